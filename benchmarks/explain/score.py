@@ -1,9 +1,10 @@
-"""How `explain` reads tests/explain_corpus: `python benchmarks/explain/score.py [open|apart|all] [-v] [NNN …]`.
+"""How `explain` reads tests/explain_corpus: `benchmarks/explain/score.py [open|apart|all] [-v] [errors] [NNN …]`.
 
 Compared with what was expected before any run: whether each deployment is found with its engine, layout, context,
 devices and model; whether each certain mistake is named; and which errors nobody expected. `-v` lists them.
 A mistake counts as named where a finding stands at a flag or a variable that the expectation is about, or has the
-code for memory where that is about memory; so the list of the unexpected is to be read by a person.
+code for memory where that is about memory. An error is expected where an expectation is about the same flag and speaks
+of the same fault, in words that both have; `errors` prints all errors, for a person to go through them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ CORPUS = Path(__file__).parents[2] / "tests" / "explain_corpus"
 MEMORY_CODES = {"does-not-fit", "tight"}
 CODES: Counter[str] = Counter()
 """Of errors that nobody expected."""
+ERRORS: list[tuple[str, Finding, dict[str, Any] | None]] = []
+"""Each with its input, and the expectation that speaks of the same."""
 SHARING = ("sglang", "tensorrt-llm")
 LAYOUT = ("tp", "pp", "dp", "ep")
 
@@ -76,10 +79,15 @@ def differences(expected: dict[str, Any], seen: dict[str, Any]) -> list[str]:
             found.append(f"devices {seen['devices']}, not {expected['devices']}")
     elif not expected["devices"] and seen["devices"][0]:
         found.append(f"devices {seen['devices']}, which nothing says")
-    model = expected["model"].rpartition("/")[2].casefold()
+    model = re.sub(r"-\d{5}-of-\d{5}\.gguf$", "", expected["model"].rpartition("/")[2].casefold())
     # `-GGUF` may stand between the model's name and that of its file.
     plain, shown = (re.sub(r"gguf|[^a-z0-9]", "", name) for name in (model, seen["model"].casefold()))
-    if model and not expected["model"].startswith("/") and plain not in shown and (shown or "kimi" in model):
+    if (
+        model
+        and not expected["model"].startswith(("/", "./", "~"))
+        and plain not in shown
+        and (shown or "kimi" in model)
+    ):
         found.append(f"model {seen['model'] or '?'}, not {expected['model']}")
     return found
 
@@ -92,7 +100,11 @@ def same_kind(asked: str, seen: str) -> bool:
 
 def marks(finding: dict[str, Any]) -> set[str]:
     """Flags and variables that an expectation is about."""
-    return set(re.findall(r"--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+", finding["about"]))
+    return marks_in(finding["about"])
+
+
+def marks_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w./-])--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+", text))
 
 
 SAID = {
@@ -126,6 +138,81 @@ def is_named(finding: dict[str, Any], seen: list[Finding]) -> bool:
         if code == one.code.value or (not at and any(word in text for word in words_of(finding["about"]))):
             return True
     return False
+
+
+FLAG_CODES = {"unknown-flag", "removed-flag", "renamed-flag", "prefix-flag"}
+OF_FLAGS = re.compile(
+    r"flag|option|argument|typo|lost|continu|line|removed|deprecated|unknown|gone|rename|refuse|no such"
+)
+COMMON = {
+    "this",
+    "that",
+    "with",
+    "from",
+    "have",
+    "than",
+    "then",
+    "they",
+    "there",
+    "which",
+    "where",
+    "their",
+    "does",
+    "must",
+    "take",
+    "takes",
+    "only",
+    "what",
+    "when",
+    "would",
+    "into",
+    "more",
+    "most",
+    "also",
+    "here",
+    "them",
+    "engine",
+    "kimi",
+    "vllm",
+    "sglang",
+    "moonpad",
+    "write",
+    "known",
+    "needs",
+    "value",
+    "values",
+    "model",
+    "layer",
+}
+"""Words that two texts have in common whatever they speak of."""
+
+
+def is_expected(finding: dict[str, Any], error: Finding) -> bool:
+    """Whether the expectation is about the same flag or word as the error, and of the same fault."""
+    code, said = finding["code"].replace("_", "-"), f"{finding['about']} {finding['why']}"
+    about_memory = re.search(r"memory|weights|does not fit|GiB|\bGB\b|out of memory|KV", f"{code} {said}") is not None
+    if error.code.value in MEMORY_CODES:
+        return about_memory
+    at, its = (
+        {mark.replace("_", "-").casefold() for mark in found} for found in (marks(finding), marks_in(error.where))
+    )
+    if its and at and not any(one.startswith(other) or other.startswith(one) for one in its for other in at):
+        return False
+    text = f"{error.where} {error.message} {error.remedy}"
+    spoken = {mark.replace("_", "-").casefold() for mark in marks_in(text)}
+    if not its and not at & spoken and not any(word in text.casefold() for word in words_of(finding["about"])):
+        return False
+    if error.code.value in FLAG_CODES and OF_FLAGS.search(f"{code} {finding['why']}"):
+        return True
+    own = set().union(*(mark.strip("-").split("-") for mark in at | its))
+    one, other = (content(words) - own for words in (f"{code} {said}", f"{error.message} {error.remedy}"))
+    return bool(one & other)
+
+
+def content(text: str) -> set[str]:
+    """Its numbers, and the beginnings of the words that say something."""
+    words = re.findall(r"[a-z]{4,}|\d+", text.casefold())
+    return {word[:6] for word in words if word not in COMMON}
 
 
 def is_told(finding: dict[str, Any], problems: tuple[Problem, ...]) -> bool:
@@ -202,8 +289,10 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
             lines.append(f"not named: {finding['code']} about {finding['about']}: {finding['why']}")
     for finding in findings:
         if finding.severity is Severity.ERROR:
-            expected = any(is_named(one, [finding]) for one in expect.get("findings", []))
+            why = next((one for one in expect.get("findings", []) if is_expected(one, finding)), None)
+            expected = why is not None
             totals["unexpected errors"].append(not expected)
+            ERRORS.append((folder.name, finding, why))
             CODES[finding.code.value] += not expected
             if not expected:
                 lines.append(f"error that nobody expected: {finding.code.value} {finding.where}: {finding.message}")
@@ -226,6 +315,10 @@ def main() -> None:
             not numbers and half in ("all", "open" if is_open else "apart")
         ):
             report(folder, totals, verbose="-v" in words)
+    if "errors" in words:
+        for name, finding, why in ERRORS:
+            print(f"\n{name}\n  {finding.code.value} {finding.where}: {finding.message}")
+            print(f"  expected: {why['about']}: {why['why']}" if why else "  NOBODY EXPECTED IT")
     print(f"\n{half}: {len(totals['seconds'])} inputs")
     for name in ("read", "right", "named", "unexpected errors"):
         values = totals[name]

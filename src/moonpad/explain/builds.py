@@ -32,7 +32,9 @@ def other_build(command: Command) -> str:
     image = command.container.image.text if command.container and command.container.image else ""
     name = image.partition("@")[0]
     name = name.rpartition(":")[0] if ":" in name.rpartition("/")[2] else name
-    if not name or "$" in name or name in _published() or name.rpartition("/")[2] in _published():
+    # A mirror's own name stands in front of the whole name.
+    ends = {name, name.rpartition("/")[2], "/".join(name.split("/")[-2:])}
+    if not name or "$" in name or ends & _published():
         return ""
     return f"the image {shortened(name)}"
 

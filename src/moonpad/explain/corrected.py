@@ -20,6 +20,22 @@ _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_
 
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
+    """With the commands that mend it, and those better ones that the engine takes as they stand."""
+    mending = _with_corrected(judged, meant, again)
+    return replace(
+        mending, better=tuple(better for better in mending.better if _is_usable(better, judged, meant, again))
+    )
+
+
+def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> bool:
+    """Whether its lines are taken, and start the same deployment."""
+    other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
+    if other is None or other.refused or other.layout is None or judged.layout is None:
+        return False
+    return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
+
+
+def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands in which all that words can mend is mended; where the deployment does not fit, with the first
     of the better settings that do. `again` judges other commands in the place of these.
 
@@ -34,11 +50,13 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
         return judged
     is_mended = any(remark.edits or remark.program or remark.drop_variable for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):
-        return replace(judged, corrected=_lines(judged, meant))
+        return judged if judged.refused else replace(judged, corrected=_lines(judged, meant))
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
     if other is None or (other.layout != judged.layout and not _may_change(judged)):
         return judged
     left = tuple(_errors(other.remarks))
+    if other.refused:
+        return replace(judged, better=())
     if not left:
         return replace(judged, corrected=_lines(judged, meant))
     if any(remark.finding.code is not Code.DOES_NOT_FIT for remark in left):
@@ -46,7 +64,13 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     layout = other.layout
     for better in judged.better if other.fits is False else ():
         other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
-        if other is not None and other.fits and other.layout == layout and not any(_errors(other.remarks)):
+        if (
+            other is not None
+            and other.fits
+            and other.layout == layout
+            and not other.refused
+            and not any(_errors(other.remarks))
+        ):
             return replace(judged, corrected=_lines(judged, meant, better), corrected_with=better.why)
     return judged
 

@@ -39,6 +39,7 @@ from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import model_of
 from moonpad.explain.own_flags import in_own_flags
+from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.programs import listens, program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.shell.shell_slips import cut_off
@@ -161,6 +162,7 @@ class Deployment:
             memory=memory,
             unjudged=unjudged,
             unknown=unknown | {"dp"} if part else unknown,
+            refused=is_refused(commands, readings, self.engine, version),
         )
         if missing or cut or part:
             return judged

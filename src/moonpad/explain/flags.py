@@ -11,6 +11,7 @@ from functools import partial
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import Change, changes, known_environment
 from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.input_limits import Budget
@@ -34,14 +35,15 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
-_STANDS_IN = re.compile(r"[0-9]*[X]+[0-9]*|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP", re.ASCII)
+STANDS_IN = re.compile(r"[0-9]*[X]+[0-9]*|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*", re.ASCII)
+"""In place of a number; a word in another script too, `端口`."""
 GLUED = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""
 COLON = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
 """`--cpu-infer:16`: an option and its value."""
 
 # A switch that became an option with a value; of the second the value stands with another flag.
-_BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep"}
+_BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"}
 _TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
 
 _ALL_BUT_THE_SAME = 0.93
@@ -64,17 +66,31 @@ def flag_remarks(
     words: Sequence[str], parsed: Parsed, book: Rulebook, budget: Budget | None = None
 ) -> Iterator[Remark]:
     """Findings for each option as it was written among the words. Raises UsageError when the budget is spent."""
-    budget = budget or Budget()
+    taken = set(_taken_over(parsed, book))
+    for remark in _flag_remarks(words, parsed, book, budget or Budget()):
+        yield replace(remark, edits=()) if remark.at in taken else remark
+
+
+def _taken_over(parsed: Parsed, book: Rulebook) -> Iterator[int]:
+    """Places of options whose values go to another one: their own names are mended with it."""
+    for flag, source in _TAKES_FROM.items():
+        given = parsed.occurrence(source)
+        renamed = any(change.flag == flag and change.kind in _CODES and change.to for change in book.now)
+        if renamed and given is not None and parsed.occurrence(flag) is not None:
+            yield given.index
+
+
+def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: Budget) -> Iterator[Remark]:
     for option in parsed.occurrences:
         budget.work(20, "its flags")
         if option.problem == "unknown" and COLON.fullmatch(option.written):
             continue  # said by `colon_for_blank`
         spelled_wrong = option.problem == "unknown" and bool(option.matches)
-        if not spelled_wrong and (change := _change(option, book.now)) is not None:
+        if not spelled_wrong and (change := change_of(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
         elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
             yield from _problem(words, option, book, budget)
-        elif (change := _change(option, book.later)) is not None:
+        elif (change := change_of(option, book.later)) is not None:
             message = f"{book.label} has it; from {change.since} on: {change.message}"
             code, _ = _CODES[change.kind]
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
@@ -85,7 +101,7 @@ def _options_of_starters(program: str) -> tuple[str, ...]:
     return named.own_options if named else ()
 
 
-def _change(option: Occurrence, changes: Sequence[Change]) -> Change | None:
+def change_of(option: Occurrence, changes: Sequence[Change]) -> Change | None:
     """The change that speaks of this option; the one that names its value first."""
     names = {option.written, option.written.replace("_", "-"), option.flag}
     fitting = [change for change in changes if change.flag in names and change.kind in _CODES]
@@ -129,7 +145,10 @@ def _change_edits(
     elif change.to:
         successor = book.options.named(change.to[0])
         values = values or ((_BECAME[change.flag],) if change.flag in _BECAME else ())
-        if successor is not None and (values or not successor.takes_value):
+        given = parsed.occurrence(change.to[0])
+        if given is not None and given is not option and (not values or (given.value,) == tuple(values)):
+            yield replaced(())
+        elif successor is not None and (values or not successor.takes_value) and (given is None or given is option):
             yield replaced((change.to[0], *values))
 
 
@@ -172,7 +191,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             message = f"{written} is the beginning of several options: {several}"
             yield error(Code.PREFIX_FLAG, written, message, f"write one of {several}")
         case "missing-value":
-            yield error(Code.INVALID_VALUE, written, f"{written} needs a value", "give it one")
+            given = former_switch(book.program, option.names)
+            with_it = [Edit(option.index, 1, (written, given))] if given and words[option.index] == written else []
+            message, remedy = f"{written} needs a value", f"write {written} {given}" if given else "give it one"
+            yield error(Code.INVALID_VALUE, written, message, remedy, edits=with_it)
         case "unexpected-value":
             yield error(Code.INVALID_VALUE, written, f"{written} takes no value", "leave the value out")
         case "invalid-value":
@@ -182,7 +204,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 edit = Edit(option.index, option.length, (written, glued[1], glued[2]))
                 yield replace(error(Code.INVALID_VALUE, written, message, "add it"), edits=(edit,))
                 return
-            if _STANDS_IN.fullmatch(given):
+            if STANDS_IN.fullmatch(given):
                 message, hint = f"{written}: {given} stands for a number", "fill it in"
                 yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
@@ -192,6 +214,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 return
             message = f'{written} does not take "{shortened(given)}"'
             known = book.options.named(option.flag) if option.flag else None
+            if known is not None and known.kind == "json" and (whole := as_object(given)):
+                mended = Edit(option.index, option.length, (written, whole))
+                yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: '{whole}'", edits=[mended])
+                return
             remedy = "ask the engine's --help"
             if known is not None:
                 choices = f"one of {', '.join(known.choices[:12])}"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.documents.text_hints import node_in
 from moonpad.explain.programs import program_named
@@ -36,6 +37,8 @@ addresses by mistake."""
 _NODES: Final = 1
 """Which of them counts the nodes."""
 _RANK: Final = ("--node-rank", "-r", "--data-parallel-start-rank", "-dpr", "--data-parallel-rank", "-dpn")
+_STANDS_IN: Final = re.compile(r"[xX]{2,}(?:\.[xX]+)*|\{.*")
+"""`xxxx` and `{ node0 ip }`."""
 _ROLE: Final = re.compile(r'"kv_role"\s*:\s*"kv_(producer|consumer)"')
 
 
@@ -119,7 +122,7 @@ class _Server:
             return False
         numbered = self.explicit and other.explicit and self.values[_NODES] and other.values[_NODES]
         for names, value, its in zip(_SAME, self.values, other.values, strict=True):
-            differ = value and its and not (value.unresolved or its.unresolved) and value.text != its.text
+            differ = value and its and not (_is_open(value) or _is_open(its)) and value.text != its.text
             if differ and not (names is ADDRESS and numbered):
                 return False
         if not (self.explicit or other.explicit or self.heading == other.heading):
@@ -129,6 +132,11 @@ class _Server:
         self.places |= other.places
         self.explicit |= other.explicit
         return True
+
+
+def _is_open(word: Word) -> bool:
+    """Whether something stands in for the value, which may be that of the other rank."""
+    return bool(word.unresolved) or unresolved(word.text) or _STANDS_IN.fullmatch(word.text) is not None
 
 
 def _place(command: Command) -> tuple[str, str]:

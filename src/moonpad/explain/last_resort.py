@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.catalog.options import option_set
 from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.explain.commands import Command, Piece, Word
+from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.programs import base_name, identify, program_named
@@ -83,6 +84,7 @@ _SPOKEN: Final = re.compile(
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (
+        quoted_options(state, texts),
         _unknown_programs(state),
         _keyed_commands(state, texts),
         _variables(state),

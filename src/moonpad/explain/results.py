@@ -131,6 +131,8 @@ class Judged:
     """Why there is no `memory`."""
     unknown: frozenset[str] = frozenset()
     """Our names of those of layout and context that the command line leaves open."""
+    refused: bool = False
+    """Whether the engine's parser would not take the commands as they stand."""
     better: tuple[Better, ...] = ()
     alternatives: tuple[Judged, ...] = ()
     """What other branches of the same condition, or other passes of the same loop, start in its place."""

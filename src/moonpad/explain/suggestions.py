@@ -103,11 +103,17 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
         ways = [_improvement(lever, memory, after) for _, lever, after in (fitting[0], roomiest)]
         return _different(ways[:1], ways[1:])
     alone = memory.max_context.value
-    shorter = [] if alone < SHORTEST else [Lever("", (), subject)]
+    shorter = [] if alone < SHORTEST or _holds_all(subject, alone) else [Lever("", (), subject)]
     longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
     if longest is not None and longest[2].max_context.value >= max(SHORTEST, LEAST_GAIN * alone):
         shorter.append(longest[1])
     return tuple(_shorter(way, memory) for way in shorter)
+
+
+def _holds_all(subject: Subject, tokens: float) -> bool:
+    """Whether no context is shorter than the one that is served already."""
+    served = subject.context or subject.configuration.checkpoint.architecture.max_context
+    return int(tokens) // 1024 * 1024 >= served
 
 
 def _different(first: Sequence[Improvement], second: Sequence[Improvement]) -> tuple[Improvement, ...]:

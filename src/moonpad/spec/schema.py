@@ -363,12 +363,13 @@ class Spec(Table):
 def short_name(model: str) -> str:
     """`Kimi-K2-Instruct` of `~/models/Kimi-K2-Instruct/`; of a snapshot in a Hugging Face cache the repository's name.
 
-    "model" where the path has no last part that could be a name.
+    "model" where the path has no last part that could be a name. Without a colon, which SGLang refuses in a name.
     """
     words = [word for word in PurePosixPath(model).parts if word not in ("/", ".", "..", "~")]
     if len(words) >= 3 and words[-2] == "snapshots" and words[-3].startswith("models--"):
         words = words[-3].rsplit("--", 1)
-    return words[-1] if words and words[-1].strip("- ") and not words[-1].startswith("-") else "model"
+    name = words[-1].replace(":", "-") if words else ""
+    return name if name.strip("- ") and not name.startswith("-") else "model"
 
 
 def fields_of(table: type[Table]) -> dict[str, FieldInfo]:

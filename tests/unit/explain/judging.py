@@ -45,6 +45,21 @@ def ask_one(text: str, on: str = "8xH200", version: str = "", model: str = "") -
     return judged
 
 
+def only_server(text: str) -> Judged:
+    """The one that has a layout, whatever else the text starts."""
+    (judged,) = [each for each in ask(text) if each.layout is not None]
+    return judged
+
+
+def reads_tp8(text: str) -> Judged:
+    """The same, with its tensor parallelism known to be 8."""
+    judged = only_server(text)
+    assert not judged.unknown & {"tp"}
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+    return judged
+
+
 def summary(judged: Judged) -> list[Row]:
     return sorted((str(finding.severity), str(finding.code), finding.where) for finding in judged.findings)
 

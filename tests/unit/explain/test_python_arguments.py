@@ -5,18 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.results import Judged
-
-from .judging import ask
+from .judging import only_server, reads_tp8
 
 K2 = "moonshotai/Kimi-K2-Instruct"
 PARSER = "import argparse, subprocess\np = argparse.ArgumentParser()\n"
 RUN = f"args = p.parse_args()\nsubprocess.run(['vllm', 'serve', '{K2}', '--tensor-parallel-size', str(args.tp)])\n"
-
-
-def one(text: str) -> Judged:
-    (judged,) = [each for each in ask(text) if each.layout is not None]
-    return judged
 
 
 @pytest.mark.parametrize(
@@ -30,10 +23,7 @@ def one(text: str) -> Judged:
     ],
 )
 def test_defaults(text: str) -> None:
-    judged = one(text)
-    assert judged.layout is not None
-    assert judged.layout.tp == 8
-    assert "tp" not in judged.unknown
+    reads_tp8(text)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +37,7 @@ def test_defaults(text: str) -> None:
     ],
 )
 def test_what_the_caller_gives_is_unknown(text: str) -> None:
-    assert "tp" in one(text).unknown
+    assert "tp" in only_server(text).unknown
 
 
 def test_an_option_that_is_not_given_adds_nothing() -> None:
@@ -56,7 +46,7 @@ def test_an_option_that_is_not_given_adds_nothing() -> None:
         f"cmd = ['vllm', 'serve', '{K2}', '--tensor-parallel-size', '8']\nif args.eager:\n    cmd.append('--enforce-eager')\n"
         "if args.ctx:\n    cmd += ['--max-model-len', args.ctx]\nsubprocess.run(cmd)\n"
     )
-    judged = one(text)
+    judged = only_server(text)
     assert not judged.unknown
     assert judged.settings is not None
     assert not judged.settings.enforce_eager

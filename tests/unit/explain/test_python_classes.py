@@ -5,17 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.results import Judged
-
-from .judging import ask
+from .judging import only_server, reads_tp8
 
 K2 = "moonshotai/Kimi-K2-Instruct"
 GO = "    def go(self):\n        subprocess.Popen(['vllm', 'serve', self.model, '--tensor-parallel-size', str(self.tp)])\n"
-
-
-def one(text: str) -> Judged:
-    (judged,) = [each for each in ask(f"import subprocess\n{text}") if each.layout is not None]
-    return judged
 
 
 @pytest.mark.parametrize(
@@ -32,11 +25,7 @@ def one(text: str) -> Judged:
     ],
 )
 def test_attributes_are_read(text: str) -> None:
-    judged = one(text)
-    assert judged.layout is not None
-    assert judged.layout.tp == 8
-    assert "tp" not in judged.unknown
-    assert judged.checkpoint is not None
+    assert reads_tp8(f"import subprocess\n{text}").checkpoint is not None
 
 
 @pytest.mark.parametrize(
@@ -50,7 +39,7 @@ def test_attributes_are_read(text: str) -> None:
     ],
 )
 def test_what_may_be_otherwise_is_unknown(text: str) -> None:
-    assert "tp" in one(text).unknown
+    assert "tp" in only_server(f"import subprocess\n{text}").unknown
 
 
 def test_a_command_that_several_methods_start_is_one() -> None:
@@ -59,7 +48,7 @@ def test_a_command_that_several_methods_start_is_one() -> None:
         "        return c\n    def start(self):\n        subprocess.Popen(self.cmd())\n"
         "    def restart(self):\n        subprocess.Popen(self.cmd())\n"
     )
-    judged = one(text)
+    judged = only_server(f"import subprocess\n{text}")
     assert judged.settings is not None
     assert judged.settings.max_model_len == 8192
 
@@ -73,7 +62,12 @@ def test_a_command_that_several_methods_start_is_one() -> None:
     ],
 )
 def test_a_program_by_a_joined_path(path: str) -> None:
-    assert one(f"subprocess.run([str({path}), '-m', '/m/Kimi-K2-Q4.gguf', '-c', '8192'])\n").engine == "llama-cpp"
+    assert (
+        only_server(
+            f"import subprocess\nsubprocess.run([str({path}), '-m', '/m/Kimi-K2-Q4.gguf', '-c', '8192'])\n"
+        ).engine
+        == "llama-cpp"
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +80,7 @@ def test_a_program_by_a_joined_path(path: str) -> None:
     ],
 )
 def test_dictionaries_in_objects(text: str) -> None:
-    judged = one(text)
+    judged = only_server(f"import subprocess\n{text}")
     assert judged.layout is not None
     assert judged.layout.tp == 8
     assert "tp" not in judged.unknown

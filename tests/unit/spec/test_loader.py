@@ -193,6 +193,7 @@ def test_an_image_by_its_digest() -> None:
             "/hub/models--moonshotai--Kimi-K2-Thinking/snapshots/612681931a8c906ddb349f8ad0f582cb552189cd",
             "Kimi-K2-Thinking",
         ),
+        ("unsloth/Kimi-K2-Instruct-GGUF:UD-TQ1_0", "Kimi-K2-Instruct-GGUF-UD-TQ1_0"),
         ("/", "model"),
         ("~", "model"),
         ("..", "model"),

@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import WHOLE_HISTORY
+from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -62,10 +63,15 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
         return "" if named else f"{taking[0]} to {taking[-1]} take it: {ask}"
     if named:
         return ""
+    if code is Code.PREFIX_FLAG and (before := _took_the_beginning(option, book)):
+        return f"{before} takes it: {ask}"
     releases = releases_with(book.program, option.written)
     if releases and releases[-1] != newest(book.program):
         span = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
         return f"{span} {'has' if len(releases) == 1 else 'have'} it: {ask}"
+    gone = next((change for change in book.now if change.flag == option.written and change.since), None)
+    if code is Code.REMOVED_FLAG and gone is not None and not releases:
+        return f"releases before {gone.since} have it: {ask}"
     if code is Code.UNKNOWN_FLAG and not _is_slip(option, book):
         before = f" before {versions(book.program)[0]}" if book.program in WHOLE_HISTORY else " that are not recorded"
         return f"releases{before} may have it: {ask}"
@@ -103,3 +109,11 @@ def _is_slip(option: Occurrence, book: Rulebook) -> bool:
     near = len(option.written)
     names = [name for known in book.options.options for name in known.names if abs(len(name) - near) < 3]
     return bool(difflib.get_close_matches(option.written[:80], names, n=1, cutoff=_ALIKE))
+
+
+def _took_the_beginning(option: Occurrence, book: Rulebook) -> str:
+    """The first recorded release, where what is the beginning of several options now was that of one."""
+    first = versions(book.program)[0]
+    options = option_set(book.program, first)
+    match = Grammar(options).find(option.written) if options is not None else None
+    return first if match is not None and match.problem == "prefix" else ""

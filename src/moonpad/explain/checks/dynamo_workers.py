@@ -18,9 +18,13 @@ _FRONTEND: Final = re.compile(r"frontend:\s*$")
 _TYPE: Final = re.compile(r"\s+type:\s*[\"']?dynamo\b")
 
 
+def by_module(command: Command) -> bool:
+    return any(_MODULE.fullmatch(word.text) for word in command.prefix)
+
+
 def is_worker(command: Command, script: Script) -> bool:
     """By its module, or by the recipe that it is made of."""
-    if any(_MODULE.fullmatch(word.text) for word in command.prefix):
+    if by_module(command):
         return True
     span = next(((low, high) for low, high in script.objects if low <= command.line <= high), None)
     if span is None:
@@ -34,7 +38,6 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
     """Options of the server alone, of the engine whose parser of tools needs a switch."""
     if not line.auto_tools:
         return
-    by_module = any(_MODULE.fullmatch(word.text) for word in command.prefix)
     own = f"--dyn-{line.tool_parser.lstrip('-')}"
     for flag in (line.auto_tools, line.tool_parser):
         place = reading.parsed.occurrence(flag)
@@ -45,6 +48,6 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
         if flag == line.tool_parser and value:
             remedy, words = f"write {own} {value}", (own, value)
         message = "belongs to the engine's own server: Dynamo's worker refuses it"
-        edits = [Edit(place.index, place.length, words)] if by_module else []
+        edits = [Edit(place.index, place.length, words)] if by_module(command) else []
         code, severity = Code.UNKNOWN_FLAG, Severity.WARNING
         yield make_remark(severity, code, flag, message, remedy, at=place.index, edits=edits)

@@ -34,7 +34,8 @@ def stray_remarks(
         return  # it is the value of the option that is glued to another's
     for at, text in reading.parsed.positionals:
         if text[:1] in _PROSE:
-            return  # a sentence goes on behind the command
+            yield from _sentence(command, reading, at)
+            return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
             message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
@@ -44,3 +45,12 @@ def stray_remarks(
             message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
             yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return
+
+
+def _sentence(command: Command, reading: Reading, at: int) -> Iterator[Remark]:
+    """A sentence goes on behind the command: what is corrected ends before it."""
+    if at == 0 or any(option.index >= at for option in reading.parsed.occurrences):
+        return
+    where, message = shortened(command.argv[at].text), "from here on it is a sentence, and no argument of the command"
+    edits = [Edit(at, len(command.argv) - at, ())]
+    yield make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, "leave it out", at=at, edits=edits)

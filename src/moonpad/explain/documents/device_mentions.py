@@ -159,6 +159,8 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?![\w.:%-])",
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
+            rf"(?<![\w.-]){device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"
+            r"[ ]?[x×*]?[)）]",
             rf"{one}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?{_MAKER}{device}{end}",
             rf"{count}[ ]?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",

@@ -22,6 +22,10 @@ _OTHER_LANGUAGES: Final = frozenset(
     {
         "yaml",
         "yml",
+        "docker-compose",
+        "compose",
+        "kubernetes",
+        "k8s",
         "json",
         "jsonc",
         "dockerfile",
@@ -61,7 +65,9 @@ _UNFENCED: Final = re.compile(
     r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
 )
 """A command that stands in the text as it is: with an option, or a path, at once behind the program."""
-_OTHER_TEXT: Final = re.compile(r"\s*(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])")
+_OTHER_TEXT: Final = re.compile(
+    r"\s*(?:(?:version|name):.*\n\s*)?(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])"
+)
 """What such files begin with where a block has no language."""
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""

@@ -16,6 +16,7 @@ from yaml import MappingNode
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import HereFile, Word, whole_number
 from moonpad.explain.manifests.node_labels import cluster_of_label
+from moonpad.explain.manifests.node_templates import node_templates
 from moonpad.explain.manifests.option_maps import as_json, list_words, option_words
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 
@@ -56,6 +57,8 @@ def served_by_recipe(fields: Fields, source: YamlSource) -> Iterator[Served]:
     if any("tensor_parallel_size" in source.fields(roles.get(name)) for name in ("ctx", "gen")):
         yield from _by_roles(roles, names.OF_ROLES, fields, {}, source)
         return
+    for words, env, role, line in node_templates(fields, source):
+        yield Served(names.PROGRAM_OF[names.UNNAMED], words, role, env, line=line)
     known = [source.fields(fields.get("model")), fields]
     if any(_OF_RECIPE & part.keys() for part in known):
         yield from _combined(fields, source)

@@ -20,6 +20,8 @@ _TEMPLATE_LINE: Final = re.compile(
 _TEMPLATE: Final = re.compile(r"\{\{-?(.{0,300}?)-?\}\}|\{%.{0,300}?%\}")
 _VALUE: Final = re.compile(r"\{\{-?([ \t]*[.$A-Za-z_][^{}\n]{0,200}?)-?\}\}")
 """`{{ tp }}` of Ansible, `{{ .Values.tp }}` of Helm in quotes."""
+_WITH_VALUE: Final = re.compile(r"([ ]*)[\w.-]+:[ ]+[^\s#&|>{\[]")
+_KEY: Final = re.compile(r"([ ]*)[\w.-]+:[ ]*(?:#.*)?$")
 _TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 
 
@@ -116,6 +118,8 @@ def _line_to_leave_out(text: str, error: MarkedYAMLError) -> int | None:
     """A line that is not blank: where a key began that has no colon, else where the parser stopped, or above."""
     lines = text.split("\n")
     marks = [mark.line for mark in (error.context_mark, error.problem_mark) if mark is not None]
+    if marks and (scalar := _scalar_with_keys(lines, marks[-1])) is not None:
+        return scalar
     if "simple key" not in (error.context or "") and "scalar" not in (error.context or ""):
         marks.reverse()
     for mark in marks:
@@ -123,6 +127,15 @@ def _line_to_leave_out(text: str, error: MarkedYAMLError) -> int | None:
             if lines[at].strip():
                 return at
     return None
+
+
+def _scalar_with_keys(lines: Sequence[str], at: int) -> int | None:
+    """Where a key has a value of its own and the key at this line is moved in: `version: "3"`, `  services:`."""
+    above = next((number for number in range(min(at, len(lines)) - 1, -1, -1) if lines[number].strip()), None)
+    if above is None or at >= len(lines):
+        return None
+    value, key = _WITH_VALUE.match(lines[above]), _KEY.match(lines[at])
+    return above if value and key and len(value[1]) < len(key[1]) else None
 
 
 def _say(state: ScriptState, start: int, text: str, left_out: Sequence[int]) -> None:

@@ -10,7 +10,15 @@ from typing import Final
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Word, Wrapper, WrapperOption, cut, join_words
 from moonpad.explain.input_limits import NESTING
-from moonpad.explain.programs import base_name, identify, named_by_image, program_named, program_table, served_by_image
+from moonpad.explain.programs import (
+    base_name,
+    identify,
+    named_by_image,
+    program_named,
+    program_table,
+    runs_python,
+    served_by_image,
+)
 from moonpad.explain.shell import wrapper_options as table
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
@@ -242,7 +250,9 @@ def _container_run(peeled: Peeled, position: int) -> bool:
         peeled.words = (*peeled.words[: peeled.position], word, *peeled.rest)
     elif image is not None and entry is None and peeled.rest:
         # Behind some tags of these images people write the whole command, as behind images without an entrypoint.
-        is_command = identify(peeled.rest) is not None or base_name(peeled.rest[0]) in _HANDLERS
+        is_command = (
+            identify(peeled.rest) is not None or base_name(peeled.rest[0]) in _HANDLERS or runs_python(peeled.rest)
+        )
         if not is_command:
             only_options = peeled.rest[0].text.startswith("-") and len(peeled.rest) > 1
             peeled.entrypoint = served_by_image(image.text) or (named_by_image(image.text) if only_options else "")

@@ -1,0 +1,26 @@
+"""How options were written in releases that are not recorded, and what says the same today."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+_SWITCHES: Final[Mapping[tuple[str, str], str]] = {("llama-server", "--flash-attn"): "on"}
+"""Switches of a program that take a value now, and the value that says the same: b6325 of August 2025 was the first
+(https://github.com/ggml-org/llama.cpp/pull/15434)."""
+_COUNTS: Final = re.compile(r"[a-z_]{1,30}=[0-9]{1,9}(?:,[a-z_]{1,30}=[0-9]{1,9}){0,9}", re.ASCII)
+"""`image=5,video=2` of vLLM's --limit-mm-per-prompt, before it was JSON."""
+
+
+def former_switch(program: str, names: Iterable[str]) -> str:
+    """The value that says what the option said alone, "" where it never did."""
+    return next((value for name in names if (value := _SWITCHES.get((program, name)))), "")
+
+
+def as_object(text: str) -> str:
+    """The JSON object of `name=number,…`; "" for every other text."""
+    if not _COUNTS.fullmatch(text):
+        return ""
+    return json.dumps({name: int(value) for name, _, value in (pair.partition("=") for pair in text.split(","))})

@@ -1,0 +1,35 @@
+"""A command behind an image that starts its program by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.programs import runs_python, served_by_image
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_RELEASE: Final = re.compile(r":v?\d+\.\d+[\w.-]*$", re.ASCII)
+
+
+def started_twice(case: Case) -> Iterator[Remark]:
+    """`vllm serve MODEL` as the arguments of an image whose entrypoint is `vllm serve`: published releases have it."""
+    for number, command in enumerate(case.commands):
+        for wrapper in command.wrappers:
+            image = wrapper.image
+            if wrapper.kind != "docker run" or image is None or wrapper.has("--entrypoint"):
+                continue
+            at_once = command.prefix[len(wrapper.words) :] if wrapper.words else command.prefix
+            is_last = wrapper is command.wrappers[-1]
+            if not is_last or not at_once or runs_python(at_once) or not _RELEASE.search(image.text):
+                continue
+            written = [(word.line, word.column) for word in (*at_once, *command.argv[:1])]
+            if served_by_image(image.text) != command.program or len(set(written)) < len(written):
+                continue  # made of the keys of a chart
+            words = " ".join(word.text for word in at_once)
+            message = f"the image starts its server by itself, and {words} would be arguments of it: it refuses them"
+            remedy = f"leave {words} out, and begin with the model"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, words, message, remedy, word=at_once[0])
+            yield Remark(remark.finding, command=number, word=at_once[0])

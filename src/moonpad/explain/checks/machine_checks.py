@@ -1,0 +1,18 @@
+"""The checks of what a command is started on: its image, and the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.image_programs import started_twice
+from moonpad.explain.checks.processor_cores import threads_of_cores
+from moonpad.explain.checks.spoken_machines import spoken_machines
+from moonpad.explain.results import Remark
+
+MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    started_twice,
+    threads_of_cores,
+    spoken_machines,
+)

@@ -1,0 +1,50 @@
+"""Options in backticks with a program's name beside them: `started with `-m kimi.gguf --jinja` on llama-server`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.explain.commands import Command
+from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.shell.interpreter import ScriptState, words_of
+from moonpad.explain.source_text import Source
+
+_CODE: Final = re.compile(r"`(?P<code>--?[A-Za-z][^`\n]{10,2000})`")
+_MODEL: Final = frozenset({"-m", "--model", "--model-path", "-hf", "--hf-repo", "--model_path"})
+_NEAR: Final = 80
+"""Characters beside the options in which the program is named."""
+
+
+def quoted_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    """A command of the program for each, where the options name a model."""
+    for start, text in texts:
+        state.budget.work(len(text) // 8, "options in a sentence")
+        for match in _CODE.finditer(text):
+            words = words_of(Source.block(state.text, start + match.start("code"), match["code"]), state)
+            flags = [word.text.partition("=")[0] for word in words if word.text.startswith("-")]
+            program = _named_beside(text, match)
+            if not program or len(flags) < 2 or not _MODEL & {*flags}:
+                continue
+            named = program_named(program)
+            start_words = ((named.start if named else "") or program).split()
+            prefix = tuple(replace(words[0], text=word, pieces=(), unresolved=()) for word in start_words)
+            yield Command(program, tuple(words), prefix, {}, heading=state.heading, line=words[0].line)
+
+
+def _named_beside(text: str, match: re.Match[str]) -> str:
+    """The server whose program the same sentence names, "" where it names none or several."""
+    line_start, line_end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
+    before = text[max(line_start, match.start() - _NEAR) : match.start()]
+    behind = text[match.end() : min(line_end if line_end >= 0 else len(text), match.end() + _NEAR)]
+    around = f"{before} {behind}"
+    found = {
+        name
+        for words, name in program_table().commands.items()
+        if re.search(rf"(?<![\w/.-]){re.escape(' '.join(words))}(?![\w-])", around)
+        and (program := program_named(name)) is not None
+        and program.kind == "server"
+    }
+    return found.pop() if len(found) == 1 else ""
