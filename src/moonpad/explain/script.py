@@ -80,7 +80,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
     Raises UsageError as above, of all of them together.
     """
     if len(files) == 1:
-        return read_script(files[0][1], beside=beside)
+        return replace(read_script(files[0][1], beside=beside), file_name=files[0][0])
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
     whole = InputText("".join(texts), Budget(len(files)))
     state = ScriptState(whole)
