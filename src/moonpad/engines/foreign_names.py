@@ -279,3 +279,18 @@ WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@
 WITHOUT_RAY_SINCE: Final = "0.18.0"
 """The first release whose official images do not bring Ray."""
 ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
+CHATS: Final[Mapping[str, Mapping[str, str]]] = {
+    "llama-cli": {},
+    "llama-mtmd-cli": {},
+    "llama-simple-chat": {},
+    "llama-run": {
+        **dict.fromkeys(("-c", "--context-size"), "--ctx-size"),
+        **dict.fromkeys(("-n", "--ngl", "-ngl"), "--n-gpu-layers"),
+        "-t": "--threads",
+    },
+}
+"""Programs that load a model and chat in the terminal → their own names of the options of `llama-server`."""
+CHATS_BY_PLACE: Final = frozenset({"llama-run"})
+"""Of these, those whose first argument without a dash is the model."""
+CHAT_SERVER: Final = "llama-server"
+CHAT_MODELS: Final = frozenset({"-m", "--model", "-hf", "-hfr", "--hf-repo"})

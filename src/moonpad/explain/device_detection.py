@@ -66,6 +66,8 @@ def cluster_of(
         for each in mentions(script.lines, script.placed_hints)
         if (not each.known or platform_of(each.kind) in allowed) and script.says_of(each.line, first)
     ]
+    others = {command.line for command in script.commands if command.line != first and _serves(command)}
+    named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
     if of_gfx950:  # a text that compares names other devices too
@@ -74,13 +76,13 @@ def cluster_of(
     named = [*owned(of_generation(named, script.lines, images), script.lines)]
     if layout_known:
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
-    others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
-    others = others if any(each.known for each in others) else named
+    elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
+    elsewhere = elsewhere if any(each.known for each in elsewhere) else named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
     before = max((other.line for other in script.commands if other.line < first and _serves(other)), default=0)
     sure = sure_mentions(named, script.asked, script.lines, before, first)
-    for near in (*sure, *by_nearness(named, others, script.lines, first, document=script.markdown)):
+    for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=script.markdown)):
         copy = reading.layout.world_size
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None or because:
@@ -175,6 +177,8 @@ def _several(kinds: Sequence[str]) -> str:
 def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, int | None]:
     """How many devices a command line uses, and how many of them on each node, as far as it says."""
     layout, node = reading.layout, reading.node
+    if reading.takes_all_devices and container is not None and container.devices and pods == 1:
+        return container.devices, None
     devices = layout.world_size * reading.replicas
     local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
     if container is not None and local is None and node.nodes is None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING, UNNAMED
+from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
@@ -85,6 +86,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (
         quoted_options(state, texts),
+        chat_programs(state),
         _unknown_programs(state),
         _keyed_commands(state, texts),
         _variables(state),

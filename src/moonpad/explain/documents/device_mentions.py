@@ -51,6 +51,7 @@ _OTHERS: Final = (
         "Arc Pro B70",
         "RTX 5070",
     ),
+    *("M1 Ultra", "M2 Ultra", "M3 Ultra", "M1 Max", "M2 Max", "M3 Max", "M4 Max"),
 )
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
 _CALLED: Final = {"4080super": "RTX 4080 Super", "8060s": "Radeon 8060S", "2080ti": "RTX 2080 Ti"}

@@ -99,6 +99,8 @@ def sure_mentions(
 ) -> Iterator[tuple[Mention, ...]]:
     """Those that the program asks for with the command; those of the comment between it and the command `before`."""
     machines = [each for each in named if (each.machine, each.line) in asked]
+    if len(own := [each for each in machines if each.line == line]) == 1:
+        yield tuple(own)
     if len({each.kind for each in machines}) == 1:
         yield _nearest(machines, line)
     comments = [each for each in named if before < each.line < line and lines[each.line - 1].lstrip().startswith("#")]

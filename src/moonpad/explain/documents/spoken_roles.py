@@ -44,8 +44,6 @@ _OF_BOTH: Final = frozenset({"context", "ctx", "generation", "gen"})
 _FARTHEST: Final = 80
 """Lines above a command in which its side may be told."""
 _LONGEST: Final = 160
-_SENDS: Final = re.compile(r"[\"']?\bkv_role[\"']?[ ]{0,2}[:=][ ]{0,2}[\"']?(kv_(?:producer|consumer|both))\b")
-_SENT: Final[Mapping[str, str]] = {"kv_producer": "prefill", "kv_consumer": "decode"}
 _CONFIGS: Final = ("--config", "--extra_llm_api_options", "--extra-llm-api-options")
 
 
@@ -58,7 +56,7 @@ def with_roles(commands: Sequence[Command], lines: Sequence[str]) -> list[Comman
     if {_meaning(word) for word in words if word in _OF_BOTH} == {*ROLES}:
         sure |= words & _OF_BOTH
     roles = {at: _meaning(word) for at, word in spoken.items() if word in sure}
-    for named in (_by_transfer(servers), _by_container(servers), _by_config(servers), _by_test(servers, lines)):
+    for named in (_by_container(servers), _by_config(servers), _by_test(servers, lines)):
         roles = {**named, **roles}
     return [replace(command, role=command.role or roles.get(id(command), "")) for command in commands]
 
@@ -138,16 +136,6 @@ def _by_config(servers: Sequence[Command]) -> Mapping[int, str]:
             if match := _CONFIG_SIDE.search(name):
                 found[id(command)] = _meaning(match[1])
     return found if {*found.values()} == {*ROLES} else {}
-
-
-def _by_transfer(servers: Sequence[Command]) -> Mapping[int, str]:
-    """Of what they do with the cache: one that only sends it prefills, one that only takes it decodes."""
-    found: dict[int, str] = {}
-    for command in servers:
-        said = {match for word in command.argv if "kv_role" in word.text for match in _SENDS.findall(word.text)}
-        if said and said <= _SENT.keys() and len(said) == 1:
-            found[id(command)] = _SENT[next(iter(said))]
-    return found
 
 
 def _files(command: Command) -> Iterable[str]:
