@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command, Script, Wrapper
-from moonpad.explain.documents.device_generations import alike, of_generation, spoken_generation
+from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
     Mention,
     capability_of,
@@ -73,7 +73,7 @@ def cluster_of(
     if of_gfx950:  # a text that compares names other devices too
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
     images = [command.container.image.text for command in commands if command.container and command.container.image]
-    named = [*owned(of_generation(named, script.lines, images), script.lines)]
+    named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
     if layout_known:
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]

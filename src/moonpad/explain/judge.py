@@ -13,9 +13,9 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
+from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.security import wrapper_remarks
-from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment

@@ -14,6 +14,7 @@ from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
+from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.programs import base_name, identify, program_named
 from moonpad.explain.python.text import is_python
@@ -93,6 +94,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         _settings(state, texts),
         _named_options(state, texts),
         _lists(state, texts),
+        table_options(state, texts, DECISIVE),
     )
     for commands in ways:
         added = list(commands)

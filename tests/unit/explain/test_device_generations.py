@@ -78,3 +78,11 @@ def test_names_of_jobs_and_files(name: str, text: str, expected: str) -> None:
 def test_each_of_several_files_by_its_own_name() -> None:
     judged = judge(read_files([("p-h200.sh", PLAIN), ("d-b200.sh", PLAIN.replace("-tp 8", "-tp 4"))]), Question())
     assert [each.cluster.name for each in judged if each.cluster is not None] == ["8xH200", "4xB200"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("We have 2x H100 NVL.\n\ntwo H100:", "2xH100-NVL"), ("We have 2x H100.\n\ntwo H100:", "2xH100")],
+)
+def test_the_full_name_is_meant(words: str, expected: str) -> None:
+    assert devices(f"{words}\n\n{SERVE.replace('VLLM_ROCM_', 'MY_').replace('-tp 8', '-tp 2')}") == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.hardware import find_hardware
@@ -16,6 +17,7 @@ _IN_TAGS: Final = re.compile(r"[\w.-]/[\w./-]{1,80}:[\w.-]{0,80}?(?<![a-z0-9])(m
 _IN_WORDS: Final = re.compile(r"(?<![\w])(gfx942|gfx950|mi30x|mi35x)(?![\w])", re.IGNORECASE)
 _HERE: Final = re.compile(r"\bhere[ ](?:for|on|with)[ ](?:(?:the|an?|AMD)[ ])*", re.IGNORECASE)
 _MEANS: Final[Mapping[str, str]] = {"mi30x": "gfx942", "mi35x": "gfx950"}
+_VARIANT: Final = "-NVL"
 _ALIKE: Final[Mapping[str, str]] = {"gfx950": "MI355X"}
 """Generations whose devices all have the same memory, and one of them. Those of gfx942 have 128, 192 or 256 GB."""
 
@@ -32,6 +34,21 @@ def of_generation(named: Sequence[Mention], lines: Sequence[str], images: Iterab
     if len(wanted) == 1 and wanted <= generations:
         return [each for each in named if capability_of(each.kind) in wanted]
     return [each for each in named if not _elsewhere(each, named, lines)]
+
+
+def by_full_names(named: Sequence[Mention]) -> Sequence[Mention]:
+    """`2x H100 NVL` are meant by `two H100` in the same text."""
+    longer = {each.kind.removesuffix(_VARIANT): each.kind for each in named if each.kind.endswith(_VARIANT)}
+    return [
+        replace(
+            each,
+            kind=longer[each.kind],
+            machine=each.machine.removesuffix(each.kind) + longer[each.kind] if each.machine else None,
+        )
+        if each.known and each.kind in longer
+        else each
+        for each in named
+    ]
 
 
 def _elsewhere(each: Mention, named: Sequence[Mention], lines: Sequence[str]) -> bool:
