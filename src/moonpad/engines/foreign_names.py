@@ -281,3 +281,28 @@ WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@
 WITHOUT_RAY_SINCE: Final = "0.18.0"
 """The first release whose official images do not bring Ray."""
 ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
+CHATS: Final[Mapping[str, Mapping[str, str]]] = {
+    "llama-cli": {},
+    "llama-mtmd-cli": {},
+    "llama-simple-chat": {},
+    "llama-run": {
+        **dict.fromkeys(("-c", "--context-size"), "--ctx-size"),
+        **dict.fromkeys(("-n", "--ngl", "-ngl"), "--n-gpu-layers"),
+        "-t": "--threads",
+    },
+}
+"""Programs that load a model and chat in the terminal → their own names of the options of `llama-server`."""
+CHATS_BY_PLACE: Final = frozenset({"llama-run"})
+"""Of these, those whose first argument without a dash is the model."""
+CHAT_SERVER: Final = "llama-server"
+CHAT_MODELS: Final = frozenset({"-m", "--model", "-hf", "-hfr", "--hf-repo"})
+BUILD_LINES: Final[Mapping[str, re.Pattern[str]]] = {
+    "llama-cpp": re.compile(
+        r"(?:^|[^\w.])(?:version|build): ?([1-9][0-9]{3,4}) \([0-9a-f]{7,12}\)"
+        r"|\b(?:tag|release|build) b([1-9][0-9]{3,4})\b",
+        re.MULTILINE,
+    ),
+}
+"""What a program that counts its builds says of itself, and how people name one: they are called `b6097`."""
+BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
+"""Of a fork that counts by itself."""

@@ -52,7 +52,7 @@ SGLANG: Final = CommandLine(
     },
     programs=PROGRAMS,
     names=("sglang",),
-    images=("sglang",),
+    images=("sglang(?:-rocm)?",),
     option_files=("--config",),
     model="--model-path",
     tool_parser="--tool-call-parser",
@@ -128,7 +128,7 @@ KTRANSFORMERS: Final = replace(
         ),
     ),
     build=Build("sglang", options=("--kt-",)),
-    names=("ktransformers", "kt-kernel"),
+    names=("ktransformers", "kt-kernel", r"(?-i:KT)(?= v?0\.)"),
     images=("ktransformers",),
     told_by_program=True,
 )

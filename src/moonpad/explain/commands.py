@@ -273,6 +273,8 @@ class Script:
     markdown: bool = False
     origins: tuple[tuple[str, int], ...] = ()
     """Of several files, the name of each and its first line in `lines`; empty for a single one."""
+    file_name: str = ""
+    """Of a single file."""
     objects: tuple[tuple[int, int], ...] = ()
     """First and last line of each object of YAML that starts an engine."""
     error_lines: tuple[ErrorLine, ...] = ()

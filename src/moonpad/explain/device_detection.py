@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command, Script, Wrapper
+from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
     Mention,
     capability_of,
@@ -65,25 +66,30 @@ def cluster_of(
         for each in mentions(script.lines, script.placed_hints)
         if (not each.known or platform_of(each.kind) in allowed) and script.says_of(each.line, first)
     ]
+    others = {command.line for command in script.commands if command.line != first and _serves(command)}
+    named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
     if of_gfx950:  # a text that compares names other devices too
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
-    named = [*owned(named, script.lines)]
+    images = [command.container.image.text for command in commands if command.container and command.container.image]
+    named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
     if layout_known:
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
-    others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
+    elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
+    elsewhere = elsewhere if any(each.known for each in elsewhere) else named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
     before = max((other.line for other in script.commands if other.line < first and _serves(other)), default=0)
     sure = sure_mentions(named, script.asked, script.lines, before, first)
-    for near in (*sure, *by_nearness(named, others, script.lines, first, document=script.markdown)):
+    for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=script.markdown)):
         copy = reading.layout.world_size
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None or because:
             return cluster, because
     if not named:
-        names = [each for each in named_by_names(script.lines) if script.says_of(each.line, first)]
+        file = script.file_name or script.place(first)[0]
+        names = [each for each in named_by_names(script.lines, file, first) if script.says_of(each.line, first)]
         cluster, _ = _of_mentions(
             names, used, reading.layout.world_size, allowed, layout_known=layout_known, whole=whole
         )
@@ -92,6 +98,9 @@ def cluster_of(
                 cluster,
                 f"a name in the text has {cluster.name.rpartition('x')[2]}, the command uses {cluster.devices}",
             )
+        kind = spoken_generation(script.lines) if Platform.ROCM in platforms and not names and layout_known else ""
+        if kind and (cluster := cluster_named(f"{used[0]}x{kind}")) is not None:
+            return cluster, f"the text speaks of {capability_of(kind)}, as {kind} is, the command uses {used[0]}"
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
@@ -133,7 +142,10 @@ def _of_mentions(
         return None, _several(kinds)
     if counted and (devices == 1 or not layout_known or (whole and counted[0][1].devices >= copy)):
         return counted[0][1], f"the text names {counted[0][1].name}"
-    foreign = next((each.kind for each in near if not each.known and (each.machine or len(each.kind) > 3)), None)
+    firsts = {each.line: each for each in reversed(near)}  # `MI300X and MI300A` is the one that the catalogue has
+    foreign = next(
+        (each.kind for each in firsts.values() if not each.known and (each.machine or len(each.kind) > 3)), None
+    )
     if foreign is not None and not counted:
         return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
     if not layout_known:
@@ -154,7 +166,8 @@ def _kinds_named(near: Sequence[Mention]) -> list[str]:
     firsts: dict[int, str] = {}
     for each in near:
         firsts.setdefault(each.line, each.kind)
-    return list(dict.fromkeys(firsts.values()))
+    kinds = list(dict.fromkeys(firsts.values()))
+    return kinds[:1] if alike(kinds) else kinds
 
 
 def _several(kinds: Sequence[str]) -> str:
@@ -164,6 +177,8 @@ def _several(kinds: Sequence[str]) -> str:
 def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, int | None]:
     """How many devices a command line uses, and how many of them on each node, as far as it says."""
     layout, node = reading.layout, reading.node
+    if reading.takes_all_devices and container is not None and container.devices and pods == 1:
+        return container.devices, None
     devices = layout.world_size * reading.replicas
     local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
     if container is not None and local is None and node.nodes is None:

@@ -13,6 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
+from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.security import wrapper_remarks
 from moonpad.explain.commands import ErrorLine, Script
@@ -74,7 +75,7 @@ def _judged(
             return _judged_client(other, script, question, repairs)
         return Deployment(other, script, question, calibrations, ENGINES[engine], repairs, suggest).judged()
 
-    judged = judged_as(meant, repairs, suggest=True)
+    judged = judged_as(meant, repairs, suggest=not any(map(is_chat, meant.commands)))
     if judged is None:
         return None
     whole = replace(

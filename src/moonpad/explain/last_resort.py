@@ -10,9 +10,11 @@ from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING, UNNAMED
+from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
+from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.programs import base_name, identify, program_named
 from moonpad.explain.python.text import is_python
@@ -85,12 +87,14 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (
         quoted_options(state, texts),
+        chat_programs(state),
         _unknown_programs(state),
         _keyed_commands(state, texts),
         _variables(state),
         _settings(state, texts),
         _named_options(state, texts),
         _lists(state, texts),
+        table_options(state, texts, DECISIVE),
     )
     for commands in ways:
         added = list(commands)

@@ -13,6 +13,7 @@ from moonpad.catalog.models import find_model, models
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.programs import program_table
 from moonpad.explain.results import shortened
 
@@ -42,7 +43,11 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     only_gguf = _reads_gguf(commands)
     if served and (model := find_model(served)) is not None and not only_gguf:
         return model, f"served as {served}"
-    if is_of_another(written):
+    mounted = on_the_host(written, commands)
+    if mounted and (model := find_model(mounted)) is not None and not only_gguf:
+        return model, f"mounted from {mounted}"
+    of_other = _FAMILIES.search(mounted.casefold()) is not None and not _OURS.search(mounted.casefold())
+    if is_of_another(written) or of_other:
         return None, unknown
     headings = [command.heading or "" for command in commands]
     script.budget.work(script.steps_to_scan, "the text around its engine commands")
@@ -95,8 +100,9 @@ def _named_near(script: Script, line: int) -> Model | None:
 
 _OURS: Final = re.compile(r"kimi|moonshot|(?<![a-z0-9])k[23](?![a-z0-9])")
 _SAYS_NOTHING: Final = re.compile(
-    r"(?:my|your|the|base|local)?[-_]?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|hf|llm|path|repo|data|main|"
-    r"default|merged|target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|v?[0-9.]*|[0-9a-f]{12,64}"
+    r"(?:(?:my|your|the|base|local)[-_]?)?(?:(?:models?|llms?|hf)[-_])?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|"
+    r"hf|llm|path|repo|data|main|default|merged|target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|"
+    r"v?[0-9.]*|[0-9a-f]{12,64}"
 )
 _FAMILIES: Final = re.compile(
     r"qwen|qwq|deepseek|llama-?[0-9]|glm|minimax|mi[sx]tral|gpt-?oss|gemma|nemotron|exaone|hunyuan|ernie|internlm|"

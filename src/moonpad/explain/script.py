@@ -19,6 +19,7 @@ from moonpad.explain.documents.machine_types import types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
+from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import is_unit
@@ -80,7 +81,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
     Raises UsageError as above, of all of them together.
     """
     if len(files) == 1:
-        return read_script(files[0][1], beside=beside)
+        return replace(read_script(files[0][1], beside=beside), file_name=files[0][0])
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
     whole = InputText("".join(texts), Budget(len(files)))
     state = ScriptState(whole)
@@ -220,6 +221,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
         return
     if "#SBATCH" in text:
         shell.scope.variables.update(slurm_variables(text, block.start, state))
+    shell.scope.variables.update(search_space_variables(state.text))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.

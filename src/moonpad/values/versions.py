@@ -67,6 +67,15 @@ def release_of(text: str) -> str:
     return version.base_version if version else ""
 
 
+def may_hold(version: str, first: str) -> bool:
+    """Whether a development build may have what came with the release `first`: `0.26.1rc1.dev229` is a state of the
+    main branch on its way to 0.27.0."""
+    build, release = parse(version), parse(first)
+    if build is None or release is None or not build.is_devrelease:
+        return False
+    return build.major == release.major and release.minor - build.minor in (0, 1)
+
+
 def is_final(text: str) -> bool:
     """Whether it is a release, and not a candidate or a development build."""
     version = parse(text)

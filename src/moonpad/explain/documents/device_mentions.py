@@ -51,6 +51,7 @@ _OTHERS: Final = (
         "Arc Pro B70",
         "RTX 5070",
     ),
+    *("M1 Ultra", "M2 Ultra", "M3 Ultra", "M1 Max", "M2 Max", "M3 Max", "M4 Max"),
 )
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
 _CALLED: Final = {"4080super": "RTX 4080 Super", "8060s": "Radeon 8060S", "2080ti": "RTX 2080 Ti"}
@@ -74,7 +75,7 @@ LARGER: Final[Mapping[str, str]] = {"H20": "H20-141G", "RTX4090": "RTX4090-48G"}
 
 _WORDS: Final = {
     **{word: number for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight"], 1)},
-    **{"a": 1, "single": 1, "sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64},
+    **{"a": 1, "single": 1, "sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64, "dual": 2, "quad": 4},
     **{"单": 1, "一": 1, "两": 2, "二": 2, "双": 2, "三": 3, "四": 4, "八": 8, "十六": 16, "三十二": 32},
 }
 _SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
@@ -311,17 +312,26 @@ def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tup
     return tuple(sorted((*counted, *alone), key=lambda each: each.line))
 
 
+_IN_NAMES: Final = (
+    r"(?<![A-Za-z0-9])(gb[23]00|b[23]00|h[128]00|h20|a100|mi3[0-9]{2}x|l40s|(?<![A-Za-z0-9]-)(?<![A-Za-z0-9]\.)A[23])"
+    r"(?![A-Za-z0-9]|-(?:highgpu|megagpu|ultragpu|edgegpu))"
+)
+"""`a3-highgpu-8g` is a machine with other devices."""
 _NAMING: Final = re.compile(
-    r"^[ \t]*(?:#SBATCH[ \t]+--|- )?[\"']?(?:job-)?(?:name|runner|gpu_?type|gpu|accelerator|hardware|sku|platform"
-    r"|instance)[\"']?[ \t]*[:=][ \t]*[\"']?[\w./-]{0,80}?(?<![A-Za-z0-9])"
-    r"(gb[23]00|b[23]00|h[128]00|h20|a100|mi3[0-9]{2}x|l40s)(?![A-Za-z0-9])",
+    r"^[ \t]*(?:#SBATCH[ \t]+--|- )?[\"']?(?:job[-_]|test_)?(?:name|runner|runs-on|gpu_?(?:type|model)|gpu|accelerator"
+    r"|hardware|sku|platform|instance)[\"']?[ \t]*[:=][ \t]*[\"'\[]{0,2}[\w./, -]{0,80}?" + _IN_NAMES,
     re.IGNORECASE,
 )
+_FILE_KIND: Final = re.compile(_IN_NAMES, re.IGNORECASE)
 
 
-def named_by_names(lines: Sequence[str]) -> tuple[Mention, ...]:
-    """Kinds in the names of objects and jobs, `name: kimi-k3-h200-agg`, where nothing else names any."""
-    found = [(number, match) for number, line in enumerate(lines, 1) if (match := _NAMING.match(line[:_LONGEST]))]
+def named_by_names(lines: Sequence[str], file: str = "", line: int = 1) -> tuple[Mention, ...]:
+    """Kinds in the names of objects and jobs, `name: kimi-k3-h200-agg`, where nothing else names any; else in that of
+    the command's own file, `k3-mi355x-fp4.yaml`, where it names one."""
+    found = [(number, match) for number, text in enumerate(lines, 1) if (match := _NAMING.match(text[:_LONGEST]))]
+    if not found:
+        of_file = list(_FILE_KIND.finditer(re.split(r"[\\/]", file)[-1]))
+        found = [(line, match) for match in of_file] if len({match[1].upper() for match in of_file}) == 1 else []
     return tuple(Mention(number, *_kind(match[1], None)) for number, match in found)
 
 

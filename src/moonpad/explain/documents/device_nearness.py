@@ -18,6 +18,14 @@ _CLOSE: Final = 6
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 
 
+_TELLS: Final = re.compile(
+    r"[ \t>*+-]*(?:GPUs?|NPUs?|devices?|hardware|accelerators?|graphics? cards?|显卡|硬件)(?:[ ](?:type|model|name)s?)?"
+    r"[*_` ]*[:：]",
+    re.IGNORECASE,
+)
+"""`- GPU: AMD MI300X`, of a form that asks for it: what the writer has."""
+
+
 @lru_cache(maxsize=1)
 def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     """Of each line of a document, the lines of the headings that it stands under, the outermost first; a heading stands
@@ -91,6 +99,8 @@ def sure_mentions(
 ) -> Iterator[tuple[Mention, ...]]:
     """Those that the program asks for with the command; those of the comment between it and the command `before`."""
     machines = [each for each in named if (each.machine, each.line) in asked]
+    if len(own := [each for each in machines if each.line == line]) == 1:
+        yield tuple(own)
     if len({each.kind for each in machines}) == 1:
         yield _nearest(machines, line)
     comments = [each for each in named if before < each.line < line and lines[each.line - 1].lstrip().startswith("#")]
@@ -120,6 +130,9 @@ def by_nearness(
         if here:
             yield _nearest(here, line)
     rest = [each for each in rest if each in elsewhere]
+    told = [each for each in rest if _TELLS.match(lines[each.line - 1][:_LONGEST])]
+    if len({*{each.line: each.kind for each in reversed(told)}.values()}) == 1:
+        yield _nearest(told, line)
     firsts = {each.line: each.kind for each in reversed(rest)}  # `8x H200/H20` is one of both
     if len(set(firsts.values())) == 1:
         yield _nearest(rest, line)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.engines.foreign_names import BUILD_LINES, BUILDS_OF_OTHERS
 
 _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
@@ -33,10 +34,12 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     group, `e` and its number."""
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
+    told = "|".join(name for line in lines for name in line.names)
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
-        rf"(?<![\w-]){images}:{_NUMBER}",
-        rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]|-(?=v)|[ ]?[:：](?:[ ]|(?=v)))"
+        rf"(?<![\w-]){images}(?::|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]){_NUMBER}",
+        rf"(?<![\w/-]){names}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
+        rf"(?:[ ]\(|[ ]|-(?=v)|[ ]?[:：](?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",
         rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",
     )
@@ -62,6 +65,11 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
         versions = least if match.groupdict().get("least") else named
         if not _NO_RELEASE.match(match["version"]) or match in exact:
             versions.setdefault(*_engine_and_version(match))
+    if not BUILDS_OF_OTHERS.search(text):
+        for engine, line in BUILD_LINES.items():
+            numbers = {match[1] or match[2] for match in line.finditer(text)}
+            if len(numbers) == 1:
+                named.setdefault(engine, f"b{numbers.pop()}")
     return named, least
 
 

@@ -45,8 +45,11 @@ LOCAL_RANKS: Final = "--data-parallel-size-local"
 def layout_of(fields: Fields, source: YamlSource) -> Mapping[str, Word]:
     """Our names of the sizes → what the keys say, where they are numbers or switches."""
     found: dict[str, Word] = {}
+    beside_flags = any(inner.startswith("--") for node in fields.values() for inner in source.fields(node))
     for key, node in fields.items():
-        if isinstance(node, ScalarNode) and (name := name_of(key)):
+        if beside_flags and key in _SHORT and key in SIZES and isinstance(node, ScalarNode):
+            found[key] = source.word(node)  # `tp: 8` beside `extra_args: {--flag: value}`
+        elif isinstance(node, ScalarNode) and (name := name_of(key)):
             found[name] = source.word(node)
         elif key == "model":
             sizes = {name_of(inner): value for inner, value in source.fields(node).items() if name_of(inner)}

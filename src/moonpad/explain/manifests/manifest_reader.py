@@ -26,6 +26,7 @@ from moonpad.explain.manifests.custom_resources import (
     runtimes_used,
     with_runtime,
 )
+from moonpad.explain.manifests.folded_text import folded
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.made_commands import MadeCommands
 from moonpad.explain.manifests.node_labels import cluster_of_label
@@ -273,7 +274,7 @@ class _ManifestReader:
                 self._flags(node, around)
                 return
             if any(text.find(start) >= 0 for start in engine_commands()):
-                self._script(self.word(node), {}, around, name)
+                self._script(folded(node, self.word(node)), {}, around, name)
         else:
             self.visit(node, around, depth)
 

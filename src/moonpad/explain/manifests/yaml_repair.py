@@ -22,6 +22,8 @@ _VALUE: Final = re.compile(r"\{\{-?([ \t]*[.$A-Za-z_][^{}\n]{0,200}?)-?\}\}")
 """`{{ tp }}` of Ansible, `{{ .Values.tp }}` of Helm in quotes."""
 _WITH_VALUE: Final = re.compile(r"([ ]*)[\w.-]+:[ ]+[^\s#&|>{\[]")
 _KEY: Final = re.compile(r"([ ]*)[\w.-]+:[ ]*(?:#.*)?$")
+_FIRST: Final = re.compile(r"[A-Za-z]\w*:[ ]*")
+_ITEM: Final = re.compile(r"([ ]+)- ")
 _TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 
 
@@ -37,7 +39,7 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
         first = source.line(error)
     else:
         return _with_templates(state, start, text) or (source, documents)
-    mended = _without_marks(text, start, state)
+    mended = _without_marks(_led_in(text), start, state)
     tries = _LEFT_OUT if surely or mended != text else 3
     left_out: list[int] = []
     for _ in range(tries):
@@ -84,6 +86,25 @@ def _without_marks(text: str, start: int, state: ScriptState) -> str:
     text = _TEMPLATE_LINE.sub(lambda line: " " * len(line.group()), text)
     text = _TEMPLATE.sub(_as_variable, text)
     return _TABS.sub(lambda tabs: tabs.group().replace("\t", " "), text)
+
+
+def _led_in(text: str) -> str:
+    """Of a piece that begins with a key of a list (`containers:`) and lost the blanks before it: the keys beside it
+    where they then stand. Each line keeps its length."""
+    lines = text.split("\n")
+    filled = [number for number, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
+    if len(filled) < 2 or not _FIRST.fullmatch(lines[filled[0]]) or not (item := _ITEM.match(lines[filled[1]])):
+        return text
+    inner, beside = len(item[1]), False
+    for number in filled[1:]:
+        line = lines[number]
+        indent = len(line) - len(line.lstrip(" "))
+        beside = (beside and indent >= inner) or (indent == inner and not line.lstrip().startswith("-"))
+        if indent == inner and beside and line.lstrip().startswith("-"):
+            return text
+        if beside:
+            lines[number] = line[inner:] + " " * inner
+    return "\n".join(lines)
 
 
 def _without_conflicts(text: str, start: int, state: ScriptState) -> str:

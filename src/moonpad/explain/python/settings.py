@@ -9,15 +9,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.options import option_set
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import knows_most, serving_programs, with_program
+from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.programs import program_named
 from moonpad.explain.python.data import Listing, Table, Text, Value
 from moonpad.explain.python.engines import EngineOptions
 
 _LEAST: Final = 3
-_MODEL: Final = ("model", "model_path", "model_name", "model_id", "#0")
+_REPOSITORIES: Final = ("repo_id", "hf_repo", "model_repo", "repo")
+_MODEL: Final = ("model", "model_path", "model_name", "model_id", *_REPOSITORIES, "#0")
+_KINDS: Final = ("gpu_type", "gpu_kind", "accelerator_type", "accelerator", "gpu")
+_COUNTS: Final = ("gpu_count", "num_gpus", "n_gpus", "accelerator_count", "gpus")
+_FROM_HUB: Final = "--hf-repo"
 _SIZES: Final = {
     **dict.fromkeys(("tp", "tp_size", "tensor_parallel_size"), "tp"),
     **dict.fromkeys(("pp", "pp_size", "pipeline_parallel_size"), "pp"),
@@ -59,13 +65,39 @@ def _add(table: Table, listing: Listing, options: EngineOptions) -> None:
     env = {name: value.word for name, value in given.items() if isinstance(value, Text) and name.isidentifier()}
     command = Command(found.program, (*model, *sizes, *words), prefix, {**options.env, **env}, line=table.at.line)
     options.state.add(replace(command, custom=True))
+    if machine := _machine(table):
+        options.state.machines.append((table.at.line, machine))
+
+
+def _machine(table: Table) -> str:
+    """`4xH200` of `gpu_type="H200", gpu_count=4`; "" where one of them is not said."""
+    kind = next((each for name in _KINDS if isinstance(each := table.fields.get(name), Text)), None)
+    count = next((each for name in _COUNTS if isinstance(each := table.fields.get(name), Text)), None)
+    if kind is None or count is None or not isinstance(kind.value, str) or type(count.value) is not int:
+        return ""
+    found = cluster_of_label(kind.value) or kind.value
+    return f"{count.value}x{found.rpartition('x')[2]}" if kind.value else ""
 
 
 def _model(program: str, table: Table) -> Iterator[Word]:
     value = next((each for name in _MODEL if isinstance(each := table.fields.get(name), Text)), None)
+    said = value is not None and (isinstance(value.value, str) or not value.known)
+    recorded, named = option_set(program), program_named(program)
+    takes_repository = recorded is not None and recorded.named(_FROM_HUB) is not None
+    repository = next((each for name in _REPOSITORIES if isinstance(each := table.fields.get(name), Text)), None)
+    if takes_repository and repository is not None and value is repository:
+        quantization = table.fields.get("quant", table.fields.get("quantization"))
+        form = (
+            f":{quantization.value}" if isinstance(quantization, Text) and isinstance(quantization.value, str) else ""
+        )
+        yield replace(table.at, text=_FROM_HUB, pieces=())
+        yield replace(value.word, text=f"{value.word.text}{form}", pieces=()) if form else value.word
+        return
     if program == names.MODEL_BY_PATH:
         yield replace(table.at, text="--model-path", pieces=())
-    if value is not None and (isinstance(value.value, str) or not value.known):
+    elif said and named is not None and not named.positional_model:
+        yield replace(table.at, text="--model", pieces=())
+    if value is not None and said:
         yield value.word
     else:
         yield replace(table.at, text="${model}", unresolved=("model",), pieces=())

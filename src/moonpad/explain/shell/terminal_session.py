@@ -12,18 +12,24 @@ from moonpad.explain.programs import program_named, program_table
 
 SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
 """Languages of fences."""
-_PROMPT: Final = re.compile(
-    r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:\$[ \t]+(?=\S)|\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S))"
+_OF_SHELL: Final = (
+    r"(?:\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#]"
+    r"|[\w.-]+@[\w.-]+[ ][\w~./-]+[ ]%"  # zsh of macOS
+    r"|[\w.-]+:[\w~./-]+[ ][\w.-]+\$"  # its bash: `host:folder user$`
+    r"|[➜❯][ \t]+[\w~./-]+(?:[ \t]+git:\([^()\n]{1,60}\))?(?:[ \t]+[✗✘])?(?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
+    rf"docker|{SPEAKING.pattern}))"
+    r"|[❯](?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
+    rf"docker|{SPEAKING.pattern})))[ \t]+(?=\S)"
 )
-_SURE: Final = re.compile(
-    r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S)", re.MULTILINE
-)
+_PROMPT: Final = re.compile(rf"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:\$[ \t]+(?=\S)|{_OF_SHELL})")
+_SURE: Final = re.compile(rf"^[ \t]*(?:\([\w.-]+\)[ \t]*)?{_OF_SHELL}", re.MULTILINE)
 """With the names of a user and a host."""
 _ARROW: Final = re.compile(
     rf"^[ \t]*>[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))", re.M
 )
 """`> python -m …`, a prompt or a quotation: to a shell it would be a file to write to."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
+_SIGNS: Final = re.compile("[@➜❯]|:[^ \n]+ [^ \n]+\\$ ")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
 
@@ -31,7 +37,7 @@ _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|cu
 def without_prompts(text: str) -> str:
     """Of a paste that has no fences: blanks where a prompt with a user and a host stands; the rest may be typed too."""
     text = _ARROW.sub(lambda match: " " * len(match[0]), text) if "> " in text else text
-    return _SURE.sub(lambda match: " " * len(match[0]), text) if "@" in text else text
+    return _SURE.sub(lambda match: " " * len(match[0]), text) if _SIGNS.search(text) else text
 
 
 def without_repeats(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:

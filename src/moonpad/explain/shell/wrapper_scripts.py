@@ -14,14 +14,42 @@ from moonpad.explain.programs import base_name
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.source_text import Source
 
-_MORE: Final = re.compile(r"(?:[A-Z]+_)?(?:EXTRA_)?(?:ARGS|FLAGS|OPTIONS)")
+_MORE: Final = re.compile(r"(?:[A-Z]+_){0,4}(?:ARGS|FLAGS|OPTIONS|OPTS)")
+_TO_FILL_IN: Final = re.compile(r"<[a-z][\w -]{2,60}>", re.IGNORECASE)
 _FARTHEST: Final = 4
 """Words that are looked through for the script's name."""
 
 
 def with_started_scripts(state: ScriptState) -> list[Command]:
     """In the place of each such command the options that its variables stand for."""
-    return [_by_variables(command, state) or command for command in state.commands]
+    given = [(command, _by_variables(command, state)) for command in state.commands]
+    forms = [made for _, made in given if made is not None and _is_form(made)]
+    filled = {script_of(command) for command, made in given if made is not None and made not in forms}
+    if not filled:
+        return [made or command for command, made in given]
+    for command, made in given:
+        if made is not None and made in forms and script_of(command) in filled:
+            _say_form(command, state)
+    return [
+        command if made is not None and made in forms and script_of(command) in filled else made or command
+        for command, made in given
+    ]
+
+
+def _is_form(command: Command) -> bool:
+    """Whether it only tells what can be set: `MODEL=<id> TP=<gpus> ./serve.sh`."""
+    values = [word for word in command.argv if not word.text.startswith("-")]
+    return sum(_TO_FILL_IN.fullmatch(word.text) is not None for word in values) > 1
+
+
+def _say_form(command: Command, state: ScriptState) -> None:
+    for variable, word in command.env.items():
+        value = word.text.removeprefix(f"{variable}=")
+        if _TO_FILL_IN.fullmatch(value) and word.pieces:
+            message = f"{value} is a placeholder, and a shell takes < as a redirection"
+            first, last = word.pieces[0].source_start, word.pieces[-1].source_end
+            state.problems.add("placeholder", first, last, message, "write the value")
+            return
 
 
 def script_of(command: Command) -> str:

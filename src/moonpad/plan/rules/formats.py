@@ -9,6 +9,7 @@ from moonpad.engines import ENGINES
 from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.finding import Code, Finding, Severity, suboptimal, unsupported
 from moonpad.values.platform import Platform
+from moonpad.values.versions import may_hold
 
 QUANTIZATION: Final = "quantization"
 MODELSLIM: Final = frozenset({"w8a8", "w4a8"})
@@ -43,6 +44,8 @@ def bf16_device(case: Configuration) -> Iterator[Finding]:
 def model_version(case: Configuration) -> Iterator[Finding]:
     model = case.architecture.model_type
     first = case.engine.first_versions.get(model)
+    if first is not None and may_hold(case.version, first):
+        return
     if first is not None and not case.since(first):
         message = f"{case.program} cannot serve {model}, which came with {first}"
         yield unsupported("engine", message, f"take {case.engine.name} {first} or newer")

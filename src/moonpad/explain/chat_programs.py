@@ -1,0 +1,54 @@
+"""Programs of an engine that chat in a terminal: they load the same files with the same options as its server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import option_set
+from moonpad.engines.foreign_names import CHAT_MODELS, CHAT_SERVER, CHATS, CHATS_BY_PLACE
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.programs import base_name
+from moonpad.explain.shell.interpreter import ScriptState
+
+_SCHEME: Final = re.compile(r"^(?:modelscope|ms|hf|huggingface|file)://")
+
+
+def chat_programs(state: ScriptState) -> Iterator[Command]:
+    """Those that load a model, as commands of the server that listens nowhere."""
+    for command in state.commands:
+        words = [*command.prefix, *command.argv]
+        at = next((at for at, word in enumerate(words[:8]) if base_name(word) in CHATS), None)
+        if command.program in ("other", "docker") and at is not None:
+            name = base_name(words[at])
+            argv = tuple(_as_server(words[at + 1 :], name))
+            if any(word.text.partition("=")[0] in CHAT_MODELS for word in argv):
+                prefix = tuple(words[: at + 1])
+                yield replace(command, program=CHAT_SERVER, prefix=prefix, argv=argv, embedded=True)
+
+
+def is_chat(command: Command) -> bool:
+    """Whether it serves one person in a terminal."""
+    return command.embedded and any(base_name(word) in CHATS for word in command.prefix[-1:])
+
+
+def _as_server(words: list[Word], name: str) -> Iterator[Word]:
+    """The options that the server has too, under its names, with their values."""
+    options, own, has_model = option_set(CHAT_SERVER), CHATS[name], name not in CHATS_BY_PLACE
+    rest = iter(words)
+    for word in rest:
+        flag, equals, value = word.text.partition("=")
+        if not word.text.startswith("-"):
+            if not has_model and (at := _SCHEME.sub("", word.text)):
+                has_model = True
+                yield from (replace(word, text="--model", pieces=()), replace(word, text=at, pieces=()))
+            continue
+        flag = own.get(flag, flag)
+        option = options.named(flag) if options is not None else None
+        if option is None:
+            continue
+        yield replace(word, text=f"{flag}{equals}{value}", pieces=()) if flag != word.text.partition("=")[0] else word
+        if option.kind != "flag" and not equals and (given := next(rest, None)) is not None:
+            yield given

@@ -1,0 +1,31 @@
+"""Versions in tags of images, in lines that a program prints, and after the engine's name."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.documents.text_hints import versions_of
+
+
+@pytest.mark.parametrize(
+    ("text", "engine", "expected"),
+    [
+        ("lmsysorg/sglang-rocm:v0.5.18-rocm720-mi35x-20260903", "sglang", "0.5.18"),
+        ("rocm/sgl-dev:v0.5.8.post1-rocm720-mi35x-20260218", "sglang", None),
+        ("lmsysorg+sglang+v0.5.5.post2.sqsh", "sglang", "0.5.5.post2"),
+        ("rocm/vllm:rocm6.3.1_mi300_ubuntu22.04_py3.12_vllm_0.6.6", "vllm", "0.6.6"),
+        ("rocm/vllm:rocm6.3.1_mi300_ubuntu22.04_py3.12", "vllm", None),
+        ("SGLang version/commit: 0.5.17", "sglang", "0.5.17"),
+        ("tensorrt_llm-release:v0.20.0rc0", "tensorrt-llm", "0.20.0rc0"),
+        ("KT 0.6.2 on", "ktransformers", "0.6.2"),
+        ("kt 0.6.2 on", "ktransformers", None),
+        ("version: 6097 (9515c613)", "llama-cpp", "b6097"),
+        ("built from tag b7830", "llama-cpp", "b7830"),
+        ("ik_llama.cpp\nversion: 4428 (d4824131)", "llama-cpp", None),
+        ("version: 6097", "llama-cpp", None),
+        ("build: 6097 (9515c613)\nbuild: 6200 (9515c614)", "llama-cpp", None),
+    ],
+)
+def test_versions(text: str, engine: str, expected: str | None) -> None:
+    named, _ = versions_of(text)
+    assert named.get(engine) == expected
