@@ -63,6 +63,12 @@ ROWS = [
     ("half-precision", "", f"{VLLM} --dtype half", "vllm serve deepseek-ai/DeepSeek-R1-Distill-Llama-70B --dtype half"),
     ("half-precision", "0.20.0", "vllm serve me/Kimi-K2-Instruct-AWQ -tp 8 --dtype float16", f"{VLLM} --dtype auto"),
     ("ascend-buffer-of-experts", "", f"{ASCEND} {MEGA % (6144, 8192)}", f"{ASCEND} {MEGA % (16384, 8192)}"),
+    (
+        "kt-folder-of-model",
+        "",
+        "python -m ktransformers.local_chat --gguf_path /w/R1",
+        "python -m ktransformers.local_chat --gguf_path /w/R1 --model_path deepseek-ai/DeepSeek-R1",
+    ),
     ("lmcache-decode-context", "0.20.0", f"{VLLM} -dcp 4 {LMCACHE}", f"{VLLM} {LMCACHE}"),
     ("lmcache-decode-context", "", f"{VLLM} -dcp 8 {LMCACHE}", f"{VLLM} -dcp 8 {NIXL}"),
     (
