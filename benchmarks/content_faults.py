@@ -22,6 +22,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
+
 from benchmarks.verified import SPEC, moonpad
 from tests.broken_endpoints.content_faults import WHOLE_FAULTS
 from tests.broken_endpoints.content_proxy import SOUND, ContentFault, ContentProxy, proxied
@@ -47,6 +49,12 @@ async def verified(url: str, home: Path, *options: str) -> tuple[int, dict[str, 
     return process.returncode or 0, document, round(time.monotonic() - begun, 1)
 
 
+async def check_alive(upstream: str) -> None:
+    """A fault counts as named only if the engine behind the proxy is there: one that is gone fails every probe."""
+    async with aiohttp.ClientSession() as session, session.get(f"{upstream}/health") as response:
+        assert response.status == 200, f"{upstream}/health: HTTP {response.status}"
+
+
 def failed(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [probe for probe in document["probes"] if probe["status"] == "fail"]
 
@@ -65,6 +73,7 @@ async def judged(upstream: str, home: Path, fault: ContentFault, *, full: bool) 
                 "failed": [probe["id"] for probe in failed(document)],
                 "seconds": seconds,
             }
+    await check_alive(upstream)
     print(
         f"{'named' if row['named'] and row['code'] == 5 else 'MISSED'}  {fault.name}: {row['because'][:160]}",
         flush=True,

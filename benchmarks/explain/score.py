@@ -118,6 +118,9 @@ SAID = {
     "parser": r"parser",
     "shell-redirect": r"redirect|>=",
     "merge-conflict": r"conflict",
+    "entrypoint": r"starts its server",
+    "draft-not-a-model": r"is a method",
+    "speculative": r"is a method",
 }
 """What a finding says that means the kind of mistake whose code begins so."""
 
@@ -221,7 +224,7 @@ def is_told(finding: dict[str, Any], problems: tuple[Problem, ...]) -> bool:
     return any(
         re.search(rf"\b{word}", problem.message.casefold()) and re.search(rf"\b{word}", about)
         for problem in problems
-        for word in ("backslash", "quote", "placeholder", "redirect", "continu", "conflict", "lines?", "cut")
+        for word in ("backslash", "quote", "placeholder", "redirect", "continu", "conflict", "lines?", "cut", "yaml")
     )
 
 

@@ -74,7 +74,7 @@ class Site:
         except OSError:
             return 0
 
-    def await_answer(self, tell: Callable[[], str] = lambda: "no answer", limit_s: float = 90.0) -> None:
+    def await_answer(self, tell: Callable[[], str] = lambda: "no answer", limit_s: float = 300.0) -> None:
         wait_until(lambda: self.answers() == 200, tell, limit_s)
 
 
@@ -240,7 +240,8 @@ def machine(request: pytest.FixtureRequest, site: Site, tmp_path: Path) -> Itera
     name = f"moonpad-systemd-{site.port}"
     words = [word for mount in mounts for word in ("--volume", mount)]
     options = ("--detach", "--name", name, "--systemd=always", "--privileged", "--network", "host")
-    site.podman("run", *options, *words, SYSTEMD)
+    shared = ("--shm-size", "2g")
+    site.podman("run", *options, *shared, *words, SYSTEMD)
     machine = Machine(site, name)
     try:
         wait_until(
@@ -324,3 +325,13 @@ def test_systemd_hands_words_on_as_they_are(site: Site, machine: tuple[Machine, 
     argv, environment = json.loads(host("cat", "/srv/told"))
     assert tuple(argv) == WORDS
     assert {name: environment.get(name) for name in env} == env
+
+
+@pytest.mark.parametrize("machine", ["fake"], indirect=True)
+def test_systemd_notices_that_the_engine_ended_while_it_started(site: Site, machine: tuple[Machine, str]) -> None:
+    host, _ = machine
+    folder = site.render("systemd", "") / "node-0"
+    host.install(folder, MOONPAD_ENGINE="/nowhere", MOONPAD_CHECKPOINT="/srv/checkpoint", VLLM_API_KEY=KEY)
+    begun = time.monotonic()
+    host("systemctl", "start", "moonpad-tiny", code=1)
+    assert time.monotonic() - begun < 60

@@ -54,7 +54,8 @@ def runs(folder: Path | None = None, *, json: Json = False) -> None:
     if evals:
         out().print(evals_table(evals))
         note(f"in {folder or evals_folder()}")
-    next_command(_next(rows, named=folder is None) if rows else _next_eval(evals, named=folder is None))
+    measured = not evals or any(row.state != "unreadable" for row in rows)
+    next_command(_next(rows, named=folder is None) if measured else _next_eval(evals, named=folder is None))
 
 
 def _folders_in(place: Path) -> list[Path]:

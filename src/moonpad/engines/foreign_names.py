@@ -175,6 +175,8 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
 FLASH: Final = "--flash-attn"
 FLASH_BY_ITSELF: Final = "b6325"
 """Flash attention of the engine of GGUF files, and the build from which on it is chosen where nothing is said."""
+BUILT_ELSEWHERE: Final = frozenset({("sglang", "ascend")})
+"""Engines with a build for devices that moonpad does not plan them on."""
 WHOLE_EXPERTS: Final = "flashinfer_cutlass"
 WHOLE_EXPERTS_SINCE: Final = "0.5.2"
 """A backend of experts that spreads them over all ranks or none, and the release that has it by this name."""

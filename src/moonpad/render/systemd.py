@@ -29,7 +29,8 @@ FOLDER: Final = "/etc/moonpad"
 RESTARTS: Final = 3
 RESTART_AFTER_S: Final = 10
 PROBE_LIMIT_S: Final = 55
-_UNTIL: Final = 'until "$@"; do sleep 5; done'
+_UNTIL: Final = 'until "$@" 2>/dev/null; do kill -0 "$MAINPID" || exit; sleep 5; done'
+"""systemd itself goes on waiting for this command where the program that it is about has ended."""
 
 
 def render_systemd(deployment: Deployment) -> Mapping[str, Rendered]:

@@ -15,6 +15,7 @@ from moonpad.render.kubernetes import render_kubernetes
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
+from moonpad.render.slurm import render_slurm
 from moonpad.render.systemd import render_systemd
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Role, Runtime
@@ -23,8 +24,8 @@ from moonpad.values.plan import Plan
 
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
-THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd")
-NOT_YET: Final = ("slurm", "mpirun")
+THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm")
+NOT_YET: Final = ("mpirun",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,10 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     if target == "systemd":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
         return Files({**render_systemd(deployment), **render_firewall(deployment)}, "systemd-analyze verify {}")
+    if target == "slurm":
+        deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
+        scripts = render_docker(deployment) if spec.engine.image else render_shell(deployment)
+        return Files({**render_slurm(deployment, scripts), **render_firewall(deployment)}, "sbatch {}")
     image = container_of(spec, plan)
     # Pods have addresses of their own, also where containers would share the network of their hosts.
     deployment = deployment_of(spec, plan, replace(image, own_network=True) if target == "kubernetes" else image)

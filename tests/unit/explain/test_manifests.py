@@ -254,10 +254,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_limits(name: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(UsageError):
         read_script(HOSTILE[name])
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -288,10 +288,10 @@ def test_an_option_whose_name_is_not_known_may_be_any() -> None:
     ],
 )
 def test_texts_that_grow_are_refused_or_read_in_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with contextlib.suppress(UsageError):
         read_script(f"import subprocess\n{text}subprocess.run(['vllm', 'serve', '{K2}', *l])\n")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

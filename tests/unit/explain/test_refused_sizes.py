@@ -55,3 +55,11 @@ def test_ranks_of_attention_share_the_weights_of_other_models() -> None:
     start = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.2-Exp --tp-size 8 "
     assert not said(f"{start}--dp-size 8 --enable-dp-attention", "at least", version="0.5.3")
     assert said(start.replace("--tp-size 8", "--tp-size 4"), "at least", version="0.5.3") == [Severity.ERROR]
+
+
+def test_a_build_for_devices_that_are_not_planned() -> None:
+    start = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --tp-size 16 --trust-remote-code "
+    judged = ask(f"{start}--attention-backend ascend --device npu", "16xAscend-910C", "0.5.10")
+    found = [finding for one in judged for finding in one.findings]
+    assert all(finding.severity is not Severity.ERROR for finding in found)
+    assert any("does not judge" in finding.message for finding in found)

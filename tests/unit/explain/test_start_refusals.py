@@ -194,6 +194,42 @@ ON_VLLM = [
         f"""{R1} -tp 8 --speculative-config '{{"method":"mtp","num_speculative_tokens":3}}'""",
     ),
     (
+        "qwen3-30b-blocks",
+        "0.20.0",
+        "vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 4",
+        "vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 2",
+    ),
+    (
+        "qwen3-235b-blocks",
+        "0.20.0",
+        "vllm serve Qwen/Qwen3-235B-A22B-Instruct-2507-FP8 -tp 8",
+        f"vllm serve Qwen/Qwen3-235B-A22B-Instruct-2507-FP8 -tp 8 {EP}",
+    ),
+    (
+        "minimax-m2-blocks",
+        "0.20.0",
+        "vllm serve MiniMaxAI/MiniMax-M2 -tp 8",
+        "vllm serve MiniMaxAI/MiniMax-M2 -tp 4",
+    ),
+    (
+        "qwen3-coder-480b-blocks",
+        "0.10.0",
+        "vllm serve Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 -tp 8",
+        f"vllm serve Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8 -tp 8 {EP}",
+    ),
+    (
+        "qwen-35b-shared-blocks",
+        "0.22.0",
+        "vllm serve Qwen/Qwen3.6-35B-A3B-FP8 -tp 8",
+        "vllm serve Qwen/Qwen3.6-35B-A3B-FP8 -tp 4",
+    ),
+    (
+        "v4-pro-shared-blocks",
+        "0.20.0",
+        f"vllm serve deepseek-ai/DeepSeek-V4-Pro -tp 16 {EP}",
+        f"vllm serve deepseek-ai/DeepSeek-V4-Pro -tp 8 {EP}",
+    ),
+    (
         "experts-of-dense",
         "0.20.0",
         f"vllm serve deepseek-ai/DeepSeek-R1-Distill-Qwen-32B -tp 4 {EP}",
@@ -356,6 +392,7 @@ def test_it_is_mended_where_one_word_is_missing() -> None:
 def test_codes_are_codes() -> None:
     assert {Code(row.code) for row in start_refusals().values()} <= {
         Code.CONFLICT,
+        Code.ILLEGAL_LAYOUT,
         Code.INVALID_VALUE,
         Code.MISSING_FLAG,
     }

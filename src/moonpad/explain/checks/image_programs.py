@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Word
 from moonpad.explain.programs import runs_python, served_by_image
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -25,11 +26,17 @@ def started_twice(case: Case) -> Iterator[Remark]:
             is_last = wrapper is command.wrappers[-1]
             if not is_last or not at_once or runs_python(at_once) or not _RELEASE.search(image.text):
                 continue
-            written = [(word.line, word.column) for word in (*at_once, *command.argv[:1])]
-            if served_by_image(image.text) != command.program or len(set(written)) < len(written):
-                continue  # made of the keys of a chart
+            if served_by_image(image.text) != command.program or _is_made(at_once, command.argv):
+                continue
             words = " ".join(word.text for word in at_once)
             message = f"the image starts its server by itself, and {words} would be arguments of it: it refuses them"
             remedy = f"leave {words} out, and begin with the model"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, words, message, remedy, word=at_once[0])
             yield Remark(remark.finding, command=number, word=at_once[0])
+
+
+def _is_made(program: Sequence[Word], arguments: Sequence[Word]) -> bool:
+    """Whether the program's words are not in the text: a chart makes the command of its keys. The words of a text that
+    YAML folds have one place."""
+    places = [(word.line, word.column) for word in (*program, *arguments)]
+    return len(set(places[: len(program) + 1])) <= len(program) and len(set(places)) > 1

@@ -1,4 +1,4 @@
-"""The checks of what a command is started on: its image, and the processor."""
+"""The checks of what a command is started on and with: image, processor, machines, draft."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.image_programs import started_twice
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.spoken_machines import spoken_machines
@@ -15,4 +16,5 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
     threads_of_cores,
     spoken_machines,
+    draft_is_method,
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from moonpad.catalog.calibrations import Calibration
+from moonpad.engines.foreign_names import BUILT_ELSEWHERE
 from moonpad.explain.documents.device_mentions import LARGER, cluster_named
 from moonpad.plan.judgement import judge
 from moonpad.values.configuration import Configuration
@@ -25,6 +26,10 @@ def as_sure(
 ) -> Finding:
     """The finding as it is, or as a warning. `named`: the devices are those that a text names, not what a person
     asked for."""
+    engine, platform = configuration.engine, configuration.device.platform
+    if finding.code is Code.PLATFORM_UNSUPPORTED and (engine.name, platform.value) in BUILT_ELSEWHERE:
+        message = f"{engine.title} has a build for {configuration.device.product}, which moonpad does not judge"
+        return replace(finding, severity=Severity.NOTE, message=message, remedy="")
     if finding.code is not Code.DOES_NOT_FIT or finding.severity is not Severity.ERROR or memory is None:
         return finding
     if doubt := _doubt(finding, configuration, memory, context, calibrations, named=named):

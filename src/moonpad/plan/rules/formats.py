@@ -27,7 +27,7 @@ def _engines(able: Callable[[EngineFacts], bool]) -> str:
 def engine_platform(case: Configuration) -> Iterator[Finding]:
     if case.platform not in case.engine.platforms:
         runs_on = " and ".join(PLATFORM_NAMES[platform] for platform in case.engine.platforms)
-        message = f"{case.engine.name} runs on {runs_on}, not on {case.device.product}"
+        message = f"{case.engine.name} is planned on {runs_on}, not on {case.device.product}"
         remedy = f"take {_engines(lambda engine: case.platform in engine.platforms)}"
         yield Finding(Severity.ERROR, Code.PLATFORM_UNSUPPORTED, "engine", message, remedy)
 

@@ -1,0 +1,30 @@
+"""A method of speculation where its draft, a model, is to be named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines.value_checks import as_json
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_DRAFT: Final = frozenset({"--speculative-model", "--speculative-draft-model-path", "--speculative-draft-model"})
+_CONFIG: Final = "--speculative-config"
+_METHOD: Final = re.compile(r"eagle[23]?|mtp|nextn|medusa|dflash|dspark|mlp_speculator", re.IGNORECASE)
+
+
+def draft_is_method(case: Case) -> Iterator[Remark]:
+    """`--speculative-model eagle3`: the engine looks for a folder or a repository of that name."""
+    for option in case.first.parsed.occurrences:
+        flag, value = option.written.replace("_", "-"), option.value
+        if flag == _CONFIG and isinstance(value, str) and isinstance(config := as_json(value), dict):
+            value = config.get("model")
+        elif flag not in _DRAFT:
+            continue
+        if isinstance(value, str) and _METHOD.fullmatch(value):
+            message = f"{shortened(value)} is a method, and here the draft is named: no model is called so"
+            remedy = "name the folder or the repository of the draft"
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, option.written, message, remedy, at=option.index)

@@ -1,0 +1,145 @@
+"""A Deployment as a job of Slurm: `job.sbatch` beside the scripts of the nodes, which it starts one on each host.
+
+The scripts are the shell's or docker's own, so what runs under Slurm is what runs without it. The job finds out which
+hosts it got and says so to them by the variables that the scripts have anyway; it waits for a real token, ends as a
+whole when one rank ends, and is queued again a few times where it ends by itself after it was ready.
+Sources: https://slurm.schedmd.com/sbatch.html, https://slurm.schedmd.com/srun.html.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from moonpad import __version__
+from moonpad.render.containers import one_token
+from moonpad.render.env_variables import variable_of
+from moonpad.render.rendered import Rendered
+from moonpad.values.deployment import Deployment, HttpProbe, Process, Role
+from moonpad.values.errors import UsageError
+from moonpad.values.platform import Platform
+from moonpad.values.references import HostRef
+
+JOB: Final = "job.sbatch"
+RESTARTS: Final = 3
+PROBE_LIMIT_S: Final = 55
+_ADDRESS: Final = """\
+# The address of a host as others reach it. Its own name may stand for 127.0.1.1 there.
+address() {
+  local found
+  found=$(srun --overlap --nodes=1 --ntasks=1 --nodelist="$1" --mem=0 bash -c \\
+    '{ getent ahostsv4 "$1" | cut -d " " -f 1; hostname -I | tr " " "\\n"; } | grep -v "^127\\." | grep -m 1 .' \\
+    address "$1") || true
+  [ -n "$found" ] || { echo "no address of $1 is known; set its MOONPAD_HOST_ variable before sbatch" >&2; return 1; }
+  echo "$found"
+}"""
+
+
+def render_slurm(deployment: Deployment, scripts: Mapping[str, Rendered]) -> Mapping[str, Rendered]:
+    """The job and the scripts of its nodes: path → text and mode.
+
+    Raises:
+        UsageError: one process starts the others over MPI.
+    """
+    if any(process.role is Role.LAUNCHER for process in deployment.processes):
+        raise UsageError(
+            "this engine starts its ranks on other machines over MPI, which is not supported for slurm yet",
+            remedy="use --to shell",
+        )
+    return {JOB: Rendered("\n".join(_lines(deployment)) + "\n", 0o644), **scripts}
+
+
+def _lines(deployment: Deployment) -> Iterator[str]:
+    ranks = [process for process in deployment.processes if process.role is not Role.ROUTER]
+    fronts = [process for process in deployment.processes if process.role is Role.ROUTER]
+    nodes = tuple(dict.fromkeys(process.node for process in ranks))
+    name = deployment.gangs[0].name
+    yield from (
+        "#!/usr/bin/env bash",
+        f"# Written by moonpad {__version__}. From this folder, which all hosts must see:",
+        f"#   sbatch {JOB}        # partition, account and time as options before the file",
+        "# Variables come from the environment of sbatch; those without a default must be set there.",
+        f"#SBATCH --job-name=moonpad-{name}",
+        f"#SBATCH --nodes={len(nodes)}",
+        "#SBATCH --ntasks-per-node=1",
+        *(f"#SBATCH {option}" for option in _devices(ranks[0])),
+        "#SBATCH --exclusive",
+        "#SBATCH --mem=0",
+        f"#SBATCH --output=moonpad-{name}-%j.log",
+        "#SBATCH --open-mode=append",
+        "#SBATCH --requeue",
+        "# shellcheck disable=SC2016  # words in single quotes are meant as they stand",
+        "set -uo pipefail",
+        "",
+        'cd -- "${MOONPAD_FILES:-$SLURM_SUBMIT_DIR}" || exit',
+        'mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',
+        *_ADDRESS.splitlines(),
+    )
+    for number, node in enumerate(nodes):
+        variable = variable_of(HostRef(node), deployment)
+        yield f'{variable}="${{{variable}:-$(address "${{hosts[{number}]}}")}}" || exit'
+        yield f"export {variable}"
+        yield f'echo "{node} is ${{hosts[{number}]}}, ${variable}"'
+    # A step gets one processor unless it asks for more, also in a job that has the whole host.
+    step = 'srun --overlap --mem=0 --cpus-per-task="$SLURM_CPUS_ON_NODE" --kill-on-bad-exit=1'
+    yield from (
+        "",
+        "steps=() ready=0 ended=0",
+        "trap 'ended=1; kill -TERM \"${steps[@]}\" 2>/dev/null' TERM INT",
+        *(["ulimit -l unlimited"] if any(rank.needs.memlock or rank.needs.rdma for rank in ranks) else []),
+        f'{step} --nodes={len(nodes)} --ntasks={len(nodes)} --ntasks-per-node=1 --nodelist="$SLURM_JOB_NODELIST" \\',
+        "  bash -c 'exec bash \"node-$SLURM_NODEID/run.sh\"' &",
+        "steps+=($!)",
+    )
+    for front in fronts:
+        host = nodes.index(front.node)
+        yield f'{step} --nodes=1 --ntasks=1 --nodelist="${{hosts[{host}]}}" bash {front.node}/{front.name}.sh &'
+        yield "steps+=($!)"
+    head = next((process for process in ranks if isinstance(process.ready, HttpProbe)), None)
+    if head is not None and isinstance(head.ready, HttpProbe):
+        yield from _waiting(deployment, head, head.ready, nodes.index(head.node))
+    yield from (
+        'wait -n "${steps[@]}"',
+        "status=$?",
+        '[ "$ended" = 0 ] || wait "${steps[@]}"  # a signal ends a wait',
+        'kill -TERM "${steps[@]}" 2>/dev/null',
+        "wait",
+        f'if [ "$ready$ended" = 10 ] && [ "$status" -ne 0 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {RESTARTS} ]; then',
+        '  echo "ended with $status; queued again"',
+        '  scontrol requeue "$SLURM_JOB_ID"',
+        "fi",
+        'exit "$status"',
+    )
+
+
+def _devices(rank: Process) -> Iterator[str]:
+    needs = rank.needs
+    if needs.devices and needs.platform is Platform.ASCEND:
+        yield f"--gres=npu:{needs.devices}"
+    elif needs.devices:
+        yield f"--gpus-per-node={needs.devices}"
+
+
+def _waiting(deployment: Deployment, head: Process, probe: HttpProbe, host: int) -> Iterator[str]:
+    """Says when the endpoint has written a token, and ends the job where it does not in time."""
+    port = f"${{{variable_of(probe.port, deployment)}:-{deployment.port_spec(probe.port).preferred}}}"
+    ask = " ".join(
+        f'"{port}"' if word == "PORT" else shlex.quote(word)
+        for word in one_token("PORT", deployment.served_name, PROBE_LIMIT_S)
+    )
+    yield from (
+        f'asked() {{ srun --overlap --mem=0 --nodes=1 --ntasks=1 --nodelist="${{hosts[{host}]}}" {ask} 2>/dev/null; }}',
+        f"until=$((SECONDS + {head.start_budget_s:.0f}))",
+        'while kill -0 "${steps[0]}" 2>/dev/null; do',
+        "  if asked; then",
+        "    ready=1",
+        f'    echo "ready: http://${{hosts[{host}]}}:{port}/v1"',
+        "    break",
+        '  elif [ "$SECONDS" -ge "$until" ]; then',
+        f'    echo "no token after {head.start_budget_s:.0f} s" >&2',
+        '    kill -TERM "${steps[@]}" 2>/dev/null',
+        "  fi",
+        "  sleep 5",
+        "done",
+    )

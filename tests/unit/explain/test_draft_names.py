@@ -1,0 +1,37 @@
+"""What stands where the draft of a speculation is to be named."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+VLLM, SGLANG = "vllm serve moonshotai/Kimi-K2.5", "python -m sglang.launch_server --model-path moonshotai/Kimi-K2.5"
+
+
+def said(text: str) -> bool:
+    return any("is a method, and here the draft" in finding.message for one in ask(text) for finding in one.findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{VLLM} --speculative-model eagle3",
+        f'{VLLM} --speculative-config \'{{"model": "eagle3", "num_speculative_tokens": 3}}\'',
+        f"{SGLANG} --speculative-draft-model-path EAGLE3",
+    ],
+)
+def test_a_method_in_its_place(text: str) -> None:
+    assert said(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{VLLM} --speculative-config \'{{"method": "mtp", "num_speculative_tokens": 1}}\'',
+        f'{VLLM} --speculative-config \'{{"model": "[ngram]", "num_speculative_tokens": 1}}\'',
+        f"{SGLANG} --speculative-algorithm EAGLE3 --speculative-draft-model-path org/kimi-k2.5-eagle3",
+    ],
+)
+def test_a_model_or_a_method_where_it_belongs(text: str) -> None:
+    assert not said(text)
