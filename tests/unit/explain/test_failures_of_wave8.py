@@ -8,6 +8,7 @@ from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask
 
 VLLM = "```\nvllm serve deepseek-ai/DeepSeek-V3 -tp 8\n```\n\nIt ends with\n\n```\n{}\n```\n"
+OUT = "triton.runtime.errors.OutOfResources: out of resource: shared memory,"
 
 
 def told(line: str) -> str:
@@ -21,9 +22,9 @@ def told(line: str) -> str:
         ("RuntimeError: CUDA out of memory. Tried to allocate 1029.51 GiB. GPU 0 has", "one tensor of 1029.51 GiB"),
         ("RuntimeError: MXFP4 quantization is not supported on gfx942", "no FP4"),
         ("RuntimeError: mla_gluon[bh16bn128] requires batch_size=1, got 512", "got 512"),
-        ("triton.runtime.errors.OutOfResources: out of resource: shared memory, ", "of another generation"),
+        (f"{OUT} ", "tuned for another generation"),
         (
-            "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 106496, Hardware limit: 101376.",
+            f"{OUT} Required: 106496, Hardware limit: 101376.",
             "needs 106496 bytes",
         ),
     ],
