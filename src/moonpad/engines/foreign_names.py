@@ -187,6 +187,13 @@ NAME_WITHOUT_COLON: Final = "0.5.9"
 """The first release that was read in which a served name has no colon."""
 AITER_ANY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.10", "vllm": "0.19.0"}
 """The first releases behind the change in AITER of 2026-03-19, which takes any number of experts."""
+AITER_OF_OLD: Final = re.compile(
+    r"Aiter MLA only supports 16 or 128|TritonMLA V1 with FP8 KV cache not yet supported", re.IGNORECASE
+)
+"""Errors of releases before AITER's MLA had kernels for 8 heads."""
+AITER_CHOSEN: Final = re.compile(r"Using (?:ROCM_)?AITER[_ ]MLA|Using ROCM_AITER_MLA backend", re.IGNORECASE)
+OF_AITER: Final = ("AITER_", "ATOM_")
+"""How the variables of AITER and of a plugin begin that uses it whatever the engine's own variables say."""
 STARTS: Final = re.compile(r"(?:vllm serve|sglang serve|trtllm-serve|trtllm-serve serve)\Z")
 """How a line ends behind which the model follows."""
 NO_METHODS: Final = frozenset({

@@ -19,6 +19,7 @@ from moonpad.explain.checks.security import wrapper_remarks
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
+from moonpad.explain.development_builds import judged_twice
 from moonpad.explain.documents.pasted_failures import failures_in, owners_of
 from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
@@ -73,7 +74,11 @@ def _judged(
         engine = engine_of(other.commands[0], question, script)
         if engine is None:
             return _judged_client(other, script, question, repairs)
-        return Deployment(other, script, question, calibrations, ENGINES[engine], repairs, suggest).judged()
+
+        def by(asked: Question) -> Judged:
+            return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest).judged()
+
+        return judged_twice(by(question), lambda version: by(replace(question, version=version)))
 
     judged = judged_as(meant, repairs, suggest=not any(map(is_chat, meant.commands)))
     if judged is None:

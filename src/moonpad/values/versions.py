@@ -82,6 +82,26 @@ def is_final(text: str) -> bool:
     return version is not None and not version.is_prerelease
 
 
+def next_release(text: str, releases: Sequence[str]) -> str:
+    """Of releases, oldest first, the one that a build of the main branch comes before: `0.27.0` of
+    `0.26.1rc1.dev229`. "" where the text is no such build, or the releases end before it.
+
+    A micro version is counted up behind a release that has a branch of its own: main goes on to the next minor one,
+    where there are several.
+    """
+    version = parse(text)
+    if version is None or not (version.is_devrelease or (version.pre or ("", 1))[1] == 0):
+        return ""
+    later = [
+        (release, other)
+        for release in releases
+        if (other := parse(release)) is not None and not other.is_prerelease and other.base_version != release_of(text)
+        if other > version
+    ]
+    new = [release for release, other in later if other.minor != version.minor or other.major != version.major]
+    return next(iter(new), later[0][0] if later else "")
+
+
 def checked_version(text: str) -> str:
     """The text without a leading `v`, if it is a version number or one of `CHANNELS`.
 

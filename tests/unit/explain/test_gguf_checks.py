@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
 K2 = "llama-server -m /w/Kimi-K2-Instruct-UD-Q2_K_XL-0000{}-of-00008.gguf -c 32768 -ngl 99 -ot exps=CPU "
@@ -46,3 +47,42 @@ def test_values_in_the_cache(text: str, version: str, expected: list[str]) -> No
 def test_flash_attention_was_a_switch(version: str, expected: list[str]) -> None:
     assert severities(f"{FIRST}-fa", "needs a value", version) == expected
     assert severities(f"{FIRST}-fa on", "needs a value", version) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("llama-server -m /w/Kimi-K2-Instruct-IQ4_KS-00001-of-00012.gguf", "IQ4_KS"),
+        ("llama-server -m /w/K2/smol-IQ4_KSS/k2-smol-IQ4_KSS.gguf", "IQ4_KSS"),
+        ("llama-server -hf ubergarm/Kimi-K2-Thinking-GGUF:IQ2_KL", "IQ2_KL"),
+        ("llama-server -m /w/K2-Q4_K_R4.gguf", "Q4_K_R4"),
+        ("llama-server -m /w/K2-IQ1_S_R4.gguf", "IQ1_S_R4"),
+        (
+            "python -m ktransformers.local_chat --model_path moonshotai/Kimi-K2-Instruct --gguf_path /w/K2-IQ3_K",
+            "IQ3_K",
+        ),
+    ],
+)
+def test_a_type_of_a_fork_alone(text: str, kind: str) -> None:
+    found = [
+        finding for judged in ask(text) for finding in judged.findings if "of ik_llama.cpp alone" in finding.message
+    ]
+    assert [finding.message.partition(",")[0] for finding in found] == [kind]
+    assert found[0].severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "llama-server -m /w/Kimi-K2-Instruct-UD-IQ2_XXS-00001-of-00008.gguf",
+        "llama-server -m /w/K2-IQ4_NL.gguf",
+        "llama-server -m /w/K2-Q4_K_M.gguf",
+        "llama-server -m /w/K2-Q4_K_S.gguf",
+        "llama-server -m /w/K2-TQ1_0.gguf",
+        "llama-server -m /w/K2-IQ4_KS.gguf -mla 3 -fmoe",
+        "cd ik_llama.cpp && ./build/bin/llama-server -m /w/K2-IQ4_KS.gguf",
+        "vllm serve moonshotai/Kimi-K2.5 -tp 8",
+    ],
+)
+def test_types_that_are_read(text: str) -> None:
+    assert not [f for judged in ask(text) for f in judged.findings if "of ik_llama.cpp alone" in f.message]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.options import known_environment, versions
 from moonpad.engines import foreign_names as names
 from moonpad.engines.vllm_rules import GLUON_BY_DEVICE, GLUON_HEADS, aiter_heads
 from moonpad.explain.checks.check_case import Case
@@ -20,6 +21,9 @@ ANY_BLOCK: Final = "0.12.0"
 """Before, AITER's MLA took blocks of one token alone."""
 CHOSEN_BY_BLOCK: Final = "0.18.0"
 """Before, blocks of one token chose AITER's MLA, whatever its variables were."""
+OF_TWO_SIZES: Final = "0.11.2"
+"""A release of the time when there were kernels for 16 and for 128 heads alone."""
+_LONGEST: Final = 2000
 _ON: Final = frozenset({"1", "true", "True"})
 _OFF: Final = frozenset({"0", "false", "False"})
 _UNITS: Final = {"gfx942": 304, "gfx950": 256}
@@ -130,13 +134,80 @@ def aiter_experts(case: Case) -> Iterator[Remark]:
     yield make_remark(severity, code, flag, message, remedy, at=place.index, edits=[edit])
 
 
+def aiter_of_old(case: Case) -> Iterator[Remark]:
+    """A release that is not named, but surely older than AITER's kernels for 8 heads: by a variable that later ones do
+    not read, or by the error in the text."""
+    settings, place = case.first.settings, case.option("--kv-cache-dtype")
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or case.version or not case.laid_out:
+        return
+    configuration = _configuration(replace(case, version=OF_TWO_SIZES), BACKEND)
+    of_amd = configuration is not None and configuration.platform is Platform.ROCM
+    if configuration is None or not of_amd or settings.attention_backend is not None or not _is_old(case):
+        return
+    heads = configuration.architecture.heads // max(1, case.first.layout.tp)
+    if _by_variable(case) and heads not in (16, 128):
+        tp = max((n for n in (1, 2, 4, 8) if configuration.architecture.heads // n in (16, 128)), default=4)
+        message = f"{heads} heads a rank: AITER's MLA of that time, before {CHOSEN_BY_BLOCK}, takes 16 or 128 alone"
+        remedy = f"set {names.AITER_MLA}=0, or tensor parallel {tp}, or take {CHOSEN_BY_BLOCK} or later"
+        where = names.AITER_MLA if case.variable(names.AITER_MLA) else names.AITER
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy)
+        yield replace(remark, variable=where)
+    elif not _by_variable(case) and place is not None and configuration.stored_kv.startswith("fp8"):
+        message = f"Triton's MLA of that time, before {CHOSEN_BY_BLOCK}, has no FP8 cache, and AITER's is switched off"
+        remedy = f"write --kv-cache-dtype auto, or take {CHOSEN_BY_BLOCK} or later"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, "--kv-cache-dtype", message, remedy, at=place.index)
+
+
+def _is_old(case: Case) -> bool:
+    """Whether the command or the text is of a release before `CHOSEN_BY_BLOCK`."""
+    program, model_type = case.engine.program, case.checkpoint.architecture.model_type if case.checkpoint else ""
+    first = case.engine.facts.first_versions.get(model_type, "")
+    case.script.budget.work(20 * len(case.commands[0].env) + len(case.script.lines), "its variables")
+    for name in case.commands[0].env:
+        reading = [release for release in versions(program) if name in known_environment(program, release)]
+        if reading and since(reading[-1], first) and not since(reading[-1], CHOSEN_BY_BLOCK):
+            return True  # what no release with the model reads is only left over
+    return any(names.AITER_OF_OLD.search(line[:_LONGEST]) for line in case.script.lines)
+
+
+def _by_log(case: Case) -> bool:
+    """Whether a line of log in the text says that it is chosen."""
+    case.script.budget.work(len(case.script.lines), "its lines")
+    return any(names.AITER_CHOSEN.search(line[:_LONGEST]) for line in case.script.lines)
+
+
+def aiter_whole_heads(case: Case) -> Iterator[Remark]:
+    """All heads on each rank of data parallelism, which no kernel for an FP8 cache was made for."""
+    place, configuration = case.option("--kv-cache-dtype"), _configuration(case, BACKEND)
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or configuration is None or place is None or not case.laid_out:
+        return
+    heads, layout = configuration.architecture.heads // max(1, case.first.layout.tp), case.first.layout
+    of_amd, fp8 = configuration.platform is Platform.ROCM, configuration.stored_kv.startswith("fp8")
+    if not (of_amd and fp8 and layout.dp > 1) or heads not in (32, 64) or case.version:
+        return
+    own = case.first.settings.attention_backend
+    plugin = any(name.startswith(names.OF_AITER) for name in case.commands[0].env) and not case.variable(names.AITER)
+    if own not in (None, BACKEND) or not (own == BACKEND or plugin or _by_variable(case) or _by_log(case)):
+        return
+    message = (
+        f"each of {layout.dp} ranks keeps {heads} heads: by a report of 2026-05 AITER has no kernel for them with an "
+        "FP8 cache outside of its persistent ones, for 16 and 128 it has"
+    )
+    tp = max((n for n in (1, 2, 4, 8) if configuration.architecture.heads // n in (16, 128)), default=8)
+    flag = case.engine.command_line.options["dp"]
+    given = case.option(flag)
+    remedy = f"take tensor parallel {max(tp, 8)} in place of {flag}, or leave --kv-cache-dtype out"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, flag, message, remedy, at=given.index if given else None)
+
+
 def aiter_small_heads(case: Case) -> Iterator[Remark]:
     """Kernels for fewer than 16 heads that had no FP8 cache: of one series, and for numbers that do not divide 16."""
     version, settings, place = case.version, case.first.settings, case.option("--kv-cache-dtype")
     configuration = _configuration(case, BACKEND)
     if case.engine.name != names.EXPERTS_BY_VARIABLE or configuration is None or place is None or not case.laid_out:
         return
-    chosen = settings.attention_backend == BACKEND or (settings.attention_backend is None and _by_variable(case))
+    unnamed = settings.attention_backend is None
+    chosen = settings.attention_backend == BACKEND or (unnamed and (_by_variable(case) or _by_log(case)))
     of_amd, fp8 = configuration.platform is Platform.ROCM, configuration.stored_kv.startswith("fp8")
     heads = configuration.architecture.heads // max(1, case.first.layout.tp)
     if not (chosen and of_amd and fp8) or not 0 < heads < 16 or (version and not since(version, GLUON_HEADS)):
@@ -152,3 +223,13 @@ def aiter_small_heads(case: Case) -> Iterator[Remark]:
     )
     remedy = f"leave it out, or set {names.AITER_MLA}=0" + ("" if uneven else f", or take {GLUON_BY_DEVICE} or later")
     yield make_remark(Severity.WARNING, Code.CONFLICT, "--kv-cache-dtype", message, remedy, at=place.index)
+
+
+AITER_CHECKS: Final = (
+    aiter_unasked,
+    aiter_block,
+    aiter_experts,
+    aiter_small_heads,
+    aiter_of_old,
+    aiter_whole_heads,
+)

@@ -19,9 +19,10 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
 from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
-from moonpad.explain.checks.aiter_checks import aiter_block, aiter_experts, aiter_small_heads, aiter_unasked
+from moonpad.explain.checks.aiter_checks import AITER_CHECKS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
+from moonpad.explain.checks.draft_checks import draft_family
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
@@ -370,13 +371,11 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     other_release,
     no_such_module,
     step_budget,
+    draft_family,
     prefill_context,
     cache_of_workers,
     other_nodes,
-    aiter_unasked,
-    aiter_block,
-    aiter_experts,
-    aiter_small_heads,
+    *AITER_CHECKS,
     twice,
     stand_ins,
     *TEXT_CHECKS,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines import gguf_types
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -14,6 +15,7 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+_LONGEST: Final = 2000
 _WHOLE: Final = frozenset({"f16", "f32", "bf16"})
 
 
@@ -56,4 +58,28 @@ def values_in_cache(case: Case) -> Iterator[Remark]:
     yield make_remark(severity, Code.CONFLICT, place.written, message, remedy, at=place.index, edits=edits)
 
 
-GGUF_CHECKS: Final = (first_part, values_in_cache)
+def foreign_types(case: Case) -> Iterator[Remark]:
+    """Weights of a type that one fork alone has, for another loader."""
+    if any(command.fork for command in case.script.commands):
+        return
+    if not (case.engine.facts.gguf_only or case.engine.facts.reads_gguf):
+        return
+    for flag in gguf_types.FILES:
+        place = case.option(flag)
+        value = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
+        match = gguf_types.OF_FORK.search(value[-_LONGEST:])
+        if place is None or match is None:
+            continue
+        kind, title = match[0].upper(), case.engine.facts.title
+        message = (
+            f"{kind}, by its name, is a type of {gguf_types.FORK} alone: {title} does not know its number and ends"
+        )
+        message += (
+            " while it loads, unless this is a build of that fork" if case.engine.facts.gguf_only else " as it loads"
+        )
+        remedy = f"take a file of a type that all read, Q4_K_M or IQ4_XS, or start it by {gguf_types.FORK}"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, place.written, message, remedy, at=place.index)
+        return
+
+
+GGUF_CHECKS: Final = (first_part, values_in_cache, foreign_types)

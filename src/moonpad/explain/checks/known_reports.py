@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, known_reports
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
@@ -39,7 +40,7 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
         return None
     if row.text and not _in_lines(row.text, case):
         return None
-    options = {flag: case.option(flag) for flag in row.options}
+    options = {flag: case.option(flag) or _as_written(flag, case) for flag in row.options}
     for flag, place in options.items():
         value = place.value if place is not None else None
         texts = value if isinstance(value, tuple) else (value if isinstance(value, str) else "",)
@@ -64,6 +65,11 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
 def _is_given(flag: str, case: Case) -> bool:
     """Options that the release which is meant knows no more count too."""
     return case.option(flag) is not None or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+
+
+def _as_written(flag: str, case: Case) -> Occurrence | None:
+    """An option that the release which is judged knows no more."""
+    return next((place for place in case.first.parsed.occurrences if place.written == flag), None)
 
 
 def _of_release(row: KnownReport, version: str) -> bool:

@@ -7,7 +7,9 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.json_slips import json_slips
+from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
+from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.script_slips import (
     call_sets_another,
     conflict_markers,
@@ -27,13 +29,20 @@ from moonpad.explain.checks.variable_slips import (
 )
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.results import Remark
-from moonpad.explain.shell.shell_slips import broken_line, broken_value, lost_options, redirected_install
+from moonpad.explain.shell.shell_slips import (
+    broken_line,
+    broken_value,
+    ended_by_comment,
+    lost_options,
+    redirected_install,
+)
 
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     redirected_install,
     broken_line,
     broken_value,
     lost_options,
+    ended_by_comment,
     not_exported,
     env_file_comment,
     not_handed_on,
@@ -51,6 +60,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     variable_for_option,
     file_for_folder,
     headless_ranks,
+    unlike_ranks,
+    variable_not_set,
     worker_on_loopback,
     mode_in_comment,
     target_not_built,

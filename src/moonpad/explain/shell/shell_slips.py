@@ -47,6 +47,8 @@ _OPTION_LINE: Final = re.compile(
 )
 _PLAIN_COMMAND: Final = re.compile(r"(?:[$%][ \t]+)?[a-z][\w./-]*(?:[ \t]+[\w./:@=-]+)*[ \t]*")
 """Nothing in it goes on in the next line: no quote, no backslash, no bracket."""
+_BEHIND: Final = re.compile(r"^[ \t]*--?[A-Za-z][^#'\"]*[ \t]#[^\\]*$")
+_NEXT_OPTION: Final = re.compile(r"[ \t]+--?[A-Za-z][\w-]*(?:[ \t=]|$)")
 LINE_BREAK: Final = "line break"
 
 
@@ -130,6 +132,27 @@ def _broken_path(command: Command, case: Case) -> Iterator[tuple[str, str, str, 
     is_begun = len(line) >= _NARROWEST and line.endswith(last.text) and _PATH_BEGUN.fullmatch(last.text) is not None
     if is_begun and _REST_OF_PATH.fullmatch(following) and not _SCRIPT.match(following):
         yield last.text, following, shortened(last.text, 50), len(command.argv) - 1
+
+
+def ended_by_comment(case: Case) -> Iterator[Remark]:
+    """`--dtype int4  # or another` where the lines above end with a backslash and an option follows below."""
+    script = case.script
+    if not is_first(case.commands, script):
+        return
+    own = {word.line for command in script.commands if command.program != "other" for word in command.words}
+    goes_on = False
+    for number, text in numbered(script, 1, len(script.lines)):
+        following = script.lines[number][:_LONGEST] if number < len(script.lines) else ""
+        comment = _BEHIND.search(text) if goes_on and number not in own else None
+        if comment is not None and _NEXT_OPTION.match(following) and number + 1 not in own:
+            option = following.split()[0].partition("=")[0]
+            message = f"{script.where(number)}: the comment stands where the backslash belongs, so the shell runs "
+            message += f"{shortened(option, 40)} as a command of its own"
+            where = shortened(text.strip(), 60)
+            remedy = "write the comment above the command, and a backslash at the end of the line"
+            yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy), command=None)
+            return
+        goes_on = text.rstrip().endswith("\\") and not text.lstrip().startswith("#")
 
 
 def lost_options(case: Case) -> Iterator[Remark]:

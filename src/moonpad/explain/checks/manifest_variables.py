@@ -1,0 +1,97 @@
+"""`$(NAME)` in the arguments of a container: Kubernetes fills in what the container's own env has, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import yaml
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first
+from moonpad.values.finding import Code, Severity
+
+_NAMED: Final = re.compile(r"(?<!\$)\$\(([A-Z_][A-Z0-9_]*)\)")
+_OF_OTHERS: Final = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_\w+)?$|_PORT_\d+_|^(?:KUBERNETES|LWS|JOB|POD|RAY|PET|DYN)_")
+"""Variables that Kubernetes itself or a controller sets."""
+_FROM_ELSEWHERE: Final = re.compile(
+    r"\{\{|^[ \t-]*(?:envFrom|envs|extraEnvs?|extraEnvVars|commonEnv|globalEnv|envFromSecret|envFromSecrets)[ \t]*:"
+    r"|^kind:[ \t]*\w*Runtime\b|\bkserve\.io|\bargoproj\.io|\btekton\.dev|\bserving\.knative",
+    re.MULTILINE,
+)
+"""What gives a container more variables than its env shows, and controllers that replace names themselves."""
+_SHELL: Final = re.compile(r"(?:.*/)?(?:ba|z|da|a)?sh")
+_SHOWN: Final = 5
+_DEEPEST: Final = 40
+_LARGEST: Final = 200_000
+
+
+def variable_not_set(case: Case) -> Iterator[Remark]:
+    """The program gets the letters themselves."""
+    script = case.script
+    if not script.objects or not is_first(case.commands, script):
+        return
+    for first, last in script.objects:
+        text = "\n".join(script.lines[first - 1 : last])
+        script.budget.work(len(text) // 100, "its YAML")
+        if not _NAMED.search(text) or _FROM_ELSEWHERE.search(text) or len(text) > _LARGEST:
+            continue
+        script.budget.work(len(text) // 4, "its YAML")
+        try:
+            documents = list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        except (yaml.YAMLError, RecursionError):
+            continue
+        for document in documents:
+            yield from _in_node(document, first, case, 0)
+
+
+def _in_node(node: Node | None, first: int, case: Case, depth: int) -> Iterator[Remark]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(node, SequenceNode):
+        for item in node.value:
+            yield from _in_node(item, first, case, depth + 1)
+    elif isinstance(node, MappingNode):
+        fields = {key.value: value for key, value in node.value if isinstance(key, ScalarNode)}
+        if "image" in fields and ("args" in fields or "command" in fields):
+            yield from _of_container(fields, first, case)
+        for value in fields.values():
+            yield from _in_node(value, first, case, depth + 1)
+
+
+def _of_container(fields: Mapping[str, Node], first: int, case: Case) -> Iterator[Remark]:
+    program, arguments = _words(fields.get("command")), _words(fields.get("args"))
+    if any(_SHELL.fullmatch(word.value) for word in (*program, *arguments[:1])):
+        return  # a command in its place, for the shell
+    env = fields.get("env")
+    if env is not None and not isinstance(env, SequenceNode):
+        return
+    named = {
+        value.value
+        for item in (env.value if env is not None else ())
+        for key, value in (item.value if isinstance(item, MappingNode) else ())
+        if isinstance(key, ScalarNode) and key.value == "name"
+    }
+    missing: dict[str, ScalarNode] = {}
+    for word in (*program, *arguments):
+        for name in _NAMED.findall(word.value):
+            if name not in named and not _OF_OTHERS.search(name):
+                missing.setdefault(name, word)
+    if not missing:
+        return
+    container, line = fields.get("name"), next(iter(missing.values())).start_mark.line
+    of = f" of the container {shortened(container.value, 40)}" if isinstance(container, ScalarNode) else ""
+    written = ", ".join(f"$({name})" for name in [*missing][:_SHOWN])
+    is_are, it = ("is", "it") if len(missing) == 1 else ("are", "them")
+    message = f"{case.script.where(first + line)}: {written} {is_are} not in the env{of}: Kubernetes leaves {it} as "
+    message += "written, and the program gets these letters"
+    remedy = f"add {', '.join([*missing][:_SHOWN])} to that env, or leave the option out"
+    remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, remedy)
+    yield Remark(remark.finding, command=None)
+
+
+def _words(node: Node | None) -> list[ScalarNode]:
+    return [word for word in node.value if isinstance(word, ScalarNode)] if isinstance(node, SequenceNode) else []

@@ -1,0 +1,55 @@
+"""What is said of a development build: it is of the main branch, and may have what the next release brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import versions
+from moonpad.engines import ENGINES
+from moonpad.explain.results import Judged, Remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import next_release
+
+_MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
+_KEPT: Final = _MEMORY | {Code.KNOWN_REPORT}
+"""What is said of a build whatever is said of the release behind it."""
+
+
+def judged_twice(judged: Judged | None, again: Callable[[str], Judged | None]) -> Judged | None:
+    """Only what holds for the release before the build and for the one behind it. `again` judges by another version."""
+    if judged is None or judged.engine not in ENGINES:
+        return judged
+    behind = next_release(judged.version, versions(ENGINES[judged.engine].program))
+    other = again(behind) if behind else None
+    if other is None:
+        return judged
+    reports = tuple(remark for remark in judged.remarks if remark.finding.code is Code.KNOWN_REPORT)
+    places = {_place(remark) for remark in other.remarks}
+    if not any(_place(remark) not in places and _is_error(remark) for remark in judged.remarks):
+        return replace(judged, remarks=tuple(_in_both(judged, other)))
+    others = (remark for remark in _in_both(other, judged) if remark.finding.code is not Code.KNOWN_REPORT)
+    in_both = tuple(_as_build(remark, behind, judged.version) for remark in others)
+    because = f"{judged.version_because}, a build of main: judged by {behind}"
+    return replace(other, version=judged.version, version_because=because, remarks=(*in_both, *reports))
+
+
+def _in_both(judged: Judged, other: Judged) -> Iterator[Remark]:
+    places = {_place(remark) for remark in other.remarks}
+    for remark in judged.remarks:
+        if _place(remark) in places or remark.finding.severity is Severity.NOTE or remark.finding.code in _KEPT:
+            yield remark
+
+
+def _place(remark: Remark) -> object:
+    return remark.finding.code, remark.finding.where, remark.command, remark.at
+
+
+def _is_error(remark: Remark) -> bool:
+    return remark.finding.severity is Severity.ERROR and remark.finding.code not in _MEMORY
+
+
+def _as_build(remark: Remark, release: str, build: str) -> Remark:
+    finding = remark.finding
+    return replace(remark, finding=replace(finding, message=finding.message.replace(release, build)))
