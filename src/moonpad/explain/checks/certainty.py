@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import WHOLE_HISTORY
+from moonpad.engines.former_forms import as_object
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
@@ -17,6 +18,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit, Remark
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 _OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
@@ -38,6 +40,8 @@ def as_certain(
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
         elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
             yield remark  # a row of the catalogue says so
+        elif _took_the_form_of(option, book, version):
+            continue
         elif doubt := _doubt(option, finding.code, book, named=bool(version.text)):
             finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
@@ -83,6 +87,14 @@ def _had_another_form(option: Occurrence, book: Rulebook) -> bool:
     known = book.options.named(option.flag) if option.flag else None
     value = option.value if isinstance(option.value, str) else ""
     return known is not None and known.kind == "json" and "=" in value and value[:1] not in "{["
+
+
+def _took_the_form_of(option: Occurrence, book: Rulebook, version: Version) -> bool:
+    """Whether the release is older than those recorded, whose values this option had: vLLM read `image=5` through
+    0.9.2, and JSON alone from 0.10.0 on (vllm/engine/arg_utils.py of both)."""
+    if not version.text or since(version.text, versions(book.program)[0]):
+        return False
+    return _had_another_form(option, book) and isinstance(option.value, str) and bool(as_object(option.value))
 
 
 def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
