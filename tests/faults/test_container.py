@@ -562,6 +562,9 @@ def test_no_client(moonpad: Moonpad, clean_world: None, image_spec: Path, tmp_pa
 
 
 def test_no_daemon(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    podman = docker.place / "podman"  # before one that this machine may have
+    podman.write_text("#!/bin/sh\nexit 125\n")
+    podman.chmod(0o755)
     done = moonpad("up", str(image_spec))
     assert done.code == 3
     assert "Cannot connect to the Docker daemon" in done.stderr

@@ -23,6 +23,7 @@ from moonpad.values.errors import MoonpadError
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 UNKNOWN = "checkpoint-unknown"
+NOT_PLANNED = "platform-unsupported"
 ACCEPTED: frozenset[str] = frozenset()
 
 MODELS = sorted(model.id for model in models().values() if not model.refused)
@@ -102,20 +103,19 @@ def check_agreement(verbs: Verbs, spec: Path, target: str, out: Path) -> tuple[f
     about += ["--engine-version", loaded.engine.version] if loaded.engine.version else []
     explained, text, _ = verbs("explain", *files, *about, "--model", model, "--engine", loaded.engine.name, "--json")
     assert text, (explained, verbs.error)
-    findings = [
-        finding
-        for deployment in json.loads(text)["deployments"]
-        for finding in deployment["findings"]
-        if finding["severity"] == "error"
-    ]
-    assert frozenset(finding["code"] for finding in findings) == refused, findings
-    assert explained == (3 if refused else 0)
+    findings = [finding for deployment in json.loads(text)["deployments"] for finding in deployment["findings"]]
+    # That an engine is not planned for a platform is no fault of a command that starts it there.
+    found = frozenset(finding["code"] for finding in findings if finding["severity"] == "error")
+    # And what was not measured on such devices is a warning where somebody runs it already.
+    milder = {finding["code"] for finding in findings if finding["severity"] == "warning"} & {"does-not-fit"} & refused
+    assert (found | milder) - {NOT_PLANNED} == refused - {NOT_PLANNED}, findings
+    assert explained == (3 if found else 0)
     return refused, True
 
 
 def is_read(path: str) -> bool:
-    """Not the firewall's rules and the proxy's configuration."""
-    return path.endswith((".sh", ".yaml", ".yml")) or "run" in Path(path).name
+    """Not variables, and of Slurm the scripts that its job starts."""
+    return path.endswith((".sh", ".yaml", ".yml", ".service"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

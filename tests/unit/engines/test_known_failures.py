@@ -76,6 +76,10 @@ SAMPLES = {
     "llama-fa-576": "Unsupported KV type combination for head_size 576.",
     "llama-split-rows": "ggml/src/ggml-cuda/ggml-cuda.cu:1452: GGML_ASSERT(!(split && ne02 > 1)) failed",
     "ray-shared-memory": "[2026-03-25 05:44:29,435 W 39 39] (raylet) store_runner.cc:83: System memory request exceeds memory available in /dev/shm. The request is for 10200547328 bytes, and the amount available is 9663676416 bytes. You may be able to free up space by deleting files in /dev/shm.",
+    "one-huge-tensor": "RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1029.51 GiB. GPU 0 has a total capacity of 79.35 GiB",
+    "fp4-on-gfx942": "RuntimeError: MXFP4 quantization is not supported on gfx942",
+    "gluon-of-one": "AssertionError: mla_gluon[decode] requires batch_size=1, got 4",
+    "shared-memory-cut-off": "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
 }
 TALK = """
 If the tokenizer needs blobfile, install it with pip.

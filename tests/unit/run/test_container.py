@@ -54,9 +54,12 @@ def test_docker_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     program(tmp_path, "podman", "exit 0")
     assert find_client("i") == ContainerEngine(str(tmp_path / "podman"), "i")
     program(tmp_path, "docker", "echo no daemon >&2; exit 1")
+    assert find_client("i") == ContainerEngine(str(tmp_path / "podman"), "i"), "the one that answers"
+    program(tmp_path, "podman", "echo no rights >&2; exit 125")
     with pytest.raises(PreflightRefused) as caught:
         find_client("i")
     assert "no daemon" in caught.value.findings[0].message
+    assert "no rights" in caught.value.findings[0].message
     program(tmp_path, "docker", "exit 0")
     assert find_client("i") == ContainerEngine(str(tmp_path / "docker"), "i")
 

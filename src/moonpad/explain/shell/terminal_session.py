@@ -29,7 +29,7 @@ _ARROW: Final = re.compile(
 )
 """`> python -m …`, a prompt or a quotation: to a shell it would be a file to write to."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
-_SIGNS: Final = re.compile("[@➜❯]|:[^ \n]+ [^ \n]+\\$ ")
+_SIGNS: Final = re.compile(r"[@➜❯]|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
 
