@@ -36,6 +36,7 @@ def test_whose_fault_it_is(arrivals: list[float], client_late_s: float, status: 
         ([(STEADY, 2.0)], Status.PASS, [STORY_TOKENS]),
         ([(AT_ONCE, 1.3), (STEADY, 6.0)], Status.PASS, [STORY_TOKENS, LONGER * STORY_TOKENS]),
         ([(AT_ONCE, 1.3), (AT_ONCE, 6.0)], Status.FAIL, [STORY_TOKENS, LONGER * STORY_TOKENS]),
+        ([([0.1] * 40, 0.1), (STEADY, 6.0)], Status.PASS, [STORY_TOKENS, LONGER * STORY_TOKENS]),
         ([(AT_ONCE, 30.0), (AT_ONCE, 30.0)], Status.FAIL, [STORY_TOKENS, STORY_TOKENS]),
     ],
 )

@@ -104,10 +104,10 @@ async def buffering(api: Api) -> Outcome:
 
 async def judge_buffering(api: Api) -> Outcome:
     outcome, whole_s = await _story(api, STORY_TOKENS)
-    if outcome.status is not Status.FAIL:
+    if outcome.status is Status.PASS:
         return outcome
-    # Whoever passes a short stream on may have stood still for as long as it took: one that buffers does so with a long
-    # one too.
+    # This client, or whoever passes a short stream on, may have stood still for as long as it took: one that buffers
+    # does so with a long one too.
     outcome, _ = await _story(api, STORY_TOKENS * (LONGER if whole_s < SHORT_S else 1))
     return outcome
 
