@@ -29,7 +29,7 @@ WAIT_S: Final = (1.0, 2.0)
 MOST_UNANSWERED: Final = 3
 """Questions in a row to which nothing came, after which the endpoint counts as lost."""
 SHOWN: Final = 80
-"""Characters of a body that is no answer: a proxy's page, for instance."""
+"""How many characters are quoted of a body that is not an answer, such as a proxy's page."""
 REFUSED: Final = (400, 404, 405, 413, 422)
 """An answer that repeating the request does not change."""
 

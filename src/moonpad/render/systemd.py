@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad import __version__
-from moonpad.render.containers import contain, image_note, model_mounts, one_token
+from moonpad.render.containers import beside, contain, image_note, model_mounts, one_token
 from moonpad.render.docker_run import STOP_GRACE_S, docker_words
 from moonpad.render.env_variables import fallback_of, variable_of
 from moonpad.render.rendered import Rendered
@@ -186,11 +186,6 @@ class _Unit:
             return (*runtime.prefix, *process.argv)
         name = _service(self.deployment)
         shared = f"{name}-{runtime.beside}" if runtime.beside else ""
-        neighbours = tuple(
-            other
-            for other in self.deployment.processes
-            if isinstance(other.runtime, Image) and other.runtime.beside == process.name
-        )
         return tuple(
             docker_words(
                 process,
@@ -199,7 +194,7 @@ class _Unit:
                 client="docker",
                 name=f"{name}-{process.name}",
                 label=f"moonpad.name={self.deployment.gangs[0].name}",
-                neighbours=neighbours,
+                neighbours=beside(self.deployment, process),
                 network_of=shared,
             )
         )

@@ -34,7 +34,7 @@ def said(text: str, part: str, on: str = "8xH200", version: str = "0.5.9") -> li
     ],
 )
 def test_pages_of_a_chunk(text: str, version: str, expected: list[Severity]) -> None:
-    assert said(text, "are no whole pages", version=version) == expected
+    assert said(text, "are not a multiple of the page size", version=version) == expected
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def pages_of_chunk(case: Case) -> Iterator[Remark]:
     if not (left := chunk // ranks % page):
         return
     each = f"{chunk} over {ranks} ranks are {chunk // ranks} tokens each, which" if ranks > 1 else f"{chunk} tokens"
-    message = f"{each} are no whole pages of {page} (--page-size): {left} are left over, and the start ends"
+    message = (
+        f"{each} are not a multiple of the page size, {page} (--page-size): {left} are left over, and the start fails"
+    )
     fits = chunk // (ranks * page) * ranks * page or ranks * page
     edit = Edit(place.index, place.length, (place.written, str(fits)))
     known = case.version and since(case.version, names.WHOLE_EXPERTS_SINCE) and page in _KEPT
