@@ -41,6 +41,7 @@ VLLM: Final = EngineFacts(
     draft_table_bytes=2,  # `cos_sin_cache`, in the model's type
     kv_offload_by_replica=True,
     needs_whole_context=True,
+    step_holds_sequences=True,
     kv_cache_names=frozenset(
         {
             *("auto", "bfloat16", "float16"),
@@ -76,7 +77,7 @@ VLLM_CPU: Final = replace(
     weight_only_fp8=False,
     weight_only_nvfp4_since=None,
     emulates_mxfp4=False,
-    rules=(vllm_rules.multi_node_executor, vllm_rules.lora_model, *vllm_cpu_rules.RULES),
+    rules=(*vllm_rules.EVERYWHERE, *vllm_cpu_rules.RULES),
 )
 
 VLLM_ASCEND: Final = replace(
@@ -98,5 +99,5 @@ VLLM_ASCEND: Final = replace(
     weight_only_fp8=False,
     weight_only_nvfp4_since=None,
     emulates_mxfp4=False,
-    rules=(vllm_rules.multi_node_executor, vllm_rules.lora_model, *vllm_ascend_rules.RULES),
+    rules=(*vllm_rules.EVERYWHERE, *vllm_ascend_rules.RULES),
 )

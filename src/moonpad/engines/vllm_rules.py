@@ -142,14 +142,27 @@ def lora_model(configuration: Configuration) -> Iterator[Finding]:
         yield illegal("max_loras", message, "leave it out, or serve a model without a vision tower")
 
 
+def step_of_sequences(configuration: Configuration) -> Iterator[Finding]:
+    """Each sequence of a step has a token at the least: config/scheduler.py of 0.10 to 0.33 ends the start."""
+    tokens, sequences = configuration.settings.max_num_batched_tokens, configuration.settings.max_num_seqs
+    if tokens is not None and sequences is not None and 0 < tokens < sequences:
+        message = (
+            f"a step of {tokens:,} tokens for {sequences:,} sequences, each of which has at least one: the start ends"
+        )
+        yield invalid(
+            "max_num_batched_tokens", message, f"set max_num_batched_tokens = {sequences}, or fewer sequences"
+        )
+
+
+EVERYWHERE: Final = (multi_node_executor, lora_model, step_of_sequences)
+"""What its builds for processors and for Ascend refuse as well."""
 RULES: Final = (
+    *EVERYWHERE,
     marlin_tiles,
-    lora_model,
     flydsl_ep,
     dcp_fp8_kv,
     aiter_heads,
     broken_release,
     k3_fp8_kv,
     unified_memory,
-    multi_node_executor,
 )

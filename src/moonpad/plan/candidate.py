@@ -86,7 +86,13 @@ class Candidate:
 
     def start(self, layout: Layout) -> Settings:
         """The engine's defaults, with what the person fixed: where nothing is turned down."""
-        return self._defaults(layout).with_values(self.request.settings)
+        settings = self._defaults(layout).with_values(self.request.settings)
+        if not self.engine.facts.step_holds_sequences or "max_num_seqs" in self.request.settings:
+            return settings
+        tokens, sequences = settings.max_num_batched_tokens or 0, settings.max_num_seqs or 0
+        return (
+            replace(settings, max_num_seqs=max(tokens, self.sequences(layout))) if 0 < tokens < sequences else settings
+        )
 
     def lowering(self, layout: Layout, start: Settings) -> Lowering:
         pinned = dict(self.request.settings)

@@ -48,6 +48,8 @@ def _variants(candidate: Candidate, layout: Layout, chosen: Settings) -> Iterato
             changes["max_num_seqs"] = sequences
         if "max_num_batched_tokens" not in pinned:
             changes["max_num_batched_tokens"] = min(tokens, most)
+        elif candidate.engine.facts.step_holds_sequences and "max_num_seqs" not in pinned:
+            changes["max_num_seqs"] = min(sequences, chosen.max_num_batched_tokens or sequences)
         fewest = chosen.with_values(changes)
         yield candidate.spelled(layout, fewest)
     if candidate.engine.facts.graphs_option and "enforce_eager" not in pinned:

@@ -92,6 +92,8 @@ class EngineFacts:
     """The option that takes the number of physical cores, for engines that compute on them."""
     needs_whole_context: bool = False
     """It does not start where one sequence of the whole context has no room; the others cut the context down."""
+    step_holds_sequences: bool = False
+    """It does not start with fewer tokens of a step than sequences; unasked it lowers the sequences to as many."""
     graphs_option: bool = True
     """It can be told to do without graphs."""
     unasked: Mapping[str, int | bool] = field(default_factory=dict)

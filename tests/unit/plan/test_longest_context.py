@@ -135,6 +135,14 @@ def test_the_trade_keeps_what_is_fixed_and_asked_for() -> None:
     assert min(row.max_num_seqs or 0 for row in rows) >= 8
 
 
+@pytest.mark.parametrize("goal", ["latency", "throughput", "context"])
+@pytest.mark.parametrize("tokens", [8, 100, 512])
+def test_no_more_sequences_than_tokens_of_a_step(goal: str, tokens: int) -> None:
+    (choice, *_) = plan(K2_6, "8xH20", f"max_num_batched_tokens={tokens}", goal=goal, engine="vllm").choices
+    for settings in (choice.plan.settings, *choice.trade):
+        assert 0 < (settings.max_num_seqs or 0) <= tokens == settings.max_num_batched_tokens
+
+
 def test_what_a_replica_holds_and_all_of_them() -> None:
     (choice,) = plan(K2_6, "8xH20", "tp=4", "dp=2", "ep=8", "dcp=1", engine="vllm").choices
     memory, shown = choice.memory, choice.memory.as_json()

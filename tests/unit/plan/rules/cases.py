@@ -874,4 +874,23 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(settings=Settings(max_loras=1)),
         Trial(architecture=K25),
     ),
+    "step-of-sequences": (
+        Trial(
+            settings=Settings(max_num_seqs=1024, max_num_batched_tokens=512),
+            says=("512 tokens", "1,024 sequences"),
+            where="max_num_batched_tokens",
+            code=VALUE,
+        ),
+        Trial(
+            engine="vllm-ascend",
+            version="0.18.0",
+            settings=Settings(max_num_seqs=2, max_num_batched_tokens=1),
+            says=("1 tokens",),
+            where="max_num_batched_tokens",
+            code=VALUE,
+        ),
+        Trial(settings=Settings(max_num_seqs=512, max_num_batched_tokens=512)),
+        Trial(settings=Settings(max_num_batched_tokens=1)),
+        Trial(engine="sglang", version="0.5.23", settings=Settings(max_num_seqs=1024, max_num_batched_tokens=512)),
+    ),
 }
