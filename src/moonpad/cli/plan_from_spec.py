@@ -16,7 +16,7 @@ from moonpad.plan.from_spec import finished, request_of
 from moonpad.plan.request import Request
 from moonpad.report.plan_commands import commands_of
 from moonpad.run.planning import cluster_of, known_checkpoint, plan_spec
-from moonpad.spec.loader import load_spec
+from moonpad.spec.loader import LoadedSpec, load_spec
 from moonpad.values.deployment import Executable
 from moonpad.values.finding import Code
 from moonpad.values.plan_answer import Answer
@@ -24,21 +24,23 @@ from moonpad.values.visible_text import shell_word
 
 
 def answer_of_spec(
-    path: Path, named: str | None, options: PlanOptions, *, every: bool
+    loaded: LoadedSpec, named: str | None, options: PlanOptions, *, every: bool
 ) -> tuple[Model, Request, Answer]:
     """What `up` would start, and what else would fit; the options override what the spec fixes."""
-    loaded = load_spec(path)
     spec = loaded.spec
-    if named is not None:
-        model = find_model(named, typed_path(named))
-    else:
-        checkpoint = known_checkpoint(loaded)
-        folder = checkpoint_folder(loaded)
-        argument = str(folder) if folder.is_dir() else checkpoint.name
-        model = Model(checkpoint, spec.model, argument, spec.trust_remote_code, folder.is_dir())
+    model = model_of_spec(loaded, named)
     cluster = parse_cluster(options.on) if options.on else cluster_of(spec)
     request = make_request(options, replace(request_of(spec), draft=draft_of(loaded)), every_layout=every)
     return model, request, find_answer(model, cluster, request, lambda plan: finished(spec, plan))
+
+
+def model_of_spec(loaded: LoadedSpec, named: str | None) -> Model:
+    """The model that the spec serves, or another that is named beside it."""
+    if named is not None:
+        return find_model(named, typed_path(named))
+    spec, checkpoint, folder = loaded.spec, known_checkpoint(loaded), checkpoint_folder(loaded)
+    argument = str(folder) if folder.is_dir() else checkpoint.name
+    return Model(checkpoint, spec.model, argument, spec.trust_remote_code, folder.is_dir())
 
 
 def run_dry(spec: Path, despite: frozenset[Code], *, json: bool) -> None:

@@ -34,8 +34,14 @@ def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, ever
         following = f"{init_command(model, cluster, options)} -o moonpad.toml, then moonpad up"
     else:
         from moonpad.cli.plan_from_spec import answer_of_spec  # pydantic, which a plan by name does not need
+        from moonpad.cli.plan_pools import run_plan_pools
+        from moonpad.spec.loader import load_spec
 
-        model, request, answer = answer_of_spec(spec, named, options, every=every)
+        loaded = load_spec(spec)
+        if loaded.spec.prefill is not None:
+            run_plan_pools(spec, loaded, named, options, every=every, json=json)
+            return
+        model, request, answer = answer_of_spec(loaded, named, options, every=every)
         following = f"moonpad up {shell_word(spec)}"
     if json:
         emit_json(answer_json(answer, {place: _commands_for(each, model) for place, each in enumerate(answer.choices)}))

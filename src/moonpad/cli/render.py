@@ -35,14 +35,22 @@ def render(
     despite
         The code of an error to override, like does-not-fit; the files say so.
     """
-    from moonpad.render.targets import render_for
+    from moonpad.render.targets import render_for, render_pools
     from moonpad.run.planning import plan_spec
+    from moonpad.run.pool_planning import plan_pools
     from moonpad.spec.loader import load_spec
 
     loaded = load_spec(spec)
-    planned = plan_spec(loaded, despite=frozenset(despite or ()))
-    rendered = render_for(to, loaded.spec, planned.plan)
-    note_findings(planned.findings)
+    overridden = frozenset(despite or ())
+    if loaded.spec.prefill is not None:
+        pools = plan_pools(loaded, despite=overridden)
+        rendered = render_pools(to, loaded.spec, {role: planned.plan for role, planned in pools.pools.items()})
+        findings = pools.findings
+    else:
+        planned = plan_spec(loaded, despite=overridden)
+        rendered = render_for(to, loaded.spec, planned.plan)
+        findings = planned.findings
+    note_findings(findings)
     files = []
     for name, file in rendered.files.items():
         path = out / name
@@ -51,7 +59,7 @@ def render(
         except OSError as error:
             raise PreflightRefused(f"cannot write {path}: {error.strerror}", remedy="name another --out") from None
         files.append({"path": str(path), "mode": f"{file.mode:04o}"})
-    document = {"files": files, "findings": [finding.as_json() for finding in planned.findings]}
+    document = {"files": files, "findings": [finding.as_json() for finding in findings]}
     emit("\n".join(f"{file['path']}  {file['mode']}" for file in files), document, json=json)
     if not json:
         next_command(rendered.start.format(files[0]["path"]))

@@ -18,6 +18,7 @@ from moonpad.values.deployment import (
     Deployment,
     Executable,
     File,
+    HealthProbe,
     HttpProbe,
     Image,
     PortSpec,
@@ -31,7 +32,7 @@ from moonpad.values.deployment import (
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Platform, Settings
-from moonpad.values.references import Arg, PathRef, PortRef
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef
 
 API: Final = PortRef("engine", "api")
 
@@ -168,6 +169,7 @@ class Engine:
         Raises:
             PreflightRefused: the plan asks for what this engine has no option for.
         """
+        refuse_transfer(plan, self.facts)
         return self.deploy(self, plan, runtime)
 
     def read(
@@ -200,6 +202,11 @@ def listen_on(reach: Reach, runtime: Runtime) -> str:
     alone = isinstance(runtime, Image) and runtime.own_network
     closed = reach == "private" or (reach == "loopback" and not alone)
     return "127.0.0.1" if closed else "0.0.0.0"  # noqa: S104 - `expose` asked, or its own
+
+
+def address_for(plan: Plan, runtime: Runtime, node: str, reach: Reach) -> Arg:
+    """As `listen_on`; the servers of a pool bind the address of their node alone, where the other pool asks them."""
+    return HostRef(node) if plan.transfer and reach == "cluster" else listen_on(reach, runtime)
 
 
 def node_process(
@@ -235,7 +242,7 @@ def node_process(
             shm_bytes=shm_bytes,
             rdma=plan.rdma,
         ),
-        ready=HttpProbe(API) if head else AliveProbe(),
+        ready=AliveProbe() if not head else HealthProbe(API) if plan.transfer else HttpProbe(API),
         start_budget_s=plan.start_budget_s,
         stop=Stop(grace_s=plan.stop_grace_s, drain_s=drain_s),
     )
@@ -297,6 +304,18 @@ def _unsaid(plan: Plan, value: Layout | Settings, default: Layout | Settings, ca
         if name not in can and asked != getattr(default, name):
             message = f"{plan.engine} has no option for {name} = {asked}"
             yield Finding(Severity.ERROR, Code.CONFLICT, name, message, f"leave {name} out")
+
+
+def refuse_transfer(plan: Plan, facts: EngineFacts) -> None:
+    """Raises PreflightRefused where the plan is one of two pools and the engine has not its connector."""
+    if plan.transfer is None:
+        return
+    able = tuple(facts.pools.connectors) if facts.pools else ()
+    if plan.transfer.connector not in able:
+        message = f"{plan.engine} has no connector {plan.transfer.connector} that moonpad can write"
+        remedy = f"use {' or '.join(able)}" if able else "leave [prefill] and [decode] out"
+        finding = Finding(Severity.ERROR, Code.CONFLICT, "connector", message, remedy)
+        raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=(finding,))
 
 
 def refuse_layout(plan: Plan, where: str, message: str, remedy: str) -> PreflightRefused:

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.engines import aiter, sglang_command_line, sglang_read
+from moonpad.engines import aiter, sglang_command_line, sglang_pools, sglang_read
 from moonpad.engines.base import (
     API,
     Engine,
     MetricNames,
-    listen_on,
+    address_for,
     node_process,
     refuse_uneven_nodes,
     refuse_unsaid,
@@ -193,7 +193,10 @@ def _process(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank:
         _argv(plan, runtime, program, variant, rank),
         env=dict(_env(plan, variant, f"node-{rank}")),
         files=((_key_file(),) if rank == 0 and plan.serving.keyed else ()) + variant.files,
-        cluster_ports=(PortSpec(MASTER.name, MASTER_PORT, "cluster"),) if plan.nodes > 1 else (),
+        cluster_ports=(
+            *((PortSpec(MASTER.name, MASTER_PORT, "cluster"),) if plan.nodes > 1 else ()),
+            *sglang_pools.ports(plan),
+        ),
         memory_bytes=variant.host_memory_bytes,
         shm_bytes=SHM_BYTES,
     )
@@ -206,6 +209,7 @@ def _env(plan: Plan, variant: Variant, node: str) -> Iterator[tuple[str, Arg]]:
         # of its interfaces', or asks a host of the internet which way it is reached (sglang/srt/utils/network.py).
         yield "SGLANG_HOST_IP", HostRef(node)
     yield from aiter.sglang_env(plan).items()
+    yield from sglang_pools.env(plan)
     yield from variant.env.items()
 
 
@@ -219,9 +223,10 @@ def _argv(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: in
         yield from ("--log-level", "warning")
     yield from ("--model-path", PathRef("checkpoint"), "--served-model-name", serving.served_name)
     # Ranks above 0 answer /health and nothing else; that stays on their own loopback.
-    yield from ("--host", listen_on(serving.reach if rank == 0 else "private", runtime))
+    yield from ("--host", address_for(plan, runtime, f"node-{rank}", serving.reach if rank == 0 else "private"))
     if rank == 0:
         yield from ("--port", API)
+    yield from sglang_pools.argv(plan)
     yield from _layout_argv(plan, program)
     if plan.nodes > 1:
         yield from ("--dist-init-addr", (HostRef("node-0"), ":", MASTER))

@@ -8,6 +8,16 @@ from typing import Final
 from moonpad.engines import ktransformers_rules, sglang_rules, vllm_facts
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
+from moonpad.values.pools import PoolFacts
+
+# srt/arg_groups/fields/disagg.py and srt/disaggregation/common/conn.py of the wheel 0.5.23.
+POOLS: Final = PoolFacts(
+    {"mooncake": "mooncake", "nixl": "nixl"},
+    option="--disaggregation-transfer-backend",
+    default="mooncake",
+    equal_blocks=True,
+    stages_match=True,
+)
 
 SGLANG: Final = EngineFacts(
     name="sglang",
@@ -44,6 +54,7 @@ SGLANG: Final = EngineFacts(
     fp8_kv_name="fp8_e4m3",
     order_backends=sglang_rules.order_backends,
     weight_only_nvfp4_since="0.5.13",
+    pools=POOLS,
     rules=sglang_rules.RULES,
 )
 
@@ -60,6 +71,7 @@ SGLANG_CPU: Final = replace(
     limits_over_dp=False,
     fp8_kv_name=None,
     weight_only_nvfp4_since=None,
+    pools=None,
     rules=sglang_rules.CPU_RULES,
 )
 
@@ -82,5 +94,6 @@ KTRANSFORMERS: Final = replace(
     cores_option="--kt-cpuinfer",
     reads_gguf=True,
     weight_only_nvfp4_since=None,
+    pools=None,
     rules=ktransformers_rules.RULES,
 )

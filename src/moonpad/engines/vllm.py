@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from moonpad.catalog.drafts import find_draft
-from moonpad.engines import aiter, vllm_command_line, vllm_facts, vllm_ray, vllm_read
+from moonpad.engines import aiter, vllm_command_line, vllm_facts, vllm_pools, vllm_ray, vllm_read
 from moonpad.engines.base import API as API
 from moonpad.engines.base import (
     OFFLOAD,
     Engine,
+    address_for,
     devices_per_node,
-    listen_on,
     node_process,
     refuse_layout,
     refuse_uneven_nodes,
@@ -143,7 +143,7 @@ def _process(engine: Engine, build: Build, plan: Plan, runtime: Runtime, spread:
         argv,
         env=dict(_env(engine, build, plan, node, head)),
         files=plugin_files(*CPU_PLUGIN) if _needs_plugin(plan) else (),
-        cluster_ports=spread.ports,
+        cluster_ports=(*spread.ports, *vllm_pools.ports(plan)),
         memory_bytes=_host_memory_bytes(plan, engine.recipe),
         shm_bytes=SHM_BYTES,
         drain_s=_drain_s(engine, plan, runtime),
@@ -154,11 +154,12 @@ def _argv(engine: Engine, build: Build, plan: Plan, runtime: Runtime, spread: _S
     serving, settings = plan.serving, plan.settings
     yield from ("serve", PathRef("checkpoint"), "--served-model-name", serving.served_name)
     if rank == 0:
-        yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
+        yield from ("--host", address_for(plan, runtime, "node-0", serving.reach), "--port", API)
     yield from size_argv((flag, getattr(plan.layout, name)) for flag, name in LAYOUT_FLAGS)
     if plan.layout.ep > 1:
         yield "--enable-expert-parallel"
     yield from spread.argv(rank)
+    yield from vllm_pools.argv(plan)
     yield from setting_argv(settings, SETTING_FLAGS)
     yield from _switches(engine, build, plan)
     if settings.enforce_eager:
@@ -205,6 +206,7 @@ def _env(engine: Engine, build: Build, plan: Plan, node: str, head: bool) -> Ite
     yield "VLLM_NO_USAGE_STATS", "1"
     # The sockets between its processes are unauthenticated: they belong on the node's own address.
     yield "VLLM_HOST_IP", HostRef(node)
+    yield from vllm_pools.env(plan, node)
     yield from build.env.items()
     yield from aiter.vllm_env(plan).items()
     if plan.nodes > 1:

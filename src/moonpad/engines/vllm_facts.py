@@ -8,6 +8,16 @@ from typing import Final
 from moonpad.engines import vllm_ascend_rules, vllm_cpu_rules, vllm_rules
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
+from moonpad.values.pools import PoolFacts
+
+# The wheel 0.32.0, distributed/kv_transfer/kv_connector: factory.py, utils.py, v1/nixl/metadata.py.
+POOLS: Final = PoolFacts(
+    {"nixl": "NixlConnector", "mooncake": "MooncakeConnector"},
+    option="--kv-transfer-config",
+    key="kv_connector",
+    compares_since="0.13.0",
+    sizes_divide=True,
+)
 
 VLLM: Final = EngineFacts(
     name="vllm",
@@ -56,6 +66,7 @@ VLLM: Final = EngineFacts(
     weight_only_fp8=True,
     weight_only_nvfp4_since="",
     emulates_mxfp4=True,
+    pools=POOLS,
     rules=vllm_rules.RULES,
 )
 
@@ -77,6 +88,7 @@ VLLM_CPU: Final = replace(
     weight_only_fp8=False,
     weight_only_nvfp4_since=None,
     emulates_mxfp4=False,
+    pools=replace(POOLS, connectors={"nixl": "NixlConnector"}),
     rules=(*vllm_rules.EVERYWHERE, *vllm_cpu_rules.RULES),
 )
 
@@ -99,5 +111,6 @@ VLLM_ASCEND: Final = replace(
     weight_only_fp8=False,
     weight_only_nvfp4_since=None,
     emulates_mxfp4=False,
+    pools=None,
     rules=(*vllm_rules.EVERYWHERE, *vllm_ascend_rules.RULES),
 )

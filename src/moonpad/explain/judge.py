@@ -27,6 +27,7 @@ from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.manifests.option_sources import rulebook
+from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.shell.typo_repair import as_meant
@@ -49,7 +50,7 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     judged = (
         _judged(member, own, script, question, tuple(calibrations)) for member, own in zip(groups, errors, strict=True)
     )
-    return fold(judgement for judgement in judged if judgement is not None)
+    return with_pairs(fold(judgement for judgement in judged if judgement is not None))
 
 
 def _judged(

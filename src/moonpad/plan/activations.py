@@ -6,7 +6,7 @@ run of MLA, which allocates what kv_b makes of a whole workspace of prefill (`ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.catalog.device_overhead import overhead_of
@@ -37,12 +37,22 @@ class Activations:
 
 def activations_of(configuration: Configuration, limits: Limits) -> Activations:
     architecture = configuration.architecture
+    limits = _of_one_rank(configuration, limits)
     tokens = limits.max_num_batched_tokens
     return Activations(
         streams=STREAMS * tokens * architecture.hidden * _BF16_BYTES,
         experts=_experts(configuration, tokens),
         attention=_attention(configuration, limits),
     )
+
+
+def _of_one_rank(configuration: Configuration, limits: Limits) -> Limits:
+    """Where limits count for all ranks of attention DP, each works on its part (SGLang 0.5.23, parallel_hook.py)."""
+    if not configuration.engine.limits_over_dp:
+        return limits
+    dp = configuration.layout.dp
+    sequences = limits.max_num_seqs and -(-limits.max_num_seqs // dp)
+    return replace(limits, max_num_batched_tokens=-(-limits.max_num_batched_tokens // dp), max_num_seqs=sequences)
 
 
 def _experts(configuration: Configuration, tokens: int) -> int:

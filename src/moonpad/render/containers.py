@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.values.deployment import Deployment, File, Image, Mount, Process, Reach, Resources, Role
+from moonpad.values.deployment import Deployment, File, HttpProbe, Image, Mount, Process, Reach, Resources, Role
 from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, PathRef, PortRef, joined, parts
 
@@ -45,7 +45,9 @@ def image_note(process: Process) -> tuple[str, ...]:
     if not isinstance(process.runtime, Image) or "@sha256:" in process.runtime.reference:
         return ()
     reference = process.runtime.reference
-    key = "[endpoint] front_image" if process.role is Role.ROUTER else "[engine] image"
+    key = "[engine] image"
+    if process.role is Role.ROUTER:
+        key = "[transfer] router_image" if isinstance(process.ready, HttpProbe) else "[endpoint] front_image"
     return (
         f'{reference} is a tag, and a tag may move. Pin what you tried: {key} = "NAME@sha256:...", as',
         f"  docker pull {reference}  prints it.",

@@ -40,7 +40,7 @@ def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str)
     ports = [ref for ref, _ in published(here)]
     closed = [port for port in ports if port != deployment.endpoint]
     exposed = [port for port in ports if port == deployment.endpoint and deployment.port_spec(port).reach == "public"]
-    table = f"moonpad-{deployment.gangs[0].name}"
+    table = f"moonpad-{deployment.title}"
     yield from (
         "#!/usr/bin/env bash",
         f"# Written by moonpad {__version__}. Lets the hosts of this run reach the ports between the ranks on {node},",

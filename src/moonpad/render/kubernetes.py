@@ -1,7 +1,8 @@
 """A Deployment as objects of Kubernetes, `kubernetes.yaml`.
 
 One node: a Deployment. Several: a LeaderWorkerSet, whose whole group is recreated when one of its pods ends, since
-ranks cannot go on without one another (https://lws.sigs.k8s.io/docs/). Nothing reaches the pods but one another, unless
+ranks cannot go on without one another (https://lws.sigs.k8s.io/docs/). Pools are one of these each, with a router in a
+Deployment of its own before them. Nothing reaches the pods but one another, unless
 the spec exposes the endpoint: `kubectl port-forward` is the loopback of a cluster.
 """
 
@@ -13,10 +14,10 @@ from typing import Final
 
 from moonpad import __version__
 from moonpad.render.containers import contain, has_draft, image_note
-from moonpad.render.pods import Object, Pods, secrets_of
+from moonpad.render.pods import Object, Pods, secrets_of, service_of
 from moonpad.render.rendered import Rendered, yaml_text
 from moonpad.spec.schema import KubernetesTable
-from moonpad.values.deployment import Deployment, Process, Role
+from moonpad.values.deployment import Deployment, Gang, Image, Process, Role
 from moonpad.values.errors import UsageError
 
 FILE: Final = "kubernetes.yaml"
@@ -32,20 +33,39 @@ def render_kubernetes(deployment: Deployment, table: KubernetesTable = Kubernete
         ValueError: a process runs in no container image.
     """
     engines = [gang for gang in deployment.gangs if gang.processes[0].role is not Role.ROUTER]
-    if len(engines) != 1:
-        raise UsageError("several groups of processes are not written for Kubernetes yet")
-    (gang,) = engines
-    if len(gang.name) > LONGEST_NAME:
-        raise UsageError(
-            f"the name {gang.name} has {len(gang.name)} characters, Kubernetes leaves room for {LONGEST_NAME}"
-        )
-    claim = table.checkpoint_claim or f"{gang.name}-checkpoint"
-    draft_claim = table.draft_claim or f"{gang.name}-draft"
-    pods = Pods(deployment, gang.name, claim, draft_claim, table.rdma_resource or "")
-    several = len(gang.processes) > 1
-    objects = [_group(pods, gang.processes) if several else _single(pods, gang.processes[0])]
-    objects += [_service(pods), _policy(pods)]
+    for name in (deployment.title, *(gang.name for gang in engines)):
+        if len(name) > LONGEST_NAME:
+            raise UsageError(f"the name {name} has {len(name)} characters, Kubernetes leaves room for {LONGEST_NAME}")
+    name = deployment.title
+    claim = table.checkpoint_claim or f"{name}-checkpoint"
+    draft_claim = table.draft_claim or f"{name}-draft"
+    pods = Pods(deployment, name, claim, draft_claim, table.rdma_resource or "")
+    if len(engines) == 1:
+        objects = [_gang(pods, engines[0], "leader"), _service(pods, "leader")]
+    else:
+        objects = [part for gang in engines for part in (_gang(pods, gang), _pool_service(pods, gang))]
+        objects += [_single(pods, router, f"{name}-{router.name}", router.name) for router in _routers(deployment)]
+        objects.append(_service(pods, _routers(deployment)[0].name))
+    objects.append(_policy(pods))
     return {FILE: Rendered(yaml_text(objects, _notes(pods)))}
+
+
+def _routers(deployment: Deployment) -> tuple[Process, ...]:
+    """Those with pods of their own. Raises UsageError where nothing is before several groups."""
+    routers = (process for process in deployment.processes if process.role is Role.ROUTER)
+    found = tuple(each for each in routers if not (isinstance(each.runtime, Image) and each.runtime.beside))
+    if not found:
+        raise UsageError("several groups of processes without a router are not written for Kubernetes")
+    return found
+
+
+def _gang(pods: Pods, gang: Gang, role: str = "") -> Object:
+    """`role`: the label of its leader; by default the name of its first process."""
+    head = gang.processes[0]
+    role = role or head.name
+    if len(gang.processes) > 1:
+        return _group(pods, gang.processes, gang.name, role)
+    return _single(pods, head, gang.name, role)
 
 
 def _notes(pods: Pods) -> tuple[str, ...]:
@@ -61,10 +81,11 @@ def _notes(pods: Pods) -> tuple[str, ...]:
     )
 
 
-def _group(pods: Pods, processes: tuple[Process, ...]) -> Object:
+def _group(pods: Pods, processes: tuple[Process, ...], name: str, role: str) -> Object:
     """The first process leads; the others must be the same pod, since there is one template for them."""
-    leader = pods.template(processes[0], _labels(pods.name, "leader"))
-    workers = [pods.template(process, _labels(pods.name, "worker")) for process in processes[1:]]
+    leader = pods.template(processes[0], _labels(pods.name, role))
+    of_workers = _labels(pods.name, "worker" if role == "leader" else f"{role}-worker")
+    workers = [pods.template(process, of_workers) for process in processes[1:]]
     if any(worker != workers[0] for worker in workers):
         raise UsageError("the nodes after the first differ, and a LeaderWorkerSet has one template for all of them")
     template = {
@@ -74,11 +95,11 @@ def _group(pods: Pods, processes: tuple[Process, ...]) -> Object:
         "workerTemplate": workers[0],
     }
     spec = {"replicas": 1, "leaderWorkerTemplate": template}
-    return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pods, spec)
+    return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pods, spec, name=name)
 
 
-def _single(pods: Pods, process: Process) -> Object:
-    labels = _labels(pods.name, "leader")
+def _single(pods: Pods, process: Process, name: str, role: str) -> Object:
+    labels = _labels(pods.name, role)
     spec = {
         "replicas": 1,
         # The new pod would wait for the devices of the old one, which goes last in a rolling update.
@@ -88,15 +109,22 @@ def _single(pods: Pods, process: Process) -> Object:
         "selector": {"matchLabels": labels},
         "template": pods.template(process, labels),
     }
-    return _object("apps/v1", "Deployment", pods, spec)
+    return _object("apps/v1", "Deployment", pods, spec, name=name)
 
 
-def _service(pods: Pods) -> Object:
-    """LeaderWorkerSet makes a headless service of its own name, so this one has another."""
+def _service(pods: Pods, role: str) -> Object:
     deployment = pods.deployment
     port = {"name": "api", "port": deployment.port_spec(deployment.endpoint).preferred, "targetPort": "api"}
-    spec = {"type": "ClusterIP", "selector": _labels(pods.name, "leader"), "ports": [port]}
-    return _object("v1", "Service", pods, spec, name=f"{pods.name}-api")
+    spec = {"type": "ClusterIP", "selector": _labels(pods.name, role), "ports": [port]}
+    return _object("v1", "Service", pods, spec, name=service_of(pods.name))
+
+
+def _pool_service(pods: Pods, gang: Gang) -> Object:
+    """For the router and the other pool: its servers' ports stay what they are, since they tell one another of them."""
+    head = gang.processes[0]
+    ports = [{"name": port.name, "port": port.preferred, "targetPort": port.name} for port in head.ports]
+    spec = {"type": "ClusterIP", "selector": _labels(pods.name, head.name), "ports": ports}
+    return _object("v1", "Service", pods, spec, name=service_of(gang.name))
 
 
 def _policy(pods: Pods) -> Object:

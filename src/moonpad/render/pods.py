@@ -25,7 +25,7 @@ from moonpad.render.containers import (
     one_token,
 )
 from moonpad.render.env_variables import variable_of
-from moonpad.values.deployment import AliveProbe, Deployment, HttpProbe, Process
+from moonpad.values.deployment import AliveProbe, Deployment, HealthProbe, HttpProbe, Process, Role
 from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
 
@@ -60,14 +60,15 @@ class Pods:
     def template(self, process: Process, labels: Mapping[str, str]) -> Object:
         """A pod template: its labels, and a pod of one container, or two where the engine has a front."""
         contained = _with_ranks_computed(contain(process))
-        container: Object = {"name": "engine", "image": contained.image}
+        container: Object = {"name": "engine" if process.role is not Role.ROUTER else process.name}
+        container["image"] = contained.image
         if contained.entrypoint:
             container["command"] = [self._text(arg, process) for arg in contained.entrypoint]
         container["args"] = [self._text(arg, process) for arg in contained.argv]
         container["env"] = list(self._env(process, contained))
         container |= self._ports(process) | self._resources(process) | self._probes(process)
         container["securityContext"] = _security(process)
-        models = [("checkpoint", CHECKPOINT, self.claim)]
+        models = [("checkpoint", CHECKPOINT, self.claim)] if process.role is not Role.ROUTER else []
         if has_draft(process):
             models.append(("draft", DRAFT, self.draft_claim))
         container["volumeMounts"] = [{"name": name, "mountPath": path, "readOnly": True} for name, path, _ in models]
@@ -111,7 +112,7 @@ class Pods:
 
     def _env(self, process: Process, contained: Contained) -> Iterator[Object]:
         args = (*contained.entrypoint, *contained.argv, *contained.env.values())
-        if any(HostRef(process.node) in parts(arg) for arg in args):
+        if process.role is not Role.ROUTER and any(HostRef(process.node) in parts(arg) for arg in args):
             yield {"name": OWN_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
         for secret in secrets_of(contained):
             source = {"name": f"{self.name}-{secret.name.replace('_', '-')}", "key": secret.name}
@@ -135,6 +136,15 @@ class Pods:
         match process.ready:
             case AliveProbe():
                 return {}
+            case HealthProbe(port, path):
+                number = self.deployment.port_spec(port).preferred
+                health: Object = {"httpGet": {"path": path, "port": number}}
+                health |= {"periodSeconds": PROBE_EVERY_S, "timeoutSeconds": PROBE_EVERY_S}
+                return {
+                    "startupProbe": health | {"failureThreshold": math.ceil(process.start_budget_s / PROBE_EVERY_S)},
+                    "readinessProbe": health | {"failureThreshold": 3},
+                    "livenessProbe": health | {"failureThreshold": UNANSWERED_S // PROBE_EVERY_S},
+                }
             case HttpProbe(port, path):
                 spec = self.deployment.port_spec(port)
                 number = spec.preferred
@@ -161,12 +171,14 @@ class Pods:
 
     def _ref(self, ref: Ref, process: Process) -> str:
         match ref:
-            case HostRef(node) if node == process.node:
+            # A router has a pod of its own, whichever machine it shares elsewhere.
+            case HostRef(node) if node == process.node and process.role is not Role.ROUTER:
                 return f"$({OWN_ADDRESS})"
             case HostRef(node):
-                if node != self.deployment.processes[0].node:
-                    raise ValueError(f"process {process.name} names {node}: a pod knows its leader only")
-                return "$(LWS_LEADER_ADDRESS)"
+                gang = next((gang for gang in self.deployment.gangs if gang.processes[0].node == node), None)
+                if gang is None:
+                    raise ValueError(f"process {process.name} names {node}: a pod knows leaders only")
+                return "$(LWS_LEADER_ADDRESS)" if process in gang.processes else service_of(gang.name)
             case PortRef():
                 return str(self.deployment.port_spec(ref).preferred)
             case RankRef(_, times) if times == 1:
@@ -179,6 +191,11 @@ class Pods:
                 raise ValueError(f"process {process.name} names the path {name}, which a container does not have")
             case _:
                 assert_never(ref)
+
+
+def service_of(name: str) -> str:
+    """The service that finds the leader of a group: LeaderWorkerSet makes a headless one of the group's own name."""
+    return f"{name}-api"
 
 
 def secrets_of(contained: Contained) -> tuple[SecretRef, ...]:

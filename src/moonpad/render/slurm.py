@@ -9,7 +9,7 @@ Sources: https://slurm.schedmd.com/sbatch.html, https://slurm.schedmd.com/srun.h
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad import __version__
@@ -54,7 +54,7 @@ def _lines(deployment: Deployment) -> Iterator[str]:
     ranks = [process for process in deployment.processes if process.role is not Role.ROUTER]
     fronts = [process for process in deployment.processes if process.role is Role.ROUTER]
     nodes = tuple(dict.fromkeys(process.node for process in ranks))
-    name = deployment.gangs[0].name
+    name = deployment.title
     yield from (
         "#!/usr/bin/env bash",
         f"# Written by moonpad {__version__}. From this folder, which all hosts must see:",
@@ -89,14 +89,14 @@ def _lines(deployment: Deployment) -> Iterator[str]:
         "trap 'ended=1; kill -TERM \"${steps[@]}\" 2>/dev/null' TERM INT",
         *(["ulimit -l unlimited"] if any(rank.needs.memlock or rank.needs.rdma for rank in ranks) else []),
         f'{step} --nodes={len(nodes)} --ntasks={len(nodes)} --ntasks-per-node=1 --nodelist="$SLURM_JOB_NODELIST" \\',
-        "  bash -c 'exec bash \"node-$SLURM_NODEID/run.sh\"' &",
+        f"  bash -c '{_own_script(nodes)}' &",
         "steps+=($!)",
     )
     for front in fronts:
         host = nodes.index(front.node)
         yield f'{step} --nodes=1 --ntasks=1 --nodelist="${{hosts[{host}]}}" bash {front.node}/{front.name}.sh &'
         yield "steps+=($!)"
-    head = next((process for process in ranks if isinstance(process.ready, HttpProbe)), None)
+    head = next((process for process in deployment.processes if isinstance(process.ready, HttpProbe)), None)
     if head is not None and isinstance(head.ready, HttpProbe):
         yield from _waiting(deployment, head, head.ready, nodes.index(head.node))
     yield from (
@@ -111,6 +111,13 @@ def _lines(deployment: Deployment) -> Iterator[str]:
         "fi",
         'exit "$status"',
     )
+
+
+def _own_script(nodes: Sequence[str]) -> str:
+    """Of the host that runs it, by its number in the job."""
+    if all(node == f"node-{number}" for number, node in enumerate(nodes)):
+        return 'exec bash "node-$SLURM_NODEID/run.sh"'
+    return f'set -- {" ".join(nodes)}; shift "$SLURM_NODEID"; exec bash "$1/run.sh"'
 
 
 def _devices(rank: Process) -> Iterator[str]:

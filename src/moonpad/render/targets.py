@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from moonpad.engines.pool_routers import ROUTERS
+from moonpad.engines.pools import pools_deployment
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
+from moonpad.plan.pools_from_spec import PORTS_TAKEN
 from moonpad.render.aisbench import START, render_aisbench
 from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
@@ -18,14 +21,19 @@ from moonpad.render.shell import render_shell
 from moonpad.render.slurm import render_slurm
 from moonpad.render.systemd import render_systemd
 from moonpad.spec.schema import Spec
-from moonpad.values.deployment import Deployment, Role, Runtime
+from moonpad.values.deployment import Deployment, Image, Reach, Role, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Plan
+from moonpad.values.pools import PoolRole
 
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
 THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm")
 NOT_YET: Final = ("mpirun",)
+
+
+FOR_POOLS: Final = ("shell", "slurm", "kubernetes")
+"""Targets that prefill and decode pools are written for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,61 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         case "compose":
             return Files({**render_compose(deployment), **render_firewall(deployment)}, "docker compose -f {} up")
     return Files({**render_docker(deployment), **render_firewall(deployment)}, "bash {}")
+
+
+def render_pools(target: str, spec: Spec, plans: Mapping[PoolRole, Plan]) -> Files:
+    """As `render_for`, of a spec with a prefill and a decode pool."""
+    if target in CLIENTS:
+        return Files(render_aisbench(spec), START)
+    if target not in FOR_POOLS:
+        raise UsageError(
+            f"prefill and decode pools are not written for {target}", remedy=f"use --to {', '.join(FOR_POOLS)}"
+        )
+    if target == "kubernetes":
+        images = {role: replace(container_of(spec, plan), own_network=True) for role, plan in plans.items()}
+        deployment = pools_of(spec, plans, images)
+        return Files(render_kubernetes(deployment, spec.kubernetes), "kubectl apply -f {}")
+    if spec.engine.image:
+        raise UsageError(
+            f"prefill and decode pools in containers are not written for {target}",
+            remedy="leave [engine] image out, or use --to kubernetes",
+        )
+    deployment = pools_of(spec, plans, dict.fromkeys(plans, runtime_of(spec)))
+    files = {**render_shell(deployment), **render_firewall(deployment)}
+    if target == "slurm":
+        return Files({**render_slurm(deployment, files), **files}, "sbatch {}")
+    return Files(files, "bash {}")
+
+
+def pools_of(spec: Spec, plans: Mapping[PoolRole, Plan], runtimes: Mapping[PoolRole, Runtime]) -> Deployment:
+    """Both pools and their router, with a front where the spec opens the endpoint to others."""
+    engine, endpoint = engine_of(spec), spec.endpoint
+    pools = {role: engine.processes(plan, runtimes[role]) for role, plan in plans.items()}
+    port = endpoint.port + PORTS_TAKEN if endpoint.expose else endpoint.port
+    reach: Reach = "private" if endpoint.expose else "loopback"
+    image = ""
+    if isinstance(runtime := runtimes["prefill"], Image):
+        image = router_image(spec, runtime.reference)
+    transfer = plans["prefill"].transfer
+    if transfer is None:
+        raise ValueError("the plan of a pool says what it is in the transfer")
+    deployment = pools_deployment(spec.name, engine.name, pools, transfer, port=port, reach=reach, router_image=image)
+    if not endpoint.expose:
+        return deployment
+    return with_front(deployment, endpoint.port, endpoint.front_image or IMAGE)
+
+
+def router_image(spec: Spec, engine_image: str) -> str:
+    """Raises UsageError where the engine's image has no router and the spec names no other."""
+    router = ROUTERS[spec.engine.name]
+    if spec.transfer.router_image:
+        return spec.transfer.router_image
+    if not router.in_engine_image:
+        raise UsageError(
+            f"the images of {spec.engine.name} hold no {router.package}",
+            remedy='name an image that does: [transfer] router_image = "NAME@sha256:..."',
+        )
+    return engine_image
 
 
 def deployment_of(spec: Spec, plan: Plan, runtime: Runtime) -> Deployment:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.checkpoints.draft import draft_of
@@ -17,7 +19,7 @@ from moonpad.spec.loader import LoadedSpec
 from moonpad.spec.schema import Spec
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.errors import CheckpointError, PreflightRefused
+from moonpad.values.errors import CheckpointError, PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Plan
 from moonpad.values.plan_answer import Choice
@@ -49,16 +51,40 @@ def plan_spec(
     Raises:
         PreflightRefused: the judge refuses it, with the findings.
         CheckpointError: the checkpoint is not the one that the spec asks for.
+        UsageError: the spec is of two pools, which `plan_pools` plans.
     """
     spec = loaded.spec
+    if spec.prefill is not None:
+        raise UsageError(
+            "prefill and decode pools are planned and rendered, and not started by moonpad yet",
+            remedy="moonpad render SPEC.toml --to shell, slurm or kubernetes",
+        )
     checkpoint, findings = spec_checkpoint(loaded, contents, despite)
-    cluster = cluster_of(spec)
     version = spec.engine.version or installed_version or ""
+    finish = partial(finished, spec)
+    return plan_checkpoint(loaded, checkpoint, findings, cluster_of(spec), version, finish, despite)
+
+
+def plan_checkpoint(
+    loaded: LoadedSpec,
+    checkpoint: Checkpoint | Unknown,
+    findings: tuple[Finding, ...],
+    cluster: Cluster,
+    version: str,
+    finish: Callable[[Plan], Plan],
+    despite: frozenset[Code] = frozenset(),
+) -> PlannedSpec:
+    """The same for a checkpoint that was found already, with `findings` on it; `finish` as `Known` has it.
+
+    Raises:
+        PreflightRefused: the judge refuses it, with the findings.
+    """
+    spec = loaded.spec
     if isinstance(checkpoint, Unknown):
-        plan = replace(unjudged_plan(spec, cluster), engine_version=version)
+        plan = finish(replace(unjudged_plan(spec, cluster), engine_version=version))
         return PlannedSpec(plan, cluster, checkpoint, None, findings)
     request = replace(request_of(spec, despite), engine_version=version, draft=draft_of(loaded))
-    answer = search(checkpoint, cluster, request, replace(knowledge(), finish=lambda plan: finished(spec, plan)))
+    answer = search(checkpoint, cluster, request, replace(knowledge(), finish=finish))
     if not answer.fits:
         errors = errors_of(answer.refused[0].findings) if answer.refused else ()
         raise PreflightRefused(

@@ -17,6 +17,8 @@ def problem(error: ErrorDetails) -> str:
     match error["loc"]:
         case (str() as table, int() as index, *rest) if table in TABLES:  # one of [[hosts]]
             return f"number {index + 1} of [[{table}]]: {_problem((table, *rest), error)}"
+        case (str() as table, str() as inner, *rest) if rest and f"{table}.{inner}" in TABLES:
+            return _problem((f"{table}.{inner}", *rest), error)
     return _problem(error["loc"], error)
 
 

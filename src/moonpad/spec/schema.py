@@ -5,87 +5,38 @@ Each field's `description` completes a message: "must be {description}, found â€
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.engines import ENGINES
-from moonpad.spec.extra_args import check_extra_args
+from moonpad.spec.field_types import (
+    LABEL,
+    Claim,
+    CountOrDefault,
+    Duration,
+    Host,
+    PinnedImage,
+    Probes,
+    Resource,
+    ShareOrDefault,
+    Switch,
+    Table,
+    Text,
+    Variable,
+    ZeroOrMore,
+)
+from moonpad.spec.layout_tables import LayoutTable, SettingsTable
 from moonpad.spec.near_match import did_you_mean
-from moonpad.spec.safe_text import parse_duration, refuse_option, shorten
-from moonpad.values.deployment import NAME
+from moonpad.spec.pool_tables import PoolTable, TransferTable
+from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
 from moonpad.values.plan_answer import Goal
+from moonpad.values.pools import POOL_ROLES
 from moonpad.values.versions import CHANNELS, parse
-
-_COUNT: Final = Field(ge=1, le=2**31 - 1, description="a whole number of 1 or more")
-_ZERO_OR_MORE: Final = Field(ge=0, le=2**31 - 1, description="a whole number of 0 or more")
-_SWITCH: Final = Field(description="true or false")
-
-Count = Annotated[int, _COUNT]
-CountOrDefault = Annotated[int | None, _COUNT]
-ZeroOrMore = Annotated[int, _ZERO_OR_MORE]
-ZeroOrMoreOrDefault = Annotated[int | None, _ZERO_OR_MORE]
-Switch = Annotated[bool, _SWITCH]
-SwitchOrDefault = Annotated[bool | None, _SWITCH]
-SizeOrDefault = Annotated[float | None, Field(gt=0, le=2**31 - 1, description="a number above 0")]
-ShareOrDefault = Annotated[float | None, Field(ge=0, le=1, description="a number from 0 to 1")]
-Probes = Annotated[
-    tuple[Annotated[str, Field(max_length=100)], ...],
-    Field(strict=False, description='a list of probes, like ["tool_call", "needle"]'),
-]
-Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
-
-
-def _like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:
-    """Refuses a text that does not match; with `secret` it may be one, and the message does not repeat it."""
-
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text, re.ASCII):
-            raise ValueError(f"must be {wanted}" + ("" if secret else f', found "{shorten(text)}"'))
-        return text
-
-    return AfterValidator(check)
-
-
-# A tag moves; what was checked would not be what runs (fault 65).
-_DIGEST: Final = _like(r"[\w][\w./:-]*@sha256:[0-9a-f]{64}", "pinned by its digest, name@sha256: and 64 hex digits")
-_LABEL: Final = _like(NAME.pattern, '1 to 63 of a-z, 0-9 and inner "-"')
-_HOST: Final = _like(r"[A-Za-z0-9_][A-Za-z0-9_.@:,%\[\]-]{0,252}", 'a host, like "root@10.0.0.2"')
-_RESOURCE: Final = _like(r"[a-z0-9.-]{1,253}/[A-Za-z0-9][A-Za-z0-9._-]{0,62}", 'a resource like "rdma/hca"')
-_VARIABLE: Final = _like(
-    r"[A-Za-z_][A-Za-z0-9_]*",
-    "the name of an environment variable, like MOONPAD_KEY; never the key itself",
-    secret=True,
-)
-
-PinnedImage = Annotated[str, _DIGEST, Field(description="a container image, name@sha256:â€¦")]
-Host = Annotated[Text, _HOST]
-Claim = Annotated[str, _LABEL]
-Variable = Annotated[str, _VARIABLE]
-Resource = Annotated[str, _RESOURCE]
-EncoderMode = Annotated[str, _like("data|weights", '"data" or "weights"')]
-Executor = Annotated[str, _like("ray", '"ray" or absent')]
-
-
-def _seconds(value: object) -> float:
-    if not isinstance(value, str):
-        raise ValueError("must be a duration with its unit, like 10s, 500ms or 2m")
-    try:
-        return parse_duration(value)
-    except ValueError:
-        raise ValueError(f'must be written like 10s, 500ms or 2m, found "{shorten(value)}"') from None
-
-
-Duration = Annotated[float, BeforeValidator(_seconds)]
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class EngineTable(Table):
@@ -194,84 +145,6 @@ class KubernetesTable(Table):
     )
 
 
-class LayoutTable(Table):
-    """Tensor, pipeline, data and decode-context parallel sizes; how many ranks share the experts."""
-
-    tp: Count = 1
-    pp: Count = 1
-    dp: Count = 1
-    dcp: Count = 1
-    ep: CountOrDefault = None
-    """Ranks that share the experts; by default 1 or, with `expert_parallel`, tp times dp."""
-    expert_parallel: Switch = False
-
-    @model_validator(mode="after")
-    def _one_ep(self) -> LayoutTable:
-        if self.expert_parallel and self.ep is not None and self.ep != self.tp * self.dp:
-            raise ValueError(f"has ep = {self.ep} and expert_parallel, which is ep = tp * dp = {self.tp * self.dp}")
-        return self
-
-
-class SettingsTable(Table):
-    """The engine's limits. The plan chooses those that are absent."""
-
-    max_model_len: CountOrDefault = None
-    max_num_seqs: CountOrDefault = None
-    max_num_batched_tokens: CountOrDefault = None
-    gpu_memory_utilization: Annotated[float | None, Field(gt=0, le=1, description="a number above 0, at most 1")] = None
-    kv_cache_dtype: Text | None = None
-    kv_cache_gib: CountOrDefault = None
-    enforce_eager: SwitchOrDefault = None
-    prefix_caching: SwitchOrDefault = None
-    attention_backend: Text | None = None
-    block_size: CountOrDefault = None
-    """Tokens per block of the KV cache."""
-    kv_free_fraction: Annotated[float | None, Field(gt=0, le=1, description="a number above 0, at most 1")] = None
-    """TensorRT-LLM: the share of what the weights leave free."""
-    redundant_experts: ZeroOrMore = 0
-    """Copies of experts beyond the model's own."""
-    executor: Annotated[Executor | None, Field(description='"ray" or absent')] = None
-    """`ray`: Ray starts vLLM's ranks on several machines, instead of vLLM's own multi-node support."""
-    text_only: Switch = False
-    """Leave out the vision tower of a model that has one."""
-    mm_encoder_tp_mode: Annotated[EncoderMode | None, Field(description='"data" or "weights"')] = None
-    """vLLM: `data` holds the whole vision tower on each rank, `weights` slices it."""
-    draft: Text | None = None
-    """The folder of a draft for speculative decoding, relative to the file."""
-    draft_tokens: CountOrDefault = None
-    """How many tokens it proposes at a time; by default 3."""
-    max_loras: ZeroOrMore = 0
-    """vLLM: for how many LoRA adapters it holds buffers at once."""
-    max_lora_rank: CountOrDefault = None
-    cpu_offload_gib: SizeOrDefault = None
-    """GiB of weights of each device that lie in host RAM."""
-    kv_offload_size: SizeOrDefault = None
-    """A copy of the KV cache in host RAM: GiB of a replica for vLLM, 10^9 bytes of each rank for SGLang."""
-    kv_offload_ratio: SizeOrDefault = None
-    """SGLang: the same as a multiple of the KV cache on the devices."""
-    gpu_experts: ZeroOrMoreOrDefault = None
-    """KTransformers: experts of each layer kept on the devices; the others stay in host RAM."""
-    device_layers: ZeroOrMoreOrDefault = None
-    """llama.cpp: so many layers, the output among them, lie on the devices, the others in host RAM; by default all."""
-    host_expert_layers: ZeroOrMoreOrDefault = None
-    """llama.cpp: the routed experts of so many layers, from the first, stay in host RAM."""
-    extra_args: Annotated[
-        tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
-    ] = ()
-
-    @model_validator(mode="after")
-    def _a_draft_proposes(self) -> SettingsTable:
-        if self.draft_tokens is not None and self.draft is None:
-            raise ValueError("has draft_tokens but no draft")
-        return self
-
-    @field_validator("extra_args")
-    @classmethod
-    def _no_key_of_ours(cls, args: tuple[str, ...]) -> tuple[str, ...]:
-        check_extra_args(args)
-        return args
-
-
 class LaunchTable(Table):
     start_timeout_s: Duration | None = Field(default=None, alias="start_timeout")
     """How long the engine may take until its first token; by default derived from the size of the weights."""
@@ -319,7 +192,7 @@ class GateTable(Table):
 class Spec(Table):
     """A whole `moonpad.toml`. `model` is a name of the catalogue, or a folder relative to the file."""
 
-    name: Annotated[str, _LABEL, Field(description="a text")]
+    name: Annotated[str, LABEL, Field(description="a text")]
     model: Text
     engine: Annotated[EngineTable, Field(description=f'a name, like "{next(iter(ENGINES))}", or a table')]
     served_name: Text
@@ -335,6 +208,9 @@ class Spec(Table):
     launch: LaunchTable = LaunchTable()
     gate: GateTable = GateTable()
     kubernetes: KubernetesTable = KubernetesTable()
+    transfer: TransferTable = TransferTable()
+    prefill: PoolTable | None = None
+    decode: PoolTable | None = None
     hosts: Annotated[tuple[HostTable, ...], Field(strict=False, description="a list of tables, [[hosts]]")] = ()
 
     @model_validator(mode="before")
@@ -353,6 +229,24 @@ class Spec(Table):
                 what = "is this machine and takes no ssh" if place == 0 else "needs ssh"
                 raise ValueError(f"number {place + 1} {what}")
         return hosts
+
+    @model_validator(mode="after")
+    def _two_pools(self) -> Spec:
+        if (self.prefill is None) != (self.decode is None):
+            here, missing = ("prefill", "decode") if self.decode is None else ("decode", "prefill")
+            raise ValueError(f"has [{here}] but no [{missing}]")
+        if self.prefill is None:
+            if self.transfer.model_fields_set:
+                raise ValueError("has [transfer] but neither [prefill] nor [decode]")
+            return self
+        if self.layout.model_fields_set:
+            raise ValueError("has [layout] beside [prefill] and [decode]; write [prefill.layout] and [decode.layout]")
+        if ENGINES[self.engine.name].facts.pools is None:
+            able = ", ".join(name for name, engine in ENGINES.items() if engine.facts.pools)
+            raise ValueError(f"has [prefill] and [decode], which moonpad writes for {able} only")
+        if self.hosts:
+            raise ValueError("has [[hosts]] beside [prefill] and [decode], which are rendered and not started by ssh")
+        return self
 
     @field_validator("engine", mode="before")
     @classmethod
@@ -388,5 +282,9 @@ TABLES: Final[dict[str, type[Table]]] = {
     "launch": LaunchTable,
     "gate": GateTable,
     "kubernetes": KubernetesTable,
+    "transfer": TransferTable,
+    **dict.fromkeys(POOL_ROLES, PoolTable),
+    **{f"{role}.layout": LayoutTable for role in POOL_ROLES},
+    **{f"{role}.settings": SettingsTable for role in POOL_ROLES},
     "hosts": HostTable,
 }

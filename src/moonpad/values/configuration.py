@@ -13,6 +13,7 @@ from moonpad.values.draft import DraftSizes
 from moonpad.values.finding import Finding
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
+from moonpad.values.pools import PoolFacts
 from moonpad.values.versions import since
 
 ExpertDegrees = Literal["all ranks", "divisors", "none"]
@@ -122,6 +123,9 @@ class EngineFacts:
     weight_only_nvfp4_since: str | None = None
     emulates_mxfp4: bool = False
     """On AMD devices without MXFP4 arithmetic."""
+
+    pools: PoolFacts | None = None
+    """What it says of a transfer between prefill and decode pools; None: moonpad plans none with it."""
 
     rules: tuple[Callable[[Configuration], Iterator[Finding]], ...] = ()
     """What this engine alone refuses or warns of; each has a row of evidence in `rules.toml`."""

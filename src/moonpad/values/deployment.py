@@ -109,11 +109,19 @@ class HttpProbe:
 
 
 @dataclass(frozen=True, slots=True)
+class HealthProbe:
+    """Ready when `path` answers 200: for servers that answer no request by themselves, as those of a pool do not."""
+
+    port: PortRef
+    path: str = "/health"
+
+
+@dataclass(frozen=True, slots=True)
 class AliveProbe:
     """For ranks above 0, which serve nothing."""
 
 
-Probe = HttpProbe | AliveProbe
+Probe = HttpProbe | HealthProbe | AliveProbe
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +186,19 @@ class Deployment:
     gangs: tuple[Gang, ...]
     endpoint: PortRef
     served_name: str
+    name: str = ""
+    """Of the whole, where it is more than the name of its first gang."""
 
     def __post_init__(self) -> None:
         names = [process.name for process in self.processes]
         if len(set(names)) != len(names):
             raise ValueError(f"process names are not unique: {names}")
         self.port_spec(self.endpoint)
+
+    @property
+    def title(self) -> str:
+        """What files and jobs of it are called."""
+        return self.name or self.gangs[0].name
 
     @property
     def processes(self) -> tuple[Process, ...]:

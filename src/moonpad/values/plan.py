@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from moonpad.values.deployment import Reach
 from moonpad.values.platform import Platform as Platform
@@ -108,6 +109,25 @@ class Serving:
 
 
 @dataclass(frozen=True, slots=True)
+class Transfer:
+    """The part of one pool in prefill/decode disaggregation: what it does, and what carries the KV cache."""
+
+    role: Literal["prefill", "decode"]
+    connector: str
+    """`mooncake`, `nixl`: our name, which the engine spells in its own way."""
+    devices: str | None = None
+    """Network devices for it, as in `mlx5_0,mlx5_1`."""
+    bootstrap_timeout_s: float | None = None
+    """How long one pool waits until the other answers."""
+    waiting_timeout_s: float | None = None
+    """How long a decode server waits for the KV cache of a request."""
+    heartbeat_s: float | None = None
+    """How often a decode server asks whether the prefill servers live."""
+    report_speed: bool = False
+    """The connector logs what it transfers."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """One way to serve one checkpoint. `weights_bytes` is what the checkpoint's tensors take, exactly.
 
@@ -140,3 +160,5 @@ class Plan:
     host_numa_nodes: int = 0
     rdma: bool = False
     """The nodes are joined by InfiniBand or RoCE."""
+    transfer: Transfer | None = None
+    """What it is in prefill/decode disaggregation; None: it does both."""

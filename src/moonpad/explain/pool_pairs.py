@@ -1,0 +1,119 @@
+"""Prefill and decode servers of one text, held against each other: each is a deployment of its own, and what must be the
+same in both is seen by neither alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import orjson
+
+from moonpad.engines import ENGINES
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.commands import Word
+from moonpad.explain.grouping import value_of
+from moonpad.explain.results import Judged, Remark
+from moonpad.plan.rules.pools import check_pools
+from moonpad.values.configuration import KV_FORMATS
+from moonpad.values.finding import Finding
+from moonpad.values.pools import Pool, PoolFacts, PoolPair
+
+_DEFAULT: Final = (None, "auto")
+
+
+def with_pairs(judged: Sequence[Judged]) -> tuple[Judged, ...]:
+    """The same, with what is wrong between two pools at the decode server."""
+    prefills = [at for at, each in enumerate(judged) if each.kind == "prefill"]
+    decodes = [at for at, each in enumerate(judged) if each.kind == "decode"]
+    if not prefills or not decodes:
+        return tuple(judged)
+    alone = len(prefills) == len(decodes) == 1
+    result = list(judged)
+    for prefill, decode in _pairs(prefills, decodes):
+        remarks = tuple(_remarks(judged[prefill], judged[decode], alone=alone))
+        kept = tuple(remark for remark in remarks if remark not in result[decode].remarks)
+        result[decode] = replace(result[decode], remarks=(*result[decode].remarks, *kept))
+    return tuple(result)
+
+
+def _pairs(prefills: Sequence[int], decodes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Each decode server with the nearest prefill server above it, else below; and prefill servers that are left with
+    the nearest decode server below."""
+    taken = set()
+    for decode in decodes:
+        above = [prefill for prefill in prefills if prefill < decode]
+        prefill = above[-1] if above else prefills[0]
+        taken.add(prefill)
+        yield prefill, decode
+    for prefill in prefills:
+        below = [decode for decode in decodes if decode > prefill]
+        if prefill not in taken and below:
+            yield prefill, below[0]
+
+
+def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark]:
+    """Of a text with several pairs, those of other engines and models are other examples."""
+    facts = ENGINES[prefill.engine].facts.pools if prefill.engine in ENGINES else None
+    if facts is None or prefill.engine != decode.engine or prefill.layout is None or decode.layout is None:
+        return
+    pools = [_pool(judged, facts) for judged in (prefill, decode)]
+    if not alone and pools[0].model != pools[1].model:
+        return
+    for finding in check_pools(PoolPair(*pools, facts)):
+        yield _placed(finding, decode, facts)
+
+
+def _pool(judged: Judged, facts: PoolFacts) -> Pool:
+    settings, layout, checkpoint = judged.settings, judged.layout, judged.checkpoint
+    if settings is None or layout is None:
+        raise ValueError("a server that was read has a layout and settings")
+    connector, unknown = _connector(judged, facts), set(judged.unknown)
+    if not connector:
+        unknown.add("connector")
+    dtype = settings.kv_cache_dtype
+    if dtype and unresolved(dtype):
+        unknown.add("kv_cache_dtype")
+    written = "" if dtype in _DEFAULT else KV_FORMATS.get(dtype or "", dtype or "")
+    if checkpoint is not None:
+        written = written or checkpoint.quantization.kv_cache or "bf16"
+    context = settings.max_model_len or (checkpoint.architecture.max_context if checkpoint else None)
+    return Pool(
+        engine=judged.engine,
+        version=judged.version,
+        model=checkpoint.name if checkpoint else "",
+        model_written=judged.model_written,
+        layout=layout,
+        settings=settings,
+        kv_format=written,
+        connector=connector,
+        context=context,
+        unknown=frozenset(unknown),
+    )
+
+
+def _connector(judged: Judged, facts: PoolFacts) -> str:
+    """ "" where the text leaves it open."""
+    value = value_of(judged.sources[0].argv, (facts.option,))
+    if value is None:
+        return facts.default
+    text = value.text
+    if facts.key:
+        try:
+            config = orjson.loads(text)
+        except ValueError:
+            return ""
+        text = config.get(facts.key) if isinstance(config, dict) else ""
+    return facts.ours(text) if isinstance(text, str) and not unresolved(text) else ""
+
+
+def _placed(finding: Finding, decode: Judged, facts: PoolFacts) -> Remark:
+    """At the option of the decode server, where it has one."""
+    options = ENGINES[decode.engine].command_line.options
+    flag = facts.option if finding.where == "connector" else options.get(finding.where, finding.where)
+    at = _index(decode.sources[0].argv, flag)
+    return Remark(replace(finding, where=flag), command=0 if at is not None else None, at=at)
+
+
+def _index(argv: Sequence[Word], flag: str) -> int | None:
+    return next((at for at, word in enumerate(argv) if word.text.partition("=")[0].replace("_", "-") == flag), None)

@@ -1,0 +1,49 @@
+"""Prefill/decode disaggregation: `[prefill]`, `[decode]` and `[transfer]`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from moonpad.engines import ENGINES
+from moonpad.spec.field_types import Count, Duration, PinnedImage, Switch, Table, like
+from moonpad.spec.layout_tables import LayoutTable, SettingsTable
+
+CONNECTORS: Final = tuple(
+    dict.fromkeys(name for engine in ENGINES.values() if engine.facts.pools for name in engine.facts.pools.connectors)
+)
+"""What carries the KV cache between pools."""
+
+Connector = Annotated[str, like("|".join(CONNECTORS), f"one of {', '.join(CONNECTORS)}")]
+Devices = Annotated[str, like(r"[A-Za-z0-9_.:,-]{1,500}", 'network devices, like "mlx5_0,mlx5_1"')]
+
+
+class PoolTable(Table):
+    """One pool of prefill/decode disaggregation: its share of the machines, and what differs from the other."""
+
+    nodes: Count = 1
+    """Machines of `[hardware] cluster`."""
+    port: Annotated[int | None, Field(ge=1, le=65535, description="a whole number from 1 to 65535")] = None
+    """Where its servers answer the router; by default the endpoint's port and one (prefill) or two (decode)."""
+    layout: Annotated[LayoutTable, Field(description="a table")] = LayoutTable()
+    settings: Annotated[SettingsTable, Field(description="a table")] = SettingsTable()
+    """What it says beyond `[settings]`, which holds for both; `extra_args` are added to those."""
+
+
+class TransferTable(Table):
+    """What carries the KV cache from prefill to decode."""
+
+    connector: Annotated[Connector | None, Field(description=f"one of {', '.join(CONNECTORS)}")] = None
+    """By default the engine's own, else nixl."""
+    devices: Annotated[Devices | None, Field(description='network devices, like "mlx5_0,mlx5_1"')] = None
+    bootstrap_timeout_s: Duration | None = Field(default=None, alias="bootstrap_timeout")
+    """SGLang: how long one pool waits until the other answers; 300 s by default."""
+    waiting_timeout_s: Duration | None = Field(default=None, alias="waiting_timeout")
+    """SGLang: how long decode waits for the KV cache of a request; 300 s by default."""
+    heartbeat_s: Duration | None = Field(default=None, alias="heartbeat")
+    """SGLang: how often decode asks whether prefill lives; 5 s by default, and at least 2."""
+    report_speed: Switch = False
+    """Mooncake logs what it transfers (`MC_TE_METRIC`)."""
+    router_image: PinnedImage | None = None
+    """Kubernetes: the image of the router, where the engine's own does not have it."""

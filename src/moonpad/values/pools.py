@@ -1,0 +1,97 @@
+"""Prefill/decode disaggregation: servers of two kinds, and what carries the KV cache from the one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, get_args
+
+from moonpad.values.plan import Layout, Settings
+from moonpad.values.versions import since
+
+PoolRole = Literal["prefill", "decode"]
+POOL_ROLES: Final[tuple[PoolRole, ...]] = get_args(PoolRole)
+
+BOOTSTRAP: Final = "bootstrap"
+"""The port at which the servers of a prefill pool can be asked where their KV cache lies."""
+BOOTSTRAP_PORT: Final = 8998
+"""Its default in SGLang (`--disaggregation-bootstrap-port`) and for vLLM's Mooncake connector."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """What an engine says of the transfer, and what the two pools of it must have in common.
+
+    `connectors` are our names of what carries the KV cache → the engine's.
+    """
+
+    connectors: Mapping[str, str]
+    option: str
+    """The option that names it."""
+    key: str = ""
+    """The key of that option's JSON that holds the name; "" where the option's value is the name."""
+    default: str = ""
+    """What it takes where the option does not say; "": it then transfers nothing."""
+    equal_blocks: bool = False
+    """Blocks of the KV cache have the same size in both pools; else those of decode are multiples of prefill's."""
+    compares_since: str | None = None
+    """The release since which its NIXL servers compare their releases, attention backends and words for the checkpoint
+    before a transfer, and refuse it where they differ; None: they never do."""
+    sizes_divide: bool = False
+    """It refuses tensor-parallel and decode-context-parallel sizes of which neither divides the other."""
+    stages_match: bool = False
+    """It refuses a decode pool whose pipeline stages are neither one nor as many as prefill's."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "connectors", MappingProxyType(dict(self.connectors)))
+
+    def ours(self, name: str) -> str:
+        """Our name of the engine's, or the engine's where there is no other."""
+        return next((ours for ours, its in self.connectors.items() if its == name), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """One of the two, as the rules for a pair look at it. None and "": not known, and nothing is said of it then.
+
+    `model_written`: what the command calls the checkpoint; `kv_format` as `Configuration.stored_kv` names it.
+    `unknown`: names of sizes of the layout, or of settings, that are left open.
+    """
+
+    engine: str
+    version: str
+    model: str
+    model_written: str
+    layout: Layout
+    settings: Settings
+    kv_format: str
+    connector: str
+    context: int | None = None
+    """Tokens of the longest sequence."""
+    unknown: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPair:
+    prefill: Pool
+    decode: Pool
+    facts: PoolFacts
+    """Of prefill's engine."""
+
+    @property
+    def both(self) -> tuple[tuple[PoolRole, Pool], ...]:
+        return ("prefill", self.prefill), ("decode", self.decode)
+
+    def known(self, *names: str) -> bool:
+        """Whether none of these is left open in either."""
+        return not {*names} & (self.prefill.unknown | self.decode.unknown)
+
+    @property
+    def compares(self) -> bool:
+        """See `PoolFacts.compares_since`."""
+        first = self.facts.compares_since
+        nixl = {pool.connector for _, pool in self.both} == {"nixl"}
+        return (
+            first is not None and nixl and all(not pool.version or since(pool.version, first) for _, pool in self.both)
+        )
