@@ -14,15 +14,19 @@ from moonpad.catalog.embedded import embedded_checkpoint
 from moonpad.checkpoints.resolve import described
 from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown
+from moonpad.plan.pools_from_spec import as_pool
+from moonpad.render.targets import pools_of
+from moonpad.run.pool_planning import parts_of
 from moonpad.spec.loader import LoadedSpec, load_spec
 from moonpad.values.binding import Bindings, bind_process
-from moonpad.values.deployment import Executable
+from moonpad.values.deployment import Deployment, Executable
 from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 from tests.configurations import make_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+POOLS = sorted((ROOT / "examples" / "pools").glob("*.toml"))
 CONFIGS = ROOT / "tests" / "unit" / "checkpoints" / "configs"
 
 
@@ -48,17 +52,9 @@ BEHIND = {
 def commands(folder: Path) -> Iterator[Command]:
     """Of every example; `folder` gets what an engine reads of a model before its weights, and each process's files.
     Workers of Ray have no command."""
-    for path in EXAMPLES:
+    for path in (*EXAMPLES, *POOLS):
         loaded = load_spec(path)
-        description = described(loaded)
-        size, scheme = (
-            (0, "bf16")
-            if isinstance(description, Unknown)
-            else (description.total_bytes, description.quantization.scheme)
-        )
-        plan = make_plan(loaded.spec, size, scheme)
-        engine = ENGINES[plan.engine]
-        deployment = engine.processes(plan, Executable((engine.command,)))
+        engine, deployment = loaded.spec.engine.name, deployment_of(loaded)
         bindings = Bindings(
             hosts={process.node: f"10.0.0.{process.rank + 1}" for process in deployment.processes},
             ports={
@@ -72,6 +68,7 @@ def commands(folder: Path) -> Iterator[Command]:
                 "draft": str(draft_folder(folder)),
                 "run": str(folder / path.stem),
                 "engine": "/e",
+                "router": "/r",
             },
             secrets={"api_key": Secret("sk-nobody")},
         )
@@ -81,9 +78,24 @@ def commands(folder: Path) -> Iterator[Command]:
                 (folder / path.stem / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path.stem / name).write_text(content)
             argv = bound.argv
-            if (word := BEHIND.get(plan.engine)) in argv:
+            if (word := BEHIND.get(engine)) in argv:
                 variables = frozenset(bound.env) | frozenset(bound.secret_env)
-                yield Command(f"{path.stem}: {process.name}", plan.engine, argv[argv.index(word) + 1 :], variables)
+                yield Command(f"{path.stem}: {process.name}", engine, argv[argv.index(word) + 1 :], variables)
+
+
+def deployment_of(loaded: LoadedSpec) -> Deployment:
+    """What the spec starts, of two pools where it has them; the planner chooses nothing."""
+    spec, description = loaded.spec, described(loaded)
+    size, scheme = (
+        (0, "bf16") if isinstance(description, Unknown) else (description.total_bytes, description.quantization.scheme)
+    )
+    engine = ENGINES[spec.engine.name]
+    runtime = Executable((engine.command,))
+    if spec.prefill is None:
+        return engine.processes(make_plan(spec, size, scheme), runtime)
+    parts = parts_of(spec)
+    plans = {role: as_pool(make_plan(part.spec, size, scheme), part) for role, part in parts.items()}
+    return pools_of(spec, plans, dict.fromkeys(plans, runtime))
 
 
 def model_folder(loaded: LoadedSpec, folder: Path) -> Path:

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.render.targets import THERE, render_for
+from moonpad.render.targets import FOR_POOLS, THERE, render_for, render_pools
 from moonpad.run.planning import plan_spec
+from moonpad.run.pool_planning import plan_pools
 from moonpad.spec.loader import LoadedSpec, load_spec
-from moonpad.values.errors import MoonpadError, PreflightRefused
+from moonpad.values.errors import MoonpadError, PreflightRefused, UsageError
 from moonpad.values.finding import Code
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+POOLS = sorted((Path(__file__).parents[2] / "examples" / "pools").glob("*.toml"))
+DESPITE = frozenset({Code.CHECKPOINT_UNKNOWN})
 
 EXPOSED = """
 model = "/models/of-ours"
@@ -44,12 +47,22 @@ def _no_measured_starts_of_this_user(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def written(loaded: LoadedSpec, target: str) -> Mapping[str, str]:
     """As `moonpad render` does it."""
     try:
-        planned = plan_spec(loaded, despite=frozenset({Code.CHECKPOINT_UNKNOWN}))
+        planned = plan_spec(loaded, despite=DESPITE)
         rendered = render_for(target, loaded.spec, planned.plan)
     except MoonpadError as refused:
         findings = refused.findings if isinstance(refused, PreflightRefused) else ()
         lines = [f"{finding.code}: {finding.message}" for finding in findings]
         return {"refused": "\n".join([refused.message, *lines, f"remedy: {refused.remedy}"]) + "\n"}
+    return {path: file.text for path, file in rendered.files.items()}
+
+
+def written_pools(loaded: LoadedSpec, target: str) -> Mapping[str, str]:
+    """As `moonpad render` does it for a spec with a prefill and a decode pool."""
+    try:
+        pools = plan_pools(loaded, despite=DESPITE).pools
+        rendered = render_pools(target, loaded.spec, {role: planned.plan for role, planned in pools.items()})
+    except UsageError as refused:
+        return {"refused": f"{refused.message}\nremedy: {refused.remedy}\n"}
     return {path: file.text for path, file in rendered.files.items()}
 
 
@@ -63,6 +76,12 @@ def test_example(path: Path, target: str, golden: Callable[[str, str], None]) ->
     golden(f"rendered/{path.stem}/{target}.txt", as_one(written(load_spec(path), target)))
 
 
+@pytest.mark.parametrize("target", FOR_POOLS)
+@pytest.mark.parametrize("path", POOLS, ids=lambda path: path.stem)
+def test_pools(path: Path, target: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"rendered/pools/{path.stem}/{target}.txt", as_one(written_pools(load_spec(path), target)))
+
+
 @pytest.mark.parametrize("target", THERE)
 def test_unpleasant_words(target: str, golden: Callable[[str, str], None], tmp_path: Path) -> None:
     spec = tmp_path / "exposed.toml"
@@ -72,14 +91,14 @@ def test_unpleasant_words(target: str, golden: Callable[[str, str], None], tmp_p
 
 def test_nothing_is_turned_off_in_any_of_them() -> None:
     """Faults 34 and 61: no host key unchecked, nothing privileged, no world-wide bind that the spec did not ask for."""
-    for path in EXAMPLES:
+    of_pools = [(path, target, written_pools) for path in POOLS for target in FOR_POOLS]
+    for path, target, write in [*((path, target, written) for path in EXAMPLES for target in THERE), *of_pools]:
         loaded = load_spec(path)
-        for target in THERE:
-            for name, text in written(loaded, target).items():
-                off = re.search(r"StrictHostKeyChecking=no|(?<!un)privileged|hostPath|hostNetwork", text)
-                assert not off, (name, target)
-                if not loaded.spec.endpoint.expose and target in ("shell", "docker", "compose"):
-                    alone = "network_mode: host" not in text and "--network host" not in text
-                    for listens in re.findall(r"--host[\s'-]+([0-9.]+)", text):
-                        assert listens == "127.0.0.1" or (alone and target != "shell"), (name, target)
-                    assert "0.0.0.0:" not in text
+        for name, text in write(loaded, target).items():
+            off = re.search(r"StrictHostKeyChecking=no|(?<!un)privileged|hostPath|hostNetwork", text)
+            assert not off, (name, target)
+            if not loaded.spec.endpoint.expose and target in ("shell", "docker", "compose"):
+                alone = "network_mode: host" not in text and "--network host" not in text
+                for listens in re.findall(r"--host[\s'-]+([0-9.]+)", text):
+                    assert listens == "127.0.0.1" or (alone and target != "shell"), (name, target)
+                assert "0.0.0.0:" not in text

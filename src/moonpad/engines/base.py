@@ -219,14 +219,15 @@ def node_process(
     env: Mapping[str, Arg],
     files: tuple[File, ...] = (),
     cluster_ports: tuple[PortSpec, ...] = (),
+    node_ports: tuple[PortSpec, ...] = (),
     memory_bytes: int = 0,
     shm_bytes: int = 0,
     drain_s: float = 0.0,
 ) -> Process:
-    """The process of one node. Node 0 serves the API and has the ports where the nodes meet."""
+    """The process of one node. Node 0 serves the API and has the ports where the nodes meet; each has `node_ports`."""
     head = rank == 0
     return Process(
-        name=API.process if head else f"{API.process}-{rank}",
+        name=process_name(rank),
         role=role,
         node=f"node-{rank}",
         rank=rank,
@@ -234,7 +235,9 @@ def node_process(
         argv=tuple(argv),
         env=env,
         files=files,
-        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *cluster_ports) if head else (),
+        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *cluster_ports, *node_ports)
+        if head
+        else node_ports,
         needs=Resources(
             devices=devices_per_node(plan),
             platform=plan.platform,
@@ -246,6 +249,11 @@ def node_process(
         start_budget_s=plan.start_budget_s,
         stop=Stop(grace_s=plan.stop_grace_s, drain_s=drain_s),
     )
+
+
+def process_name(rank: int) -> str:
+    """Of the process of a node."""
+    return API.process if rank == 0 else f"{API.process}-{rank}"
 
 
 def devices_per_node(plan: Plan) -> int:

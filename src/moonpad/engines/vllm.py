@@ -20,6 +20,7 @@ from moonpad.engines.base import (
     address_for,
     devices_per_node,
     node_process,
+    process_name,
     refuse_layout,
     refuse_uneven_nodes,
     refuse_unsaid,
@@ -141,9 +142,10 @@ def _process(engine: Engine, build: Build, plan: Plan, runtime: Runtime, spread:
         started,
         rank,
         argv,
-        env=dict(_env(engine, build, plan, node, head)),
+        env=dict(_env(engine, build, plan, node, rank)),
         files=plugin_files(*CPU_PLUGIN) if _needs_plugin(plan) else (),
         cluster_ports=(*spread.ports, *vllm_pools.ports(plan)),
+        node_ports=vllm_pools.side_channels(plan),
         memory_bytes=_host_memory_bytes(plan, engine.recipe),
         shm_bytes=SHM_BYTES,
         drain_s=_drain_s(engine, plan, runtime),
@@ -201,12 +203,12 @@ def _switches(engine: Engine, build: Build, plan: Plan) -> Iterator[Arg]:
         yield from ("--quantization", build.quantizations[plan.scheme])
 
 
-def _env(engine: Engine, build: Build, plan: Plan, node: str, head: bool) -> Iterator[tuple[str, Arg]]:
+def _env(engine: Engine, build: Build, plan: Plan, node: str, rank: int) -> Iterator[tuple[str, Arg]]:
     yield "HF_HUB_OFFLINE", "1"  # the checkpoint is a folder: nothing is fetched behind the user's back
     yield "VLLM_NO_USAGE_STATS", "1"
     # The sockets between its processes are unauthenticated: they belong on the node's own address.
     yield "VLLM_HOST_IP", HostRef(node)
-    yield from vllm_pools.env(plan, node)
+    yield from vllm_pools.env(plan, node, process_name(rank))
     yield from build.env.items()
     yield from aiter.vllm_env(plan).items()
     if plan.nodes > 1:
@@ -221,7 +223,7 @@ def _env(engine: Engine, build: Build, plan: Plan, node: str, head: bool) -> Ite
             yield from (("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("OMP_NUM_THREADS", "1"))
         if _needs_plugin(plan):
             yield "PYTHONPATH", PLUGIN_PATH
-    if plan.serving.keyed and head:
+    if plan.serving.keyed and rank == 0:
         yield "VLLM_API_KEY", SecretRef("api_key")  # read by vLLM in place of --api-key, which `ps` would show
 
 

@@ -39,18 +39,23 @@ def ports(plan: Plan) -> tuple[PortSpec, ...]:
     match plan.transfer:
         case Transfer("prefill", "mooncake"):
             return (PortSpec(BOOTSTRAP, BOOTSTRAP_PORT, "cluster"),)
-        case Transfer(_, "nixl"):
-            return (PortSpec(SIDE_CHANNEL, SIDE_CHANNEL_PORT, "cluster"),)
     return ()
 
 
-def env(plan: Plan, node: str) -> Iterator[tuple[str, Arg]]:
+def side_channels(plan: Plan) -> tuple[PortSpec, ...]:
+    """Of each node: where the servers of the other pool ask its data-parallel ranks for their descriptors."""
+    if plan.transfer is None or plan.transfer.connector != "nixl":
+        return ()
+    return (PortSpec(SIDE_CHANNEL, SIDE_CHANNEL_PORT, "cluster", count=plan.layout.dp),)
+
+
+def env(plan: Plan, node: str, process: str) -> Iterator[tuple[str, Arg]]:
     match plan.transfer:
         case Transfer("prefill", "mooncake"):
             yield "VLLM_MOONCAKE_BOOTSTRAP_PORT", PortRef(API.process, BOOTSTRAP)
         case Transfer(_, "nixl", devices):
             yield "VLLM_NIXL_SIDE_CHANNEL_HOST", HostRef(node)
-            yield "VLLM_NIXL_SIDE_CHANNEL_PORT", PortRef(API.process, SIDE_CHANNEL)
+            yield "VLLM_NIXL_SIDE_CHANNEL_PORT", PortRef(process, SIDE_CHANNEL)
             if devices:
                 yield "UCX_NET_DEVICES", devices  # https://openucx.readthedocs.io: of UCX, by which NIXL transfers
 
@@ -61,7 +66,7 @@ def _refuse_others(transfer: Transfer) -> None:
         "waiting_timeout": transfer.waiting_timeout_s is not None,
         "heartbeat": transfer.heartbeat_s is not None,
         "report_speed": transfer.report_speed and transfer.connector != "mooncake",
-        "devices": bool(transfer.devices) and transfer.connector != "nixl",
+        "network_devices": bool(transfer.devices) and transfer.connector != "nixl",
     }
     if findings := tuple(
         Finding(Severity.ERROR, Code.CONFLICT, name, f"vllm has no such setting: {name}", f"leave {name} out")

@@ -1,5 +1,5 @@
-"""Prefill and decode servers of one text, held against each other: each is a deployment of its own, and what must be the
-same in both is seen by neither alone."""
+"""Prefill and decode servers of one text, held against each other: each is a deployment of its own, and what both must
+have in common is seen in neither alone."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark
     facts = ENGINES[prefill.engine].facts.pools if prefill.engine in ENGINES else None
     if facts is None or prefill.engine != decode.engine or prefill.layout is None or decode.layout is None:
         return
-    pools = [_pool(judged, facts) for judged in (prefill, decode)]
-    if not alone and pools[0].model != pools[1].model:
+    pair = PoolPair(_pool(prefill, facts), _pool(decode, facts), facts)
+    if not alone and pair.prefill.model != pair.decode.model:
         return
-    for finding in check_pools(PoolPair(*pools, facts)):
+    for finding in check_pools(pair):
         yield _placed(finding, decode, facts)
 
 
@@ -97,10 +97,10 @@ def _connector(judged: Judged, facts: PoolFacts) -> str:
     value = value_of(judged.sources[0].argv, (facts.option,))
     if value is None:
         return facts.default
-    text = value.text
+    text: object = value.text
     if facts.key:
         try:
-            config = orjson.loads(text)
+            config = orjson.loads(value.text)
         except ValueError:
             return ""
         text = config.get(facts.key) if isinstance(config, dict) else ""

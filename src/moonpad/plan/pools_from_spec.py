@@ -93,7 +93,7 @@ def transfer_of(spec: Spec, role: PoolRole) -> Transfer:
     return Transfer(
         role,
         asked.connector or facts_of(spec).default or "nixl",
-        asked.devices,
+        asked.network_devices,
         asked.bootstrap_timeout_s,
         asked.waiting_timeout_s,
         asked.heartbeat_s,

@@ -14,7 +14,7 @@ from moonpad.render.containers import published
 from moonpad.render.env_variables import expansion_of, variable_of
 from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import Deployment
-from moonpad.values.references import HostRef, Ref
+from moonpad.values.references import HostRef, PortRef, Ref
 
 CHOSEN_BY_THE_SYSTEM: Final = "32768-60999"
 """net.ipv4.ip_local_port_range as Linux has it by default (https://docs.kernel.org/networking/ip-sysctl.html)."""
@@ -63,6 +63,8 @@ def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str)
         "done",
     )
     if closed or exposed:
+        if len((*closed, *exposed)) == 1:
+            yield "# shellcheck disable=SC2066  # one port here, more elsewhere"
         yield from (
             f"for port in {_words(value[ref] for ref in (*closed, *exposed))}; do",
             '  [[ $port =~ ^[0-9]+$ ]] || { echo "$port is not a port" >&2; exit 2; }',
@@ -86,9 +88,15 @@ def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str)
         yield f'  echo "tcp dport {value[ref]} accept"'
     with_ray = any(port.name == "ray" for process in deployment.processes for port in process.ports)
     chosen = (CHOSEN_BY_THE_SYSTEM, *((CHOSEN_BY_RAY,) if with_ray else ()))
-    for shut in (*(value[ref] for ref in closed), *chosen):
+    for shut in (*(_range(ref, deployment) for ref in closed), *chosen):
         yield f'  echo "tcp dport {shut} drop"'
     yield from ("  echo '}'", "  echo '}'", "} | nft -f -")
+
+
+def _range(port: PortRef, deployment: Deployment) -> str:
+    """The port as nftables takes it, with those that follow it where it stands for several."""
+    variable, count = variable_of(port, deployment), deployment.port_spec(port).count
+    return f"${{{variable}}}" if count == 1 else f"${{{variable}}}-$(({variable} + {count - 1}))"
 
 
 def _words(values: Iterable[str]) -> str:

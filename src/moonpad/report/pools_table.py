@@ -66,8 +66,9 @@ def _cells(role: PoolRole, answer: Answer, part: PoolPart) -> tuple[str, ...]:
 
 
 def _sentences(answers: Mapping[PoolRole, Answer], parts: Mapping[PoolRole, PoolPart]) -> Iterator[str]:
+    connector = parts["prefill"].transfer.connector
     prefill, decode = (parts[role].cluster.devices for role in ("prefill", "decode"))
-    yield f"{prefill} devices prefill and {decode} decode; {parts['prefill'].transfer.connector} carries the KV cache."
+    yield f"Of the devices {prefill} are for prefill and {decode} for decode; {connector} carries the KV cache."
     for role, choice in _chosen(answers):
         if role == "decode":
             yield f"Each token of a prompt takes {choice.memory.kv_bytes_per_token:,} bytes from prefill to decode."

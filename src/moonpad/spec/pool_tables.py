@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -14,9 +15,15 @@ CONNECTORS: Final = tuple(
     dict.fromkeys(name for engine in ENGINES.values() if engine.facts.pools for name in engine.facts.pools.connectors)
 )
 """What carries the KV cache between pools."""
+_FLAGS: Final = ("--disaggregation-mode", "--disaggregation-transfer", "--disaggregation-ib", "--kv-transfer-config")
 
 Connector = Annotated[str, like("|".join(CONNECTORS), f"one of {', '.join(CONNECTORS)}")]
 Devices = Annotated[str, like(r"[A-Za-z0-9_.:,-]{1,500}", 'network devices, like "mlx5_0,mlx5_1"')]
+
+
+def transfer_flag(args: Iterable[str]) -> str | None:
+    """The flag among them that says what the tables here say; argparse would take the last."""
+    return next((arg.partition("=")[0] for arg in args if arg.replace("_", "-").startswith(_FLAGS)), None)
 
 
 class PoolTable(Table):
@@ -36,7 +43,7 @@ class TransferTable(Table):
 
     connector: Annotated[Connector | None, Field(description=f"one of {', '.join(CONNECTORS)}")] = None
     """By default the engine's own, else nixl."""
-    devices: Annotated[Devices | None, Field(description='network devices, like "mlx5_0,mlx5_1"')] = None
+    network_devices: Annotated[Devices | None, Field(description='network devices, like "mlx5_0,mlx5_1"')] = None
     bootstrap_timeout_s: Duration | None = Field(default=None, alias="bootstrap_timeout")
     """SGLang: how long one pool waits until the other answers; 300 s by default."""
     waiting_timeout_s: Duration | None = Field(default=None, alias="waiting_timeout")

@@ -31,7 +31,7 @@ from moonpad.spec.field_types import (
 )
 from moonpad.spec.layout_tables import LayoutTable, SettingsTable
 from moonpad.spec.near_match import did_you_mean
-from moonpad.spec.pool_tables import PoolTable, TransferTable
+from moonpad.spec.pool_tables import PoolTable, TransferTable, transfer_flag
 from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
 from moonpad.values.plan_answer import Goal
@@ -244,6 +244,9 @@ class Spec(Table):
         if ENGINES[self.engine.name].facts.pools is None:
             able = ", ".join(name for name, engine in ENGINES.items() if engine.facts.pools)
             raise ValueError(f"has [prefill] and [decode], which moonpad writes for {able} only")
+        for settings in (self.settings, self.prefill.settings, *((self.decode.settings,) if self.decode else ())):
+            if taken := transfer_flag(settings.extra_args):
+                raise ValueError(f"has {taken} in extra_args; [prefill], [decode] and [transfer] say that")
         if self.hosts:
             raise ValueError("has [[hosts]] beside [prefill] and [decode], which are rendered and not started by ssh")
         return self

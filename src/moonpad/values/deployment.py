@@ -76,6 +76,8 @@ class PortSpec:
     name: str
     preferred: int
     reach: Reach = "loopback"
+    count: int = 1
+    """How many ports, from this one on."""
 
 
 @dataclass(frozen=True, slots=True)

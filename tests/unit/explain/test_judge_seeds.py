@@ -110,6 +110,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
             TRUST,
         ],
         [
+            ("note", "suboptimal", "--context-length"),
             ("warning", "prefix-flag", "--cuda-graph-bs"),
             ("warning", "removed-flag", "--enable-deepep-moe"),
             ("warning", "renamed-flag", "--enable-dp-attention"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from moonpad.engines import ENGINES as ALL
 from moonpad.plan.rules import GENERAL, check_by_rule, rule_id, speculative_findings
 from moonpad.plan.rules import check as rules_of
+from moonpad.plan.rules.pools import RULES as POOL_RULES
 from moonpad.values.cluster import Device
 from moonpad.values.finding import Finding, errors_of
 from moonpad.values.plan import Layout, Settings
@@ -35,6 +36,8 @@ from tests.unit.plan.rules.rule_rows import rule_rows as rules
 
 APART = {"degrees-positive", "no-mtp"}
 """Rows whose function has another form: asked before all others, and of a method instead of a layout."""
+POOLS = {rule_id(rule) for rule in POOL_RULES}
+"""Rules of a pair: test_pools.py."""
 ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransformers", "tensorrt-llm", "llama-cpp")
 
 
@@ -72,11 +75,11 @@ def test_each_function_has_its_row_and_each_row_its_function() -> None:
     functions = [rule_id(function) for function in GENERAL]
     assert len(set(functions)) == len(functions)
     own = {rule_id(rule) for engine in ALL.values() for rule in engine.facts.rules}
-    assert set(functions) | own | APART == set(rules())
+    assert set(functions) | own | APART | POOLS == set(rules())
 
 
 def test_each_rule_is_tripped_and_passed_by_a_case() -> None:
-    assert set(TRIALS) == set(rules()) - {"no-mtp"}  # test_no_layers_for_guessing_ahead
+    assert set(TRIALS) == set(rules()) - {"no-mtp"} - POOLS  # test_no_layers_for_guessing_ahead
     for rule, trials in TRIALS.items():
         assert any(trial.says for trial in trials), f"nothing trips {rule}"
         assert any(not trial.says for trial in trials), f"nothing passes {rule}"
