@@ -40,6 +40,7 @@ class Command:
     variables: frozenset[str]
 
 
+DEVICES = "--disaggregation-ib-device"
 BEHIND = {
     "vllm": "serve",
     "vllm-cpu": "serve",
@@ -72,15 +73,26 @@ def commands(folder: Path) -> Iterator[Command]:
             },
             secrets={"api_key": Secret("sk-nobody")},
         )
+        of_pools = loaded.spec.prefill is not None
         for process in deployment.processes:
+            if of_pools and process.rank > 1:
+                continue  # the ranks after the second differ in their number alone
             bound = bind_process(process, bindings)
             for name, content, _ in bound.files:
                 (folder / path.stem / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path.stem / name).write_text(content)
-            argv = bound.argv
+            argv = without_devices(bound.argv)
             if (word := BEHIND.get(engine)) in argv:
                 variables = frozenset(bound.env) | frozenset(bound.secret_env)
                 yield Command(f"{path.stem}: {process.name}", engine, argv[argv.index(word) + 1 :], variables)
+
+
+def without_devices(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """SGLang looks for these devices on the machine where it resolves the words, which has none."""
+    if DEVICES not in argv:
+        return argv
+    at = argv.index(DEVICES)
+    return (*argv[:at], *argv[at + 2 :])
 
 
 def deployment_of(loaded: LoadedSpec) -> Deployment:
