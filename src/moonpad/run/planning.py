@@ -56,8 +56,8 @@ def plan_spec(
     spec = loaded.spec
     if spec.prefill is not None:
         raise UsageError(
-            "prefill and decode pools are planned and rendered, and not started by moonpad yet",
-            remedy="moonpad render SPEC.toml --to shell, slurm or kubernetes",
+            "prefill and decode pools can be planned and rendered, and are not started here yet",
+            remedy="moonpad render SPEC.toml --to shell (or slurm, kubernetes) --out DIR",
         )
     checkpoint, findings = spec_checkpoint(loaded, contents, despite)
     version = spec.engine.version or installed_version or ""

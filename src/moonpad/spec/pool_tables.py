@@ -18,7 +18,7 @@ CONNECTORS: Final = tuple(
 _FLAGS: Final = ("--disaggregation-mode", "--disaggregation-transfer", "--disaggregation-ib", "--kv-transfer-config")
 
 Connector = Annotated[str, like("|".join(CONNECTORS), f"one of {', '.join(CONNECTORS)}")]
-Devices = Annotated[str, like(r"[A-Za-z0-9_.:,-]{1,500}", 'network devices, like "mlx5_0,mlx5_1"')]
+Devices = Annotated[str, like(r"[A-Za-z0-9_][A-Za-z0-9_.:,-]{0,499}", 'network devices, like "mlx5_0,mlx5_1"')]
 
 
 def transfer_flag(args: Iterable[str]) -> str | None:
