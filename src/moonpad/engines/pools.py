@@ -51,9 +51,7 @@ def _of_pool(role: PoolRole, deployment: Deployment) -> Deployment:
         raise UsageError(f"the {role} pool is made of several groups of processes", remedy="leave executor out")
     (gang,) = deployment.gangs
     processes = tuple(_renamed(role, process) for process in gang.processes)
-    endpoint = _ref(role, deployment.endpoint)
-    assert isinstance(endpoint, PortRef)  # noqa: S101 - a port stays a port
-    return Deployment((Gang(gang.name, processes),), endpoint, deployment.served_name)
+    return Deployment((Gang(gang.name, processes),), _port(role, deployment.endpoint), deployment.served_name)
 
 
 def _renamed(role: PoolRole, process: Process) -> Process:
@@ -79,7 +77,7 @@ def _renamed(role: PoolRole, process: Process) -> Process:
 
 def _probe(role: PoolRole, probe: Probe) -> Probe:
     if isinstance(probe, (HttpProbe, HealthProbe)):
-        return replace(probe, port=PortRef(_process_name(role, probe.port.process), probe.port.name))
+        return replace(probe, port=_port(role, probe.port))
     return probe
 
 
@@ -95,9 +93,13 @@ def _ref(role: PoolRole, ref: Ref) -> Ref:
             return HostRef(_node(role, node))
         case RankRef(node, times):
             return RankRef(_node(role, node), times)
-        case PortRef(process, name):
-            return PortRef(_process_name(role, process), name)
+        case PortRef():
+            return _port(role, ref)
     return ref
+
+
+def _port(role: PoolRole, port: PortRef) -> PortRef:
+    return PortRef(_process_name(role, port.process), port.name)
 
 
 def _node(role: PoolRole, node: str) -> str:

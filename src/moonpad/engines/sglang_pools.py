@@ -3,7 +3,7 @@ srt/environ.py, srt/disaggregation and srt/layers/moe/token_dispatcher/deepep.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.engines.base import API
@@ -63,7 +63,7 @@ def env(plan: Plan) -> Iterator[tuple[str, Arg]]:
 def _dispatched(plan: Plan) -> int:
     """Tokens that a rank sends in one step of decoding by DeepEP: one a sequence. 0: it does not use those kernels."""
     words, sequences = plan.extra_args, plan.settings.max_num_seqs
-    low_latency = "deepep" in words and "normal" not in words
+    low_latency = _value(words, "--moe-a2a-backend") == "deepep" and _value(words, "--deepep-mode") != "normal"
     if plan.transfer is None or plan.transfer.role != "decode" or not low_latency or not sequences:
         return 0
     tokens = -(-sequences // plan.layout.dp) * (1 + plan.settings.draft_tokens)
@@ -73,3 +73,12 @@ def _dispatched(plan: Plan) -> int:
         finding = Finding(Severity.ERROR, Code.CONFLICT, "max_num_seqs", message, f"set max_num_seqs = {most}")
         raise PreflightRefused("sglang cannot run this decode pool", findings=(finding,))
     return tokens
+
+
+def _value(words: Sequence[str], flag: str) -> str:
+    """Of the last of these flags, `--flag value` or `--flag=value`; "" where there is none."""
+    for at, word in reversed(tuple(enumerate(words))):
+        name, equals, value = word.partition("=")
+        if name == flag:
+            return value if equals else next(iter(words[at + 1 : at + 2]), "")
+    return ""

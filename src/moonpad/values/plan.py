@@ -108,11 +108,14 @@ class Serving:
     """Run the Python that lies in the checkpoint. The tokenizer that Kimi-K2 was published with is such code."""
 
 
+PoolRole = Literal["prefill", "decode"]
+
+
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """The part of one pool in prefill/decode disaggregation: what it does, and what carries the KV cache."""
 
-    role: Literal["prefill", "decode"]
+    role: PoolRole
     connector: str
     """`mooncake`, `nixl`: our name, which the engine spells in its own way."""
     devices: str | None = None

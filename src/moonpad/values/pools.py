@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.plan import PoolRole as PoolRole
 from moonpad.values.versions import since
 
-PoolRole = Literal["prefill", "decode"]
 POOL_ROLES: Final[tuple[PoolRole, ...]] = get_args(PoolRole)
 
 BOOTSTRAP: Final = "bootstrap"
