@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, field_validator, model_validator
 
 from moonpad.spec.extra_args import check_extra_args
-from moonpad.spec.field_types import (
+from moonpad.spec.fields import (
     Count,
     CountOrDefault,
     EncoderMode,

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from moonpad.engines import ENGINES
-from moonpad.spec.field_types import Count, Duration, PinnedImage, Switch, Table, like
+from moonpad.spec.fields import Count, Duration, NetworkDevices, PinnedImage, PortOrDefault, Switch, Table
 from moonpad.spec.layout_tables import LayoutTable, SettingsTable
+from moonpad.spec.near_match import did_you_mean
+from moonpad.spec.safe_text import shorten
 
 CONNECTORS: Final = tuple(
     dict.fromkeys(name for engine in ENGINES.values() if engine.facts.pools for name in engine.facts.pools.connectors)
 )
 """What carries the KV cache between pools."""
 _FLAGS: Final = ("--disaggregation-mode", "--disaggregation-transfer", "--disaggregation-ib", "--kv-transfer-config")
-
-Connector = Annotated[str, like("|".join(CONNECTORS), f"one of {', '.join(CONNECTORS)}")]
-Devices = Annotated[str, like(r"[A-Za-z0-9_][A-Za-z0-9_.:,-]{0,499}", 'network devices, like "mlx5_0,mlx5_1"')]
 
 
 def transfer_flag(args: Iterable[str]) -> str | None:
@@ -31,7 +30,7 @@ class PoolTable(Table):
 
     nodes: Count = 1
     """Machines of `[hardware] cluster`."""
-    port: Annotated[int | None, Field(ge=1, le=65535, description="a whole number from 1 to 65535")] = None
+    port: PortOrDefault = None
     """Where its servers answer the router; by default the endpoint's port and one (prefill) or two (decode)."""
     layout: Annotated[LayoutTable, Field(description="a table")] = LayoutTable()
     settings: Annotated[SettingsTable, Field(description="a table")] = SettingsTable()
@@ -41,9 +40,9 @@ class PoolTable(Table):
 class TransferTable(Table):
     """What carries the KV cache from prefill to decode."""
 
-    connector: Annotated[Connector | None, Field(description=f"one of {', '.join(CONNECTORS)}")] = None
+    connector: Annotated[str | None, Field(description=f"one of {', '.join(CONNECTORS)}")] = None
     """By default the engine's own, else nixl."""
-    network_devices: Annotated[Devices | None, Field(description='network devices, like "mlx5_0,mlx5_1"')] = None
+    network_devices: Annotated[NetworkDevices | None, Field(description='network devices, like "mlx5_0,mlx5_1"')] = None
     bootstrap_timeout_s: Duration | None = Field(default=None, alias="bootstrap_timeout")
     """SGLang: how long one pool waits until the other answers; 300 s by default."""
     waiting_timeout_s: Duration | None = Field(default=None, alias="waiting_timeout")
@@ -54,3 +53,11 @@ class TransferTable(Table):
     """Mooncake logs what it transfers (`MC_TE_METRIC`)."""
     router_image: PinnedImage | None = None
     """Kubernetes: the image of the router, where the engine's own does not have it."""
+
+    @field_validator("connector")
+    @classmethod
+    def _known(cls, connector: str | None) -> str | None:
+        if connector is not None and connector not in CONNECTORS:
+            meant = did_you_mean(connector, CONNECTORS)
+            raise ValueError(f'must be one of {", ".join(CONNECTORS)}, found "{shorten(connector)}"{meant}')
+        return connector

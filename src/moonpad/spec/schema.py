@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.engines import ENGINES
-from moonpad.spec.field_types import (
+from moonpad.spec.fields import (
     LABEL,
     Claim,
     CountOrDefault,

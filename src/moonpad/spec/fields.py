@@ -1,7 +1,4 @@
-"""The kinds of values that a spec has, each with the words of its refusal, and what every table of it has in common.
-
-Each field's `description` completes a message: "must be {description}, found …".
-"""
+"""The kinds of values that the tables of `moonpad.toml` share, with what completes a message about each."""
 
 from __future__ import annotations
 
@@ -29,10 +26,11 @@ Probes = Annotated[
     tuple[Annotated[str, Field(max_length=100)], ...],
     Field(strict=False, description='a list of probes, like ["tool_call", "needle"]'),
 ]
+PortOrDefault = Annotated[int | None, Field(ge=1, le=65535, description="a whole number from 1 to 65535")]
 Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
 
 
-def like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:
+def _like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:
     """Refuses a text that does not match; with `secret` it may be one, and the message does not repeat it."""
 
     def check(text: str) -> str:
@@ -44,11 +42,11 @@ def like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:
 
 
 # A tag moves; what was checked would not be what runs (fault 65).
-_DIGEST: Final = like(r"[\w][\w./:-]*@sha256:[0-9a-f]{64}", "pinned by its digest, name@sha256: and 64 hex digits")
-LABEL: Final = like(NAME.pattern, '1 to 63 of a-z, 0-9 and inner "-"')
-_HOST: Final = like(r"[A-Za-z0-9_][A-Za-z0-9_.@:,%\[\]-]{0,252}", 'a host, like "root@10.0.0.2"')
-_RESOURCE: Final = like(r"[a-z0-9.-]{1,253}/[A-Za-z0-9][A-Za-z0-9._-]{0,62}", 'a resource like "rdma/hca"')
-_VARIABLE: Final = like(
+_DIGEST: Final = _like(r"[\w][\w./:-]*@sha256:[0-9a-f]{64}", "pinned by its digest, name@sha256: and 64 hex digits")
+LABEL: Final = _like(NAME.pattern, '1 to 63 of a-z, 0-9 and inner "-"')
+_HOST: Final = _like(r"[A-Za-z0-9_][A-Za-z0-9_.@:,%\[\]-]{0,252}", 'a host, like "root@10.0.0.2"')
+_RESOURCE: Final = _like(r"[a-z0-9.-]{1,253}/[A-Za-z0-9][A-Za-z0-9._-]{0,62}", 'a resource like "rdma/hca"')
+_VARIABLE: Final = _like(
     r"[A-Za-z_][A-Za-z0-9_]*",
     "the name of an environment variable, like MOONPAD_KEY; never the key itself",
     secret=True,
@@ -59,8 +57,9 @@ Host = Annotated[Text, _HOST]
 Claim = Annotated[str, LABEL]
 Variable = Annotated[str, _VARIABLE]
 Resource = Annotated[str, _RESOURCE]
-EncoderMode = Annotated[str, like("data|weights", '"data" or "weights"')]
-Executor = Annotated[str, like("ray", '"ray" or absent')]
+NetworkDevices = Annotated[str, _like(r"[A-Za-z0-9_][A-Za-z0-9_.:,-]{0,499}", 'network devices, like "mlx5_0,mlx5_1"')]
+EncoderMode = Annotated[str, _like("data|weights", '"data" or "weights"')]
+Executor = Annotated[str, _like("ray", '"ray" or absent')]
 
 
 def _seconds(value: object) -> float:
