@@ -124,12 +124,14 @@ def is_healthy(base: str) -> bool:
 
 
 def until_healthy(base: str, process: subprocess.Popen[bytes], home: Path) -> None:
+    def logs() -> str:
+        return "\n".join(path.read_text(errors="replace")[-1500:] for path in home.glob("*.log"))
+
     def ready() -> bool:
-        logs = "\n".join(path.read_text(errors="replace")[-1500:] for path in home.glob("*.log"))
-        assert process.poll() is None, logs
+        assert process.poll() is None, logs()
         return is_healthy(base)
 
-    wait_until(ready, 300)
+    wait_until(ready, logs, 300)
 
 
 def chat(base: str, model: str, question: str) -> tuple[list[str], int]:
