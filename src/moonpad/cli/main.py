@@ -25,6 +25,7 @@ VERBS = (
     ("init", "moonpad.cli.init:init", "Write the spec of the best plan."),
     ("plan", "moonpad.cli.plan:plan", "Show what fits on a cluster, why, and what to type."),
     ("explain", "moonpad.cli.explain:explain", "Review an existing command line or script."),
+    ("doctor", "moonpad.cli.doctor:doctor", "Look at hosts before a start, and at logs after one."),
     ("up", "moonpad.cli.up:up", "Start what a spec says, and wait until it answers with a real token."),
     ("status", "moonpad.cli.status:status", "Show which endpoints are up, and their states."),
     ("logs", "moonpad.cli.logs:logs", "Show the engine's log."),
