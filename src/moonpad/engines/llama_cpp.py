@@ -69,6 +69,8 @@ LOG: Final = LogGrammar(
             re.compile(r"failed to load model,? '(?P<file>[^']+)'"),
             "llama.cpp could not load {file}",
             "moonpad logs shows its own words; moonpad checkpoint show tells whether the file is whole",
+            symptom=True,
+            weak=True,
         ),
     ),
     generic=(),

@@ -1,0 +1,126 @@
+"""Why a start or a run ended, by its log: the first true cause, with the line that names it and what helps.
+
+Causes are those that some line names in its own words (catalog/data/known_failures.toml, general_failures.toml, and the
+lines of each engine's file). Where no line does, no cause is known: nothing is guessed from what follows of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.engines import ENGINES
+from moonpad.engines.base import Engine
+from moonpad.engines.log_grammar import (
+    EXCEPTION,
+    CauseLine,
+    catalogued_causes,
+    failure_at,
+    first_cause,
+    plain,
+    read_progress,
+)
+from moonpad.engines.start_log import LINE_CHARACTERS, unwrapped
+from moonpad.explain.own_flags import in_own_flags
+
+FIRST_LINES: Final = 200_000
+"""Of a log so many are read from its beginning: a start is at its beginning, and a run's end is not needed for it."""
+
+_OWN: Final = (
+    ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
+    ("ktransformers", re.compile(r"ktransformers|\bkt[_-]kernel|cpuinfer")),
+    ("tensorrt-llm", re.compile(r"trtllm|tensorrt_llm|TensorRT-LLM|\[TRT")),
+    ("sglang", re.compile(r"sglang|launch_server|mem_fraction_static|sgl_kernel")),
+    ("vllm", re.compile(r"\bvllm\b|VllmWorker|EngineCore")),
+    ("llama-cpp", re.compile(r"llama[_-](?:server|model|load|init|context)|ggml_|llama\.cpp|print_info:")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogAnswer:
+    """`key` is "" where no cause is known; then `message` has the first error that the log shows, if there is one.
+
+    `line` counts from 1, 0 where there is none. `phase`: how far the start had come by then, "" where the log does not
+    say. `later`: lines behind it that look like an error too, all of which follow."""
+
+    engine: str
+    key: str
+    message: str
+    remedy: str
+    line: int
+    text: str
+    phase: str
+    later: int
+    ready: bool
+    """Whether it had begun to serve before."""
+
+
+def read_log(text: str, engine: str = "") -> LogAnswer:
+    """Of a whole log, or a piece; `engine` where it is known, else the one whose words it has most. Never raises."""
+    lines = [line[:LINE_CHARACTERS] for line in unwrapped(text)][:FIRST_LINES]
+    name = engine or engine_of(lines)
+    known = ENGINES.get(name)
+    named = first_cause(causes_of(known), lines)
+    number = named.number if named is not None else first_error(lines, known)
+    phase, ready = _progress(lines[: len(lines) if number is None else number], known)
+    later = 0 if number is None else sum(bool(EXCEPTION.search(plain(line))) for line in lines[number + 1 :])
+    shown = "" if number is None else plain(lines[number]).strip()
+    if named is None:
+        error = EXCEPTION.search(shown)
+        return LogAnswer(
+            name,
+            "",
+            error["error"] if error else shown,
+            "",
+            0 if number is None else number + 1,
+            shown,
+            phase,
+            later,
+            ready,
+        )
+    failure = failure_at(named.cause, named.match)
+    remedy = in_own_flags(failure.remedy, known.command_line) if known is not None else failure.remedy
+    key = named.cause.key or failure.message
+    return LogAnswer(name, key, failure.message, remedy, named.number + 1, shown, phase, later, ready)
+
+
+def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:
+    """The engine's own first, of an unknown one those of all; then every row of the catalogue: a log may hold the words
+    of a plugin, of a program below the engine, or of another engine that it is built on."""
+    engines = ENGINES.values() if engine is None else (engine,)
+    own = {(cause.pattern.pattern, cause.message): cause for each in engines for cause in each.log.causes}
+    return (*own.values(), *catalogued_causes())
+
+
+def engine_of(lines: Sequence[str]) -> str:
+    """By the words that occur most; "" where none does. Those that build on another engine name it too."""
+    counts = {name: sum(bool(pattern.search(line)) for line in lines) for name, pattern in _OWN}
+    for name in ("vllm-ascend", "ktransformers", "tensorrt-llm"):
+        if counts[name] > 1:
+            return name
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else ""
+
+
+def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:
+    """The first exception that does not only say that there was another."""
+    generic = engine.log.generic if engine is not None else ()
+    for number, line in enumerate(lines):
+        match = EXCEPTION.search(plain(line))
+        if match is not None and "WARNING" not in line and not any(part in match["error"] for part in generic):
+            return number
+    return None
+
+
+def _progress(lines: Sequence[str], engine: Engine | None) -> tuple[str, bool]:
+    phase, ready = "", False
+    if engine is None:
+        return phase, ready
+    for line in lines:
+        progress = read_progress(engine.log, line)
+        if progress is not None:
+            phase = progress.phase
+        ready = ready or "Application startup complete" in line or "The server is fired up" in line
+    return phase, ready
