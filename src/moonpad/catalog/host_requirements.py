@@ -50,7 +50,7 @@ def advisories() -> tuple[Advisory, ...]:
 
 
 def requirement_of(engine: str, platform: str, version: str) -> HostRequirement | None:
-    """Of a release, of the newest where it is "". None: it is older than all that is known, or the engine is not known."""
+    """Of a release, of the newest where it is "". None: no row is known of it, or of a release before it."""
     of_platform = [row for row in host_requirements() if (row.engine, row.platform) == (engine, platform)]
     reached = [row for row in of_platform if not version or since(version, row.since)]
     return max(reached, key=lambda row: order(row.since), default=None)

@@ -18,8 +18,16 @@ if TYPE_CHECKING:
 SIGNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def doctor(spec: Path | None = None, *, host: list[str] | None = None, json: Json = False) -> None:
-    """Look at this host, or at every host of a spec, before a start: devices, software, limits, disks, networks.
+def doctor(
+    spec: Path | None = None,
+    *,
+    host: list[str] | None = None,
+    log: Path | None = None,
+    engine: str = "",
+    json: Json = False,
+) -> None:
+    """Look at this host, or at every host of a spec, before a start: devices, software, limits, disks, networks. Or say
+    why a start failed, by its log.
 
     Parameters
     ----------
@@ -27,7 +35,16 @@ def doctor(spec: Path | None = None, *, host: list[str] | None = None, json: Jso
         The spec whose run the hosts are for; without it this host is looked at for none in particular.
     host
         Look at these nodes of the spec alone, as node-1, or at these hosts over ssh where there is no spec.
+    log
+        Name the cause in this log of an engine; - reads standard input.
+    engine
+        Whose log it is, where its own words do not tell.
     """
+    if log is not None:
+        from moonpad.cli.doctor_log import show_cause
+
+        show_cause(log, engine, json=json)
+        return
     from moonpad.doctor.between import differences, reach_findings
     from moonpad.doctor.checks import findings_of
     from moonpad.doctor.examine import examine

@@ -22,11 +22,33 @@ from moonpad.engines.log_grammar import (
     plain,
     read_progress,
 )
-from moonpad.engines.start_log import LINE_CHARACTERS, unwrapped
+from moonpad.engines.start_log import unwrapped
 from moonpad.explain.own_flags import in_own_flags
 
-FIRST_LINES: Final = 200_000
-"""Of a log so many are read from its beginning: a start is at its beginning, and a run's end is not needed for it."""
+MOST_LINES: Final = 10_000
+MOST_CHARACTERS: Final = 500_000
+"""So much is looked at from the beginning, where a start is, and as much from the end, where what ended a run is:
+characters of lines with a hint."""
+LONGEST: Final = 4_000
+_HINT: Final = re.compile(
+    r"error|fail|exception|assert|cannot|can't|could ?n|not |n't |no |kill|out of|denied|refus|exceed|larger|greater"
+    r"|less than|too |undefined|missing|mismatch|fatal|warn|unknown|invalid|unsupported|unrecognized|only|must|requires?"
+    r"|limit|insufficient|unable|time.?out|timed out|signal|SIG|corrupt|E[ILZ]\d{4}|drv|XFEATURE|allocate|description"
+    r"|PRTE|ORTE|Xid|lost|oom|illegal|bad |duplicate|unavailable|gloo|nccl|forked|closed|reset|memory|in use|addProxyOp"
+    r"|expect|==|different|found|denied|stale|full",
+    re.IGNORECASE,
+)
+"""A line that names a cause has one of these words; the others cost one look."""
+
+OWN_WORDS: Final = "own-words"
+_SAYS_WHAT: Final = re.compile(
+    r"(?:\w+\.)*(?:ValueError|ImportError|ModuleNotFoundError|FileNotFoundError|PermissionError|HTTPError|HfHubHTTPError"
+    r"|AssertionError|ValidationError): (?=\S+ \S+ \S)"
+)
+"""Exceptions that a program raises with a sentence about what it was given. The others (KeyError, TypeError,
+RuntimeError) mostly say where it failed, and not why."""
+
+_SETTING: Final = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+\b")
 
 _OWN: Final = (
     ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
@@ -40,7 +62,8 @@ _OWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LogAnswer:
-    """`key` is "" where no cause is known; then `message` has the first error that the log shows, if there is one.
+    """`key` is "" where no cause is known; then `message` has the first error that the log shows, if there is one. It is
+    `OWN_WORDS` where no row knows the error, and its own sentence says what is wrong.
 
     `line` counts from 1, 0 where there is none. `phase`: how far the start had come by then, "" where the log does not
     say. `later`: lines behind it that look like an error too, all of which follow."""
@@ -59,31 +82,46 @@ class LogAnswer:
 
 def read_log(text: str, engine: str = "") -> LogAnswer:
     """Of a whole log, or a piece; `engine` where it is known, else the one whose words it has most. Never raises."""
-    lines = [line[:LINE_CHARACTERS] for line in unwrapped(text)][:FIRST_LINES]
+    lines = [line[:LONGEST] for line in unwrapped(text)]
+    between = len(lines) - 2 * MOST_LINES
+    if between > 0:  # empty lines, so that the numbers stay
+        lines[MOST_LINES:-MOST_LINES] = [""] * between
     name = engine or engine_of(lines)
     known = ENGINES.get(name)
-    named = first_cause(causes_of(known), lines)
+    named = first_cause(causes_of(known), _hinting(lines))
     number = named.number if named is not None else first_error(lines, known)
     phase, ready = _progress(lines[: len(lines) if number is None else number], known)
     later = 0 if number is None else sum(bool(EXCEPTION.search(plain(line))) for line in lines[number + 1 :])
     shown = "" if number is None else plain(lines[number]).strip()
     if named is None:
         error = EXCEPTION.search(shown)
-        return LogAnswer(
-            name,
-            "",
-            error["error"] if error else shown,
-            "",
-            0 if number is None else number + 1,
-            shown,
-            phase,
-            later,
-            ready,
-        )
+        words = error["error"] if error else shown
+        key = OWN_WORDS if _SAYS_WHAT.match(words) else ""
+        return LogAnswer(name, key, words, "", 0 if number is None else number + 1, shown, phase, later, ready)
     failure = failure_at(named.cause, named.match)
-    remedy = in_own_flags(failure.remedy, known.command_line) if known is not None else failure.remedy
+    remedy = failure.remedy
+    if known is not None:
+        options = known.command_line.options
+        remedy = in_own_flags(remedy, known.command_line)
+        remedy = _SETTING.sub(lambda match: options.get(match[0], match[0]), remedy)
     key = named.cause.key or failure.message
     return LogAnswer(name, key, failure.message, remedy, named.number + 1, shown, phase, later, ready)
+
+
+def _hinting(lines: Sequence[str]) -> list[str]:
+    """Those with a hint, as far as they are looked at; the others are empty, so that the numbers stay."""
+    kept = [""] * len(lines)
+    for numbers in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+        left = MOST_CHARACTERS
+        for number in numbers:
+            line = lines[number]
+            if kept[number] or not _HINT.search(line):
+                continue
+            left -= len(line)
+            if left < 0:
+                break
+            kept[number] = line
+    return kept
 
 
 def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:

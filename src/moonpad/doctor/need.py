@@ -14,7 +14,7 @@ SHARED: Final = "/dev/shm"  # noqa: S108 - its size is looked at
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """ "" and None: not known, and then nothing is judged by it. `tp`: the ranks here that exchange data in every layer."""
+    """ "" and None: not known, and nothing is judged by it. `tp`: the ranks here that exchange data in every layer."""
 
     engine: str = ""
     version: str = ""

@@ -124,8 +124,10 @@ def read_progress(grammar: LogGrammar, line: str) -> Progress | None:
 # `ValueError: …` at the end of a traceback, behind whatever prefix the engine's logger put before it.
 EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
 
-
-_MILD: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} ")
+_MILD: Final = re.compile(
+    r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
+    r"|.{0,120}\b(?:[Ss]kipping|[Ff]all(?:ing)? back)\b"
+)
 """A line that its own writer does not call an error."""
 
 
@@ -143,7 +145,8 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause
     warnings. Of a symptom alone None."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
-        text = plain(raw)
+        if not (text := plain(raw)):
+            continue
         for cause in causes:
             rank = 2 * cause.weak
             if cause.symptom or rank in best or (match := cause.pattern.search(text)) is None:
@@ -156,8 +159,8 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause
 
 
 def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
-    """The first line that names a known cause, before those that only follow from one; failing both, the first exception
-    that is not a generic one.
+    """The first line that names a known cause, before those that only follow from one; failing both, the first
+    exception that is not a generic one.
 
     An engine that cannot start ends its log with a sentence like "Engine core initialization failed. See root cause
     above.", so the last line is never the answer.

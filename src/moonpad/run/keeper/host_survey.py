@@ -35,8 +35,8 @@ def take_survey(question: dict[str, Any]) -> dict[str, Any]:
     "ports": [numbers], "read": [paths], "reach": [[address, port], …]}`, each of which may be missing.
 
     Patterns are the shell's. A file that cannot be read, a command that is not there or takes too long, is an object
-    with the reason under `"error"`. All commands run at the same time, and are killed at their limits. `clocks_s` in the
-    answer is this host's clock, before and after.
+    with the reason under `"error"`. All commands run at the same time, and are killed at their limits. In the answer
+    `clocks_s` is this host's clock, before and after.
     """
     begun_s = time.time()
     with ThreadPoolExecutor(WORKERS) as pool:
