@@ -19,6 +19,7 @@ from moonpad.engines.log_grammar import (
     catalogued_causes,
     failure_at,
     first_cause,
+    may_name,
     plain,
     read_progress,
 )
@@ -30,23 +31,15 @@ MOST_CHARACTERS: Final = 500_000
 """So much is looked at from the beginning, where a start is, and as much from the end, where what ended a run is:
 characters of lines with a hint."""
 LONGEST: Final = 4_000
-_HINT: Final = re.compile(
-    r"error|fail|exception|assert|cannot|can't|could ?n|not |n't |no |kill|out of|denied|refus|exceed|larger|greater"
-    r"|less than|too |undefined|missing|mismatch|fatal|warn|unknown|invalid|unsupported|unrecognized|only|must|requires?"
-    r"|limit|insufficient|unable|time.?out|timed out|signal|SIG|corrupt|E[ILZ]\d{4}|drv|XFEATURE|allocate|description"
-    r"|PRTE|ORTE|Xid|lost|oom|illegal|bad |duplicate|unavailable|gloo|nccl|forked|closed|reset|memory|in use|addProxyOp"
-    r"|expect|==|different|found|denied|stale|full",
-    re.IGNORECASE,
-)
-"""A line that names a cause has one of these words; the others cost one look."""
-
 OWN_WORDS: Final = "own-words"
 _SAYS_WHAT: Final = re.compile(
     r"(?:\w+\.)*(?:ValueError|ImportError|ModuleNotFoundError|FileNotFoundError|PermissionError|HTTPError|HfHubHTTPError"
     r"|AssertionError|ValidationError): (?=\S+ \S+ \S)"
+    r"|RuntimeError: (?=\S+ \S+ \S)(?!.{0,300}(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|Engine|[Ww]orker|process|[Ii]nitiali[sz]"
+    r"|died|internal|Internal|[Uu]nexpected|aborted|cancelled|error code|[Tt]imed? ?out|shape|size of tensor))"
 )
-"""Exceptions that a program raises with a sentence about what it was given. The others (KeyError, TypeError,
-RuntimeError) mostly say where it failed, and not why."""
+"""Exceptions that a program raises with a sentence about what it was given. The others (KeyError, TypeError) mostly say
+where it failed, and not why."""
 
 _SETTING: Final = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+\b")
 
@@ -62,8 +55,8 @@ _OWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LogAnswer:
-    """`key` is "" where no cause is known; then `message` has the first error that the log shows, if there is one. It is
-    `OWN_WORDS` where no row knows the error, and its own sentence says what is wrong.
+    """`key` is "" where no cause is known; then `message` has the first error that the log shows, if there is one. It
+    is `OWN_WORDS` where no row knows the error, and its own sentence says what is wrong.
 
     `line` counts from 1, 0 where there is none. `phase`: how far the start had come by then, "" where the log does not
     say. `later`: lines behind it that look like an error too, all of which follow."""
@@ -115,7 +108,7 @@ def _hinting(lines: Sequence[str]) -> list[str]:
         left = MOST_CHARACTERS
         for number in numbers:
             line = lines[number]
-            if kept[number] or not _HINT.search(line):
+            if kept[number] or not may_name(line):
                 continue
             left -= len(line)
             if left < 0:

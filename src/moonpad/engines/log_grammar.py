@@ -124,6 +124,24 @@ def read_progress(grammar: LogGrammar, line: str) -> Progress | None:
 # `ValueError: …` at the end of a traceback, behind whatever prefix the engine's logger put before it.
 EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
 
+_HINTS: Final = (
+    "error", "fail", "exception", "assert", "cannot", "can't", "couldn", "could n", "not ", "n't ", "no ", "kill",
+    "out of", "denied", "refus", "exceed", "larger", "greater", "less than", "too ", "undefined", "missing", "mismatch",
+    "fatal", "warn", "unknown", "invalid", "unsupported", "unrecognized", "must", "require", "insufficient", "unable",
+    "timeout", "time out", "timed out", "signal", "corrupt", "ei0", "el0", "ez9", "drv", "xfeature", "allocate",
+    "description", "only", "limit", "非法", "result =", "prte", "orte", "xid", "oom", "illegal", "bad ", "duplicate",
+    "unavailable", "gloo", "forked", "closed", "reset", "used by", "addproxyop", "expect", "== ", "different", "stale",
+    "full", "conflict", "please", "should", "before", "memory: 0", "neither",
+)  # fmt: skip
+"""A line that names a cause has one of these, in any case of letters; the others cost one look."""
+
+
+def may_name(line: str) -> bool:
+    """Whether the line can name a cause at all."""
+    folded = line.casefold()
+    return any(hint in folded for hint in _HINTS)
+
+
 _MILD: Final = re.compile(
     r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
     r"|.{0,120}\b(?:[Ss]kipping|[Ff]all(?:ing)? back)\b"
@@ -169,6 +187,8 @@ def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
     weak: Failure | None = None
     causes = grammar.all_causes
     for raw in lines:
+        if not may_name(raw):
+            continue
         text = plain(raw)
         for cause in causes:
             if (weak is None or not cause.weak) and (match := cause.pattern.search(text)):

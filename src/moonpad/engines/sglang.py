@@ -116,7 +116,9 @@ LOG: Final = LogGrammar(
             "port",
         ),
         CauseLine(
-            re.compile(r"(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"),
+            re.compile(
+                r"(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"
+            ),
             "out of memory: {oom}",
             "lower gpu_memory_utilization, max_num_seqs or max_num_batched_tokens",
             "oom",

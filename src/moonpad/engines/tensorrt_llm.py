@@ -61,7 +61,9 @@ LOG: Final = LogGrammar(
             "arguments-unknown",
         ),
         CauseLine(
-            re.compile(r"(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"),
+            re.compile(
+                r"(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"
+            ),
             "out of memory: {oom}",
             "lower kv_free_fraction, max_num_seqs or max_num_batched_tokens",
             "oom",

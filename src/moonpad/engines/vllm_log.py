@@ -133,7 +133,10 @@ LOG: Final = LogGrammar(
             "kv-one-sequence",
         ),
         CauseLine(
-            re.compile(r"Not enough available memory.*?(?P<text>free memory.*)|(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"),
+            re.compile(
+                r"Not enough available memory.*?(?P<text>free memory.*)"
+                r"|(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"
+            ),
             "out of memory: {text}{oom}",
             "lower kv_cache_gib, max_num_seqs or max_num_batched_tokens",
             "oom",
