@@ -34,7 +34,7 @@ LONGEST: Final = 4_000
 OWN_WORDS: Final = "own-words"
 _SAYS_WHAT: Final = re.compile(
     r"(?:\w+\.)*(?:ValueError|ImportError|ModuleNotFoundError|FileNotFoundError|PermissionError|HTTPError|HfHubHTTPError"
-    r"|AssertionError|ValidationError): (?=\S+ \S+ \S)"
+    r"): (?=\S+ \S+ \S)"
     r"|RuntimeError: (?=\S+ \S+ \S)(?!.{0,300}(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|Engine|[Ww]orker|process|[Ii]nitiali[sz]"
     r"|died|internal|Internal|[Uu]nexpected|aborted|cancelled|error code|[Tt]imed? ?out|shape|size of tensor))"
 )

@@ -130,8 +130,8 @@ _HINTS: Final = (
     "fatal", "warn", "unknown", "invalid", "unsupported", "unrecognized", "must", "require", "insufficient", "unable",
     "timeout", "time out", "timed out", "signal", "corrupt", "ei0", "el0", "ez9", "drv", "xfeature", "allocate",
     "description", "only", "limit", "非法", "result =", "prte", "orte", "xid", "oom", "illegal", "bad ", "duplicate",
-    "unavailable", "gloo", "forked", "closed", "reset", "used by", "addproxyop", "expect", "== ", "different", "stale",
-    "full", "conflict", "please", "should", "before", "memory: 0", "neither",
+    "unavailable", "gloo", "forked", "closed", "reset", "used by", "expect", "== ", "different", "stale",
+    "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""
 

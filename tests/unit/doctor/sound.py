@@ -10,9 +10,7 @@ from moonpad.doctor.survey import Survey
 from moonpad.values.platform import Platform
 
 GIB = 1 << 30
-GPUS = "".join(
-    f"{index}, NVIDIA H200, GPU-{index:04d}, 143771, 1, 580.95.05, Disabled, 9.0, 0\n" for index in range(8)
-)
+GPUS = "".join(f"{index}, NVIDIA H200, GPU-{index:04d}, 143771, 1, 580.95.05, Disabled, 9.0, 0\n" for index in range(8))
 HEALTH = "".join(f"{index}, Enabled, 700.00, 700.00, 0x0000000000000001, 31\n" for index in range(8))
 FABRIC = "".join(f"{index}, Completed, Success\n" for index in range(8))
 LINKED = "\n".join(
@@ -59,7 +57,7 @@ ANSWER: dict[str, Any] = {
         "/engine/lib/python3.12/site-packages/vllm-0.33.0.dist-info/WHEEL": "Wheel-Version: 1.0\n",
     },
     "folders": {
-        "/dev/shm": {  # noqa: S108
+        "/dev/shm": {
             "there": True, "writable": True, "total_bytes": 1000 * GIB, "free_bytes": 1000 * GIB, "free_files": 10**6,
         },
         "/checkpoint": {
