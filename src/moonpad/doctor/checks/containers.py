@@ -45,7 +45,7 @@ def _gpu_hook(survey: Survey, info: Mapping[str, Any] | Unknown) -> Iterator[Fin
         yield unknown("podman", "whether containers are given devices", "no description for CDI is in /etc/cdi")
         return
     message = "docker has no runtime `nvidia`, and there is no description for CDI: containers see no device"
-    remedy = "install nvidia-container-toolkit; sudo nvidia-ctk runtime configure --runtime=docker; restart docker"
+    remedy = "install nvidia-container-toolkit; sudo nvidia-ctk runtime configure; restart docker"
     yield warning(Code.CONTAINER_RUNTIME, "docker", message, remedy)
 
 

@@ -44,7 +44,7 @@ def shared(survey: Survey, need: Need) -> Iterator[Finding]:
     total, free = int(folder["total_bytes"]), int(folder["free_bytes"])
     if free < SHM_OF_RANKS_BYTES:
         message = f"{_size(free)} of shared memory is free of {_size(total)}; ranks of one host exchange data there"
-        remedy = "raise it: docker run --ipc=host or --shm-size=16g; on the host mount -o remount,size=16G /dev/shm"
+        remedy = "raise it: ipc=host or shm-size=16g for a container; on a host mount -o remount,size=16G /dev/shm"
         yield error(Code.LIMIT_LOW, SHARED, message, remedy)
 
 
@@ -61,7 +61,7 @@ def limits(survey: Survey, need: Need) -> Iterator[Finding]:
     has_rdma = any(True for _ in survey.texts("/sys/class/infiniband/*/ports/*/state"))
     if has_rdma and need.nodes > 1 and 0 <= memlock < MEMLOCK_NEEDED:
         message = f"a process may lock {_size(memlock)} of memory; RDMA between the hosts needs more"
-        remedy = "set memlock to unlimited in /etc/security/limits.conf (docker run --ulimit memlock=-1)"
+        remedy = "set memlock to unlimited in /etc/security/limits.conf (a container: ulimit memlock=-1)"
         yield error(Code.LIMIT_LOW, "memlock", message, remedy)
 
 
