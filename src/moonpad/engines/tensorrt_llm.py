@@ -6,9 +6,9 @@ https://nvidia.github.io/TensorRT-LLM/deployment-guide/. Its log is read for wha
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import tensorrt_llm_read
@@ -29,7 +29,7 @@ from moonpad.engines.command_line import CommandLine, Program
 from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.values.configuration import Configuration, EngineFacts
-from moonpad.values.deployment import Deployment, Executable, File, Image, Role, Runtime
+from moonpad.values.deployment import Deployment, Executable, File, Image, MpiRanks, Role, Runtime
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, unsupported
 from moonpad.values.plan import Plan, Platform
@@ -176,17 +176,19 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
     refuse_uneven_nodes(plan)
     options = _options(plan)
     several = plan.nodes > 1
+    argv = tuple(_argv(plan, runtime, bool(options)))
+    ranks = _ranks(plan, runtime, argv) if several else None
     process = node_process(
         plan,
         _launcher(runtime) if several else runtime,
         0,
-        (*(_mpi_argv(plan, runtime) if several else ()), *_argv(plan, runtime, bool(options))),
+        (*_mpi_argv(ranks), *ranks.command) if ranks else argv,
         role=Role.LAUNCHER if several else Role.ENGINE,
         env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
-        files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
+        files=(File(OPTION_FILE, (_as_yaml(options),)),) if options else (),
         shm_bytes=SHM_BYTES,
     )
-    return deployment_of(plan, engine.program, (process,))
+    return deployment_of(plan, engine.program, (replace(process, ranks=ranks),))
 
 
 def _refuse_key(plan: Plan) -> None:
@@ -227,7 +229,7 @@ def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
 
 
 def _options(plan: Plan) -> dict[str, object]:
-    """The option file, as JSON, which is YAML too."""
+    """The option file."""
     settings = plan.settings
     cache: dict[str, object] = {}
     if settings.kv_cache_dtype is not None:
@@ -249,22 +251,33 @@ def _options(plan: Plan) -> dict[str, object]:
     return options
 
 
-def _mpi_argv(plan: Plan, runtime: Runtime) -> Iterator[Arg]:
-    """`mpirun` starts one rank a device; `trtllm-llmapi-launch` lets rank 0 serve and the others work for it."""
-    per_node = plan.layout.world_size // plan.nodes
-    hosts: list[str | Ref] = []
-    for rank in range(plan.nodes):
-        hosts += [HostRef(f"node-{rank}"), f":{per_node}" + ("," if rank < plan.nodes - 1 else "")]
-    yield from ("-np", str(plan.layout.world_size), "-H", tuple(hosts), "-x", "HF_HUB_OFFLINE")
+def _as_yaml(options: Mapping[str, object]) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(dict(options), sort_keys=False, default_flow_style=False, width=1_000_000)
+    return text
+
+
+def _ranks(plan: Plan, runtime: Runtime, argv: tuple[Arg, ...]) -> MpiRanks:
+    """One rank a device; `trtllm-llmapi-launch` lets rank 0 serve and the others work for it."""
     if isinstance(runtime, Executable) and runtime.prefix == ((PathRef("engine"), "/bin/trtllm-serve"),):
-        yield (PathRef("engine"), "/bin/trtllm-llmapi-launch")
+        launch: Arg = (PathRef("engine"), "/bin/trtllm-llmapi-launch")
     else:
-        yield "trtllm-llmapi-launch"
-    yield from runtime.prefix if isinstance(runtime, Executable) else runtime.entrypoint or ("trtllm-serve",)
+        launch = "trtllm-llmapi-launch"
+    serve = runtime.prefix if isinstance(runtime, Executable) else runtime.entrypoint or ("trtllm-serve",)
+    nodes = tuple(f"node-{rank}" for rank in range(plan.nodes))
+    return MpiRanks((launch, *serve, *argv), nodes, plan.layout.world_size // plan.nodes)
+
+
+def _mpi_argv(ranks: MpiRanks) -> Iterator[Arg]:
+    hosts: list[str | Ref] = []
+    for node in ranks.nodes:
+        hosts += [HostRef(node), f":{ranks.per_node}" + ("," if node != ranks.nodes[-1] else "")]
+    yield from ("-np", str(ranks.count), "-H", tuple(hosts), "-x", "HF_HUB_OFFLINE")
 
 
 def _launcher(runtime: Runtime) -> Runtime:
-    return Image(runtime.reference, ("mpirun",)) if isinstance(runtime, Image) else Executable(("mpirun",))
+    return replace(runtime, entrypoint=("mpirun",)) if isinstance(runtime, Image) else Executable(("mpirun",))
 
 
 TENSORRT_LLM: Final = Engine(

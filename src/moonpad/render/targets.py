@@ -12,6 +12,7 @@ from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
 from moonpad.render.firewall import render_firewall
 from moonpad.render.kubernetes import render_kubernetes
+from moonpad.render.mpirun import render_mpirun
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
@@ -24,8 +25,7 @@ from moonpad.values.plan import Plan
 
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
-THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm")
-NOT_YET: Final = ("mpirun",)
+THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm", "mpirun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,6 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     """
     if target in CLIENTS:
         return Files(render_aisbench(spec), START)
-    if target in NOT_YET:
-        raise UsageError(
-            f"rendering for {target} is not supported yet", remedy=f"use --to {', '.join((*THERE, *CLIENTS))}"
-        )
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
         return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
@@ -58,13 +54,17 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
         scripts = render_docker(deployment) if spec.engine.image else render_shell(deployment)
         return Files({**render_slurm(deployment, scripts), **render_firewall(deployment)}, "sbatch {}")
+    if target == "mpirun":
+        deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
+        started, files = render_mpirun(deployment, _ssh_port(spec))
+        return Files({**files, **render_firewall(started)}, "bash {}")
     image = container_of(spec, plan)
     # Pods have addresses of their own, also where containers would share the network of their hosts.
     deployment = deployment_of(spec, plan, replace(image, own_network=True) if target == "kubernetes" else image)
     if any(process.role is Role.LAUNCHER for process in deployment.processes):
         raise UsageError(
-            f"this engine starts its ranks on other machines over MPI, which is not supported for {target} yet",
-            remedy="use --to shell",
+            f"this engine starts its ranks on other machines over MPI, which is not supported for {target}",
+            remedy="use --to mpirun or --to slurm",
         )
     match target:
         case "kubernetes":
@@ -81,3 +81,9 @@ def deployment_of(spec: Spec, plan: Plan, runtime: Runtime) -> Deployment:
         return engine.processes(plan, runtime)
     front = spec.endpoint.front_image or IMAGE
     return with_front(engine.processes(behind(plan), runtime), plan.serving.port, front)
+
+
+def _ssh_port(spec: Spec) -> int | None:
+    """mpirun has one for all hosts; where they differ, the configuration of ssh says each."""
+    ports = {host.port for host in spec.hosts[1:]}
+    return ports.pop() if len(ports) == 1 else None
