@@ -96,16 +96,18 @@ mpirun=$(command -v mpirun) || { echo "mpirun is not on PATH: install Open MPI" 
 words=(--hostfile "$hostfile" -np "$ranks" --map-by slot --bind-to none -x "$mark")
 words+=(-mca plm_rsh_agent ssh -mca plm_rsh_args "$ssh_words -o BatchMode=yes" -mca plm_rsh_no_tree_spawn 1)
 [ "$(id -u)" != 0 ] || words+=(--allow-run-as-root)
-for variable in $variables PATH LD_LIBRARY_PATH $(compgen -e | grep -E '^(CUDA|NCCL|UCX|TLLM|TRTLLM)_'); do
+for variable in $variables $(compgen -e | grep -E '^(CUDA|NCCL|UCX|TLLM|TRTLLM)_'); do
   [ -z "${!variable+set}" ] || words+=(-x "$variable")
 done
+# Not by -x, since mpirun puts its own folders before what these hold.
+places=(env "PATH=$PATH" ${LD_LIBRARY_PATH+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"})
 read -ra more <<<"${MOONPAD_MPI_WORDS:-}"
 ulimit -s 65536 2>/dev/null || true
 with=()
 ! command -v setpriv >/dev/null || with=(setpriv --pdeathsig TERM)
 stopped=0 mpi=""
 trap 'stopped=1' INT TERM HUP
-"${with[@]}" "$mpirun" "${words[@]}" "${more[@]}" "$@" 9>&- &
+"${with[@]}" "$mpirun" "${words[@]}" "${more[@]}" "${places[@]}" "$@" 9>&- &
 mpi=$!
 # Until mpirun ends, a signal comes, or a rank of this host ends: whichever rank it was, mpirun then ends those here.
 here=0 before=0
