@@ -16,7 +16,7 @@ from moonpad.render.mpirun import render_mpirun
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
-from moonpad.render.slurm import render_slurm
+from moonpad.render.slurm import by_rank, render_slurm
 from moonpad.render.systemd import render_systemd
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Role, Runtime
@@ -52,8 +52,9 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         return Files({**render_systemd(deployment), **render_firewall(deployment)}, "systemd-analyze verify {}")
     if target == "slurm":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
-        scripts = render_docker(deployment) if spec.engine.image else render_shell(deployment)
-        return Files({**render_slurm(deployment, scripts), **render_firewall(deployment)}, "sbatch {}")
+        ranks = by_rank(deployment)
+        scripts = render_docker(ranks) if spec.engine.image else render_shell(ranks)
+        return Files({**render_slurm(ranks, scripts), **render_firewall(deployment)}, "sbatch {}")
     if target == "mpirun":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
         started, files = render_mpirun(deployment, _ssh_port(spec))
