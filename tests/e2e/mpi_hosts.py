@@ -46,7 +46,9 @@ class MpiHosts:
 
     def start(self, which: str) -> None:
         config = self.folder / "ssh" / f"sshd_{which}"
-        script = f'hostname host-{which} && mount -t tmpfs shm /dev/shm && ip link set lo up && exec {sshd()} -D -f "$1"'
+        script = (
+            f'hostname host-{which} && mount -t tmpfs shm /dev/shm && ip link set lo up && exec {sshd()} -D -f "$1"'
+        )
         words = ("ip", "netns", "exec", f"{self.tag}-{which}", "unshare", "--pid", "--fork", "--mount-proc", "--uts")
         words = (*words, "--mount", "--kill-child", "sh", "-c", script, "sh", str(config), "-E", f"{config}.log")
         outer = subprocess.Popen(words, stdin=subprocess.DEVNULL)
@@ -57,13 +59,13 @@ class MpiHosts:
 
     def processes(self, which: str) -> dict[int, str]:
         """pid (as this machine counts) → command of what runs on that host, sshd's own left out."""
-        space = os.readlink(f"/proc/{self.first[which]}/ns/pid")
+        space = Path(f"/proc/{self.first[which]}/ns/pid").readlink()
         found = {}
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 command = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 name = (path / "comm").read_text().strip()
-                if os.readlink(path / "ns" / "pid") == space and command and not name.startswith("sshd"):
+                if (path / "ns" / "pid").readlink() == space and command and not name.startswith("sshd"):
                     found[int(path.name)] = command
         return found
 

@@ -1,8 +1,8 @@
 """Stand-ins for the two programs of TensorRT-LLM, with a real Open MPI beneath: an environment with them in its bin/.
 
-`trtllm-llmapi-launch` runs on every rank. It joins all ranks by MPI, gathers their numbers and writes down what it is;
-rank 0 starts its arguments without the variables of MPI, as the real one does, and each rank starts a helper in a session
-of its own, which no end of a process group reaches. `trtllm-serve` answers over HTTP.
+`trtllm-llmapi-launch` runs on every rank. It joins all ranks by MPI, gathers their numbers and writes down what it is.
+Rank 0 starts its arguments without the variables of MPI, as the real one does, and each rank starts a helper in a
+session of its own, which no end of a process group reaches. `trtllm-serve` answers over HTTP.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 RECORDS = "TLLM_STAND_IN_RECORDS"
 """Names the folder for what the ranks write down."""
 
-_LAUNCH = r'''#!PYTHON
+_LAUNCH = r"""#!PYTHON
 import ctypes, json, os, signal, socket, subprocess, sys, time
 
 mpi = ctypes.CDLL("libmpi.so.40", mode=ctypes.RTLD_GLOBAL)
@@ -36,9 +36,9 @@ if rank.value:
 prefixes = ("OMPI_", "PMIX_", "PMI_", "SLURM_", "MPI_", "UCX_")
 environment = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
 sys.exit(subprocess.Popen(sys.argv[1:], env=environment).wait())
-'''
+"""
 
-_SERVE = r'''#!PYTHON
+_SERVE = r"""#!PYTHON
 import http.server, json, os, sys
 
 words = sys.argv[1:]
@@ -64,7 +64,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 http.server.ThreadingHTTPServer((option("--host"), int(option("--port"))), Answers).serve_forever()
-'''
+"""
 
 
 def make_stand_in(folder: Path, python: str = sys.executable) -> Path:

@@ -1,5 +1,7 @@
-"""`render --to mpirun` by a real Open MPI between two real sshd on another port, each in namespaces of its own; what the
-ranks run is a stand-in (mpi_stand_in.py). Needs root, Debian's openmpi-bin and openssh-server."""
+"""`render --to mpirun` by a real Open MPI between two real sshd on another port, each in namespaces of its own.
+
+What the ranks run is a stand-in (mpi_stand_in.py). Needs root, Debian's openmpi-bin and openssh-server.
+"""
 
 from __future__ import annotations
 

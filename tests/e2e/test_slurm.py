@@ -144,7 +144,8 @@ def slurm(moonpad: Moonpad, clean_world: None, free_port: int, tmp_path: Path) -
         "MpiDefault=none",
         "GresTypes=gpu",
         *(
-            f"NodeName={n} NodeHostname={host} NodeAddr=127.0.0.1 Port={another_port()} CPUs=2 RealMemory=2000 Gres=gpu:2"
+            f"NodeName={n} NodeHostname={host} NodeAddr=127.0.0.1 Port={another_port()} CPUs=2 RealMemory=2000"
+            " Gres=gpu:2"
             for n in NODES
         ),
         f"PartitionName=all Nodes={','.join(NODES)} Default=YES MaxTime=INFINITE State=UP",

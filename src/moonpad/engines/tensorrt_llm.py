@@ -6,11 +6,13 @@ https://nvidia.github.io/TensorRT-LLM/deployment-guide/. Its log is read for wha
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.options.config_keys import config_key
 from moonpad.engines import tensorrt_llm_read
 from moonpad.engines.api_facts import ApiFacts, Topic
 from moonpad.engines.base import (
@@ -47,8 +49,23 @@ SETTING_FLAGS: Final = (
     ("--kv_cache_free_gpu_memory_fraction", "kv_free_fraction"),
 )
 SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
-    *("kv_cache_dtype", "prefix_caching", "block_size", "enforce_eager")
+    *("kv_cache_dtype", "prefix_caching", "block_size", "enforce_eager", "option_file")
 }
+OF_SETTINGS: Final[Mapping[str, str]] = {
+    "tensor_parallel_size": "[layout] tp",
+    "pipeline_parallel_size": "[layout] pp",
+    "moe_expert_parallel_size": "[layout] ep",
+    "enable_attention_dp": "[layout] dp",
+    "max_seq_len": "max_model_len",
+    "max_batch_size": "max_num_seqs",
+    "max_num_tokens": "max_num_batched_tokens",
+    "kv_cache_config.dtype": "kv_cache_dtype",
+    "kv_cache_config.enable_block_reuse": "prefix_caching",
+    "kv_cache_config.tokens_per_block": "block_size",
+    "kv_cache_config.free_gpu_memory_fraction": "kv_free_fraction",
+}
+"""Keys of the option file that the plan decides. The file goes before the command line, so one of a user's own would
+start something else than was planned."""
 
 LOG: Final = LogGrammar(
     engine="tensorrt-llm",
@@ -238,7 +255,8 @@ def _options(plan: Plan) -> dict[str, object]:
         cache["enable_block_reuse"] = settings.prefix_caching
     if settings.block_size is not None:
         cache["tokens_per_block"] = settings.block_size
-    if cache and settings.kv_free_fraction is not None:
+    own: dict[str, object] = json.loads(plan.option_file or "{}")
+    if (cache or own.get("kv_cache_config")) and settings.kv_free_fraction is not None:
         # The section of the file replaces the one that the flags made, so the fraction must stand in it.
         cache["free_gpu_memory_fraction"] = settings.kv_free_fraction
     options: dict[str, object] = {}
@@ -248,7 +266,54 @@ def _options(plan: Plan) -> dict[str, object]:
         options["kv_cache_config"] = cache
     if settings.enforce_eager:
         options["cuda_graph_config"] = None
+    return _with_own(plan, options, own)
+
+
+def _with_own(plan: Plan, options: dict[str, object], own: Mapping[str, object]) -> dict[str, object]:
+    """With the user's own keys, those of a section beside the plan's.
+
+    Raises:
+        PreflightRefused: the plan decides a key, or the release has none of a name that is written.
+    """
+    findings = [
+        _refused_key(path, "is not yet in the option file of that release", f"leave {OF_SETTINGS[path]} out")
+        for path in OF_SETTINGS
+        if _holds(options, path) and not _has_key(plan, path)
+    ]
+    for key, value in own.items():
+        section = value if isinstance(value, dict) else {}
+        for path in (key, *(f"{key}.{name}" for name in section)):
+            if path in OF_SETTINGS:
+                findings.append(_refused_key(path, "is decided by the plan", f"set {OF_SETTINGS[path]} instead"))
+            elif not _has_key(plan, path):
+                what = f"TensorRT-LLM {plan.engine_version}".strip()
+                findings.append(_refused_key(path, f"is no key of the option file of {what}", "leave it out"))
+        if section and isinstance(planned := options.get(key, {}), dict):
+            options[key] = {**planned, **section}
+        elif key in options:
+            findings.append(_refused_key(key, "is decided by the plan", "leave it, or enforce_eager, out"))
+        else:
+            options[key] = value
+    if findings:
+        raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=tuple(findings))
     return options
+
+
+def _holds(options: Mapping[str, object], path: str) -> bool:
+    section, _, key = path.rpartition(".")
+    table = options.get(section) if section else options
+    return isinstance(table, dict) and key in table
+
+
+def _has_key(plan: Plan, path: str) -> bool:
+    """True where nothing is recorded. What one of two neighbouring releases has, a release between them may have."""
+    section, _, key = path.rpartition(".")
+    known = config_key(tensorrt_llm_read.PROGRAM, section, key, plan.engine_version or None)
+    return known is None or known.known or (bool(known.first) and not known.exact)
+
+
+def _refused_key(path: str, what: str, remedy: str) -> Finding:
+    return Finding(Severity.ERROR, Code.CONFLICT, f"option_file.{path}", f"{path} {what}", remedy)
 
 
 def _as_yaml(options: Mapping[str, object]) -> str:

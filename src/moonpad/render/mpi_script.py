@@ -4,11 +4,12 @@ mpirun alone does not: killed hard, it leaves its own host's ranks, and what a r
 process group outlives every kind of end. So each rank has a word in its environment; whatever has it, and all that
 descends from it, is ended on every host after mpirun has ended, and before it starts.
 
-Facts, of Open MPI 4.1 (https://docs.open-mpi.org/en/v4.1.x): started by its whole path, mpirun looks for its daemon in
-the same place on the others, whose PATH an ssh without a login shell does not set; `plm_rsh_args` are words for ssh,
-parted at blanks; without `plm_rsh_no_tree_spawn` hosts beyond the second need keys for one another;
-it waits for the end of a rank's output, and for no longer than a second between TERM and KILL. The engine's helper starts `python3` and
-parts its words at blanks (TensorRT-LLM, tensorrt_llm/llmapi/trtllm-llmapi-launch).
+Facts, of Open MPI 4.1 (https://docs.open-mpi.org/en/v4.1.x; the second and the last seen here): started by its whole
+path, mpirun looks for its daemon in the same place on the others, whose PATH an ssh without a login shell does not set;
+it then puts its own folder before the ranks' PATH. `plm_rsh_args` are words for ssh, parted at blanks. Without
+`plm_rsh_no_tree_spawn` hosts beyond the second need keys for one another. At its end mpirun gives ranks one second
+between TERM and KILL, and waits until nobody holds the output of one. The engine's own helper starts `python3` of PATH
+and parts its words at blanks (TensorRT-LLM, tensorrt_llm/llmapi/trtllm-llmapi-launch).
 """
 
 from __future__ import annotations

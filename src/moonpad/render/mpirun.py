@@ -134,14 +134,14 @@ def _keys(deployment: Deployment, ranks: MpiRanks, daemons: tuple[Process, ...])
     first, name = ranks.nodes[0], deployment.gangs[0].name
     yield from (
         "#!/usr/bin/env bash",
-        f"# Written by moonpad {__version__}. Makes the keys with which the containers of this deployment reach one another:",
+        f"# Written by moonpad {__version__}. Makes the keys with which the containers reach one another, once:",
         "#   bash keys.sh",
-        f"# {first} gets a key, and each other node its daemon's own. Then take the folder of each other node there, with the",
-        "# rights of its files: scp -p -r node-1 HOST:",
+        f"# {first} gets a key, and each other node its daemon's own. Then take the folder of each other node there,",
+        "# with the rights of its files: scp -p -r node-1 HOST:",
         "set -euo pipefail",
         "",
     )
-    used: list[Ref] = [HostRef(node) for node in ranks.nodes] + [PortRef(daemon.name, "ssh") for daemon in daemons]
+    used: tuple[Ref, ...] = (*map(HostRef, ranks.nodes), *(PortRef(daemon.name, "ssh") for daemon in daemons))
     for ref in used:
         yield f'{variable_of(ref, deployment)}="{expansion_of(ref, deployment)}"'
     client = f"{first}/ssh/id_ed25519"

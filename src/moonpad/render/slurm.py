@@ -105,7 +105,7 @@ def _lines(deployment: Deployment) -> Iterator[str]:
         yield from ("", *_PATHS.splitlines(), f"cpus=$((SLURM_CPUS_ON_NODE / {mpi.per_node}))")
     # A step gets one processor unless it asks for more, also in a job that has the whole host.
     step = 'srun --overlap --mem=0 --cpus-per-task="$SLURM_CPUS_ON_NODE" --kill-on-bad-exit=1'
-    start = _mpi_step(mpi) if mpi else f'{step} --nodes={len(nodes)} --ntasks={len(nodes)} --ntasks-per-node=1'
+    start = _mpi_step(mpi) if mpi else f"{step} --nodes={len(nodes)} --ntasks={len(nodes)} --ntasks-per-node=1"
     # Each rank has a folder of its own for the files that the script writes.
     own = 'export MOONPAD_RUN="${MOONPAD_RUN:-$PWD}/rank-$SLURM_PROCID"'
     run = f"{own}; exec bash node-0/run.sh" if mpi else 'exec bash "node-$SLURM_NODEID/run.sh"'
@@ -143,8 +143,8 @@ def _mpi_step(mpi: MpiRanks) -> str:
     """One task a rank, the ranks of a host side by side: the engine's ranks count its devices. They share the host's
     processors, of which rank 0 uses many."""
     return (
-        "srun --mpi=pmix --overlap --mem=0 --cpus-per-task=$((cpus > 1 ? cpus : 1)) --cpu-bind=none --kill-on-bad-exit=1"
-        f" --nodes={len(mpi.nodes)} --ntasks={mpi.count} --ntasks-per-node={mpi.per_node} --distribution=block"
+        "srun --mpi=pmix --overlap --mem=0 --cpus-per-task=$((cpus > 1 ? cpus : 1)) --cpu-bind=none"
+        f" --kill-on-bad-exit=1 --nodes={len(mpi.nodes)} --ntasks={mpi.count} --ntasks-per-node={mpi.per_node} --distribution=block"
     )
 
 

@@ -25,7 +25,8 @@ from moonpad.values.plan import Plan
 
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
-THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm", "mpirun")
+THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm")
+"""For every engine, unless it starts its ranks by MPI; then there are shell, systemd, slurm and mpirun."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class MpiRanks:
-    """What a launcher starts by MPI: `command` as each of `per_node` ranks on each of `nodes`, the launcher's own first.
+    """What a launcher starts by MPI: `command` as `per_node` ranks on each of `nodes`, the launcher's own first.
 
     For those who start the ranks without the launcher's arguments: another MPI, or a scheduler.
     """

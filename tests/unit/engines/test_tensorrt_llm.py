@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Reading, installed_runtime
@@ -55,13 +55,13 @@ def test_one_node() -> None:
 
 
 def test_the_option_file() -> None:
-    """The keys of the deployment guide for K2-Thinking, in JSON, which is YAML."""
+    """The keys of the deployment guide for K2-Thinking."""
     settings = Settings(kv_cache_dtype="fp8", kv_free_fraction=0.75, enforce_eager=True)
     process = bound(replace(PLAN, layout=Layout(dp=8, ep=8), settings=settings))
     ((path, content, mode),) = process.files
     assert process.argv[-2:] == ("--config", f"/run/{path}")
     assert mode == 0o644
-    assert json.loads(content) == {
+    assert yaml.safe_load(content) == {
         "enable_attention_dp": True,
         "kv_cache_config": {"dtype": "fp8", "free_gpu_memory_fraction": 0.75},
         "cuda_graph_config": None,

@@ -384,7 +384,7 @@ def test_the_file_that_the_tensorrt_script_writes() -> None:
     (newer,) = [judged for judged in deployments("seed4.md", "2x8xH200", "1.2") if judged.engine == "tensorrt-llm"]
     assert ("error", "renamed-flag", key) in summary(newer)
     assert ("warning", "renamed-flag", "--extra_llm_api_options") in summary(newer)
-    assert newer.corrected == (), "the file holds an error, which no change of the command mends"
+    assert not newer.corrected_files, "nor the file of a document that is wrong besides"
 
 
 # --- containers and launchers ---
