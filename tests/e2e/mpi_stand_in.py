@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 RECORDS = "TLLM_STAND_IN_RECORDS"
-"""Names the folder for what the ranks write down."""
+"""Names the folder for what the ranks write down; /tmp by default."""
 
 _LAUNCH = r"""#!PYTHON
 import ctypes, json, os, signal, socket, subprocess, sys, time
@@ -27,7 +27,7 @@ mpi.MPI_Comm_size(world, ctypes.byref(size))
 gathered = (ctypes.c_int * size.value)()
 assert mpi.MPI_Allgather(ctypes.byref(rank), 1, number, gathered, 1, number, world) == 0
 helper = subprocess.Popen(["sleep", "600"], start_new_session=True)
-with open(os.path.join(os.environ["TLLM_STAND_IN_RECORDS"], f"rank-{rank.value}.json"), "w") as file:
+with open(os.path.join(os.environ.get("TLLM_STAND_IN_RECORDS", "/tmp"), f"rank-{rank.value}.json"), "w") as file:
     json.dump({"rank": rank.value, "size": size.value, "gathered": list(gathered), "host": socket.gethostname(),
                "pid": os.getpid(), "environment": dict(os.environ), "argv": sys.argv}, file)
 if rank.value:
@@ -44,7 +44,7 @@ import http.server, json, os, sys
 words = sys.argv[1:]
 option = lambda name: words[words.index(name) + 1] if name in words else ""
 config = open(option("--config")).read() if option("--config") else ""
-with open(os.path.join(os.environ["TLLM_STAND_IN_RECORDS"], "serve.json"), "w") as file:
+with open(os.path.join(os.environ.get("TLLM_STAND_IN_RECORDS", "/tmp"), "serve.json"), "w") as file:
     json.dump({"argv": words, "config": config, "mpi": [name for name in os.environ if name.startswith("OMPI_")]}, file)
 
 
