@@ -144,7 +144,8 @@ def _mpi_step(mpi: MpiRanks) -> str:
     processors, of which rank 0 uses many."""
     return (
         "srun --mpi=pmix --overlap --mem=0 --cpus-per-task=$((cpus > 1 ? cpus : 1)) --cpu-bind=none"
-        f" --kill-on-bad-exit=1 --nodes={len(mpi.nodes)} --ntasks={mpi.count} --ntasks-per-node={mpi.per_node} --distribution=block"
+        f" --kill-on-bad-exit=1 --distribution=block --nodes={len(mpi.nodes)}"
+        f" --ntasks={mpi.count} --ntasks-per-node={mpi.per_node}"
     )
 
 
