@@ -3,9 +3,10 @@
     python scripts/container_images.py fake|vllm-cpu|systemd|mpi …
 
 They are `localhost/moonpad-fake` and `localhost/moonpad-vllm-cpu`, each a Debian of its own (mmdebstrap takes the
-machine's sources) with `vllm` on its path, `localhost/moonpad-systemd`, which runs systemd for the units of the
-tests, and `localhost/moonpad-mpi`, with Open MPI, sshd and the tests' stand-in for TensorRT-LLM. The engine is the one that `moonpad engine install vllm-cpu` made, at the same path inside. Printed is each
-image's name with its digest, which is what `[engine] image` takes.
+machine's sources) with `vllm` on its path, `localhost/moonpad-systemd`, which runs systemd for the units of the tests,
+and `localhost/moonpad-mpi`, with Open MPI, sshd and the tests' stand-in for TensorRT-LLM. The engine is the one that
+`moonpad engine install vllm-cpu` made, at the same path inside. Printed is each image's name with its digest, which is
+what `[engine] image` takes.
 
 Needs mmdebstrap and podman. A podman that cannot run a container for want of rights over limits and cgroups gets
 settings of its own (`workable_settings`); they are printed first, as a line for the shell.
