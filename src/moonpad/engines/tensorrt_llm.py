@@ -37,6 +37,7 @@ from moonpad.values.finding import Code, Finding, Severity, unsupported
 from moonpad.values.plan import Plan, Platform
 from moonpad.values.references import Arg, HostRef, PathRef, Ref
 from moonpad.values.units import GIB
+from moonpad.values.versions import since
 
 OPTION_FILE: Final = "trtllm.yaml"
 SHM_BYTES: Final = 8 * GIB
@@ -66,6 +67,9 @@ OF_SETTINGS: Final[Mapping[str, str]] = {
 }
 """Keys of the option file that the plan decides. The file goes before the command line, so one of a user's own would
 start something else than was planned."""
+
+NEWEST_KEYS: Final = "1.3"
+"""The newest release whose keys are recorded."""
 
 LOG: Final = LogGrammar(
     engine="tensorrt-llm",
@@ -306,10 +310,14 @@ def _holds(options: Mapping[str, object], path: str) -> bool:
 
 
 def _has_key(plan: Plan, path: str) -> bool:
-    """True where nothing is recorded. What one of two neighbouring releases has, a release between them may have."""
+    """True where nothing is recorded, and behind the newest release that is. What one of two neighbouring releases has,
+    one between them may have."""
     section, _, key = path.rpartition(".")
-    known = config_key(tensorrt_llm_read.PROGRAM, section, key, plan.engine_version or None)
-    return known is None or known.known or (bool(known.first) and not known.exact)
+    version = plan.engine_version or None
+    known = config_key(tensorrt_llm_read.PROGRAM, section, key, version)
+    if known is None or known.known:
+        return True
+    return not known.exact and (bool(known.first) or since(version or "", NEWEST_KEYS))
 
 
 def _refused_key(path: str, what: str, remedy: str) -> Finding:

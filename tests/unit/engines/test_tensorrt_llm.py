@@ -230,6 +230,19 @@ def test_keys_that_are_refused(own: dict[str, object], version: str, where: str)
     assert [finding.where for finding in refused.value.findings] == [where]
 
 
+@pytest.mark.parametrize(
+    ("key", "version", "is_taken"),
+    [("sampler_type", "1.2", True), ("no_such_key", "1.2", False), ("no_such_key", "1.4", True)],
+)
+def test_keys_of_releases_that_are_not_recorded(key: str, version: str, is_taken: bool) -> None:
+    plan = replace(PLAN, option_file=json.dumps({key: "x"}), engine_version=version)
+    if is_taken:
+        assert bound(plan).files
+    else:
+        with pytest.raises(PreflightRefused):
+            bound(plan)
+
+
 def test_other_engines_have_no_such_file() -> None:
     plan = replace(PLAN, engine="vllm", option_file=OWN)
     with pytest.raises(PreflightRefused, match="cannot be told"):
