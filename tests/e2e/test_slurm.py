@@ -260,8 +260,9 @@ def test_ranks_of_mpi(slurm: Slurm, stand_in: tuple[Path, Path], number: int) ->
     is killed leaves any. Without cgroups Slurm follows processes by their parents, so what the rank had started is
     killed with it."""
     engine, records = stand_in
-    job = slurm.submit(engine, MPI, name="tensorrt-llm", **{RECORDS: str(records)})
-    slurm.await_ready(job)
+    # The nodes have one host name here, by which Open MPI would take ranks of both for such that share their memory.
+    job = slurm.submit(engine, MPI, name="tensorrt-llm", OMPI_MCA_btl="tcp,self", **{RECORDS: str(records)})
+    slurm.await_ready(job, 120.0)
     ranks = [json.loads((records / f"rank-{rank}.json").read_text()) for rank in range(4)]
     assert [(rank["rank"], rank["size"], rank["gathered"]) for rank in ranks] == [
         (place, 4, [0, 1, 2, 3]) for place in range(4)
