@@ -15,6 +15,7 @@ _PATHS: Final[Mapping[str, str]] = {
     "engine": ":?the folder of the environment that holds the engine, above its bin/",
     "cache": ":?a folder for caches",
     "run": ":-$PWD",
+    "scripts": ':-$(cd -- "$(dirname -- "$0")" && pwd)',
 }
 
 
@@ -44,7 +45,7 @@ def fallback_of(ref: Ref, deployment: Deployment) -> str:
     """What follows the name in `${VARIABLE…}`: a default, or the message where there is none."""
     match ref:
         case HostRef(node):
-            alone = all(process.node == node for process in deployment.processes)
+            alone = deployment.nodes == (node,)
             return ":-127.0.0.1" if alone else f":?the address of {node}, as the other nodes reach it"
         case PortRef():
             return f":-{deployment.port_spec(ref).preferred}"

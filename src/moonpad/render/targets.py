@@ -12,10 +12,11 @@ from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
 from moonpad.render.firewall import render_firewall
 from moonpad.render.kubernetes import render_kubernetes
+from moonpad.render.mpirun import render_mpirun
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
-from moonpad.render.slurm import render_slurm
+from moonpad.render.slurm import by_rank, render_slurm
 from moonpad.render.systemd import render_systemd
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Role, Runtime
@@ -25,7 +26,7 @@ from moonpad.values.plan import Plan
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
 THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm")
-NOT_YET: Final = ("mpirun",)
+"""For every engine, unless it starts its ranks by MPI; then there are shell, systemd, slurm and mpirun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,6 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     """
     if target in CLIENTS:
         return Files(render_aisbench(spec), START)
-    if target in NOT_YET:
-        raise UsageError(
-            f"rendering for {target} is not supported yet", remedy=f"use --to {', '.join((*THERE, *CLIENTS))}"
-        )
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
         return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
@@ -56,15 +53,20 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         return Files({**render_systemd(deployment), **render_firewall(deployment)}, "systemd-analyze verify {}")
     if target == "slurm":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
-        scripts = render_docker(deployment) if spec.engine.image else render_shell(deployment)
-        return Files({**render_slurm(deployment, scripts), **render_firewall(deployment)}, "sbatch {}")
+        ranks = by_rank(deployment)
+        scripts = render_docker(ranks) if spec.engine.image else render_shell(ranks)
+        return Files({**render_slurm(ranks, scripts), **render_firewall(deployment)}, "sbatch {}")
+    if target == "mpirun":
+        deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
+        started, files = render_mpirun(deployment, _ssh_port(spec))
+        return Files({**files, **render_firewall(started)}, "bash {}")
     image = container_of(spec, plan)
     # Pods have addresses of their own, also where containers would share the network of their hosts.
     deployment = deployment_of(spec, plan, replace(image, own_network=True) if target == "kubernetes" else image)
     if any(process.role is Role.LAUNCHER for process in deployment.processes):
         raise UsageError(
-            f"this engine starts its ranks on other machines over MPI, which is not supported for {target} yet",
-            remedy="use --to shell",
+            f"this engine starts its ranks on other machines over MPI, which is not supported for {target}",
+            remedy="use --to mpirun or --to slurm",
         )
     match target:
         case "kubernetes":
@@ -81,3 +83,9 @@ def deployment_of(spec: Spec, plan: Plan, runtime: Runtime) -> Deployment:
         return engine.processes(plan, runtime)
     front = spec.endpoint.front_image or IMAGE
     return with_front(engine.processes(behind(plan), runtime), plan.serving.port, front)
+
+
+def _ssh_port(spec: Spec) -> int | None:
+    """mpirun has one for all hosts; where they differ, the configuration of ssh says each."""
+    ports = {host.port for host in spec.hosts[1:]}
+    return ports.pop() if len(ports) == 1 else None

@@ -258,6 +258,8 @@ class SettingsTable(Table):
     extra_args: Annotated[
         tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
     ] = ()
+    option_file: Annotated[dict[str, Any], Field(description="a table of keys of the engine's option file")] = {}
+    """TensorRT-LLM: keys of its YAML beside those that are made of the settings above."""
 
     @model_validator(mode="after")
     def _a_draft_proposes(self) -> SettingsTable:
