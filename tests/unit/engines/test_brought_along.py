@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli.engine import install
+from moonpad.cli.engine_install import install
 from moonpad.engines import ENGINES
 from moonpad.environments.installed import engine_from_python
 from moonpad.run.prepare import find_engine

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from moonpad.cli import engine, output
-from moonpad.cli.engine import install, list_, remove
+from moonpad.cli.engine import list_, remove
+from moonpad.cli.engine_install import install
 from moonpad.environments.paths import EnvironmentFolder
 from moonpad.environments.receipt import Receipt, write_receipt
 from moonpad.values.errors import UsageError
