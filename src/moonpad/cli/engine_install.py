@@ -9,7 +9,7 @@ from moonpad.catalog.images import images
 from moonpad.catalog.options import newest_stable
 from moonpad.catalog.package_indexes import IndexedBuild, indexed_build, indexed_builds
 from moonpad.catalog.recipes import read_lock
-from moonpad.catalog.source_builds import source_build
+from moonpad.catalog.source_builds import source_build, source_builds
 from moonpad.cli.engine_names import known, next_of
 from moonpad.cli.output import Json, busy, emit_json, next_command, note, out
 from moonpad.cli.progress_display import InstallDisplay
@@ -65,10 +65,12 @@ def install(
     wanted = _platform(engine, platform)
     if build := source_build(engine.name, version):
         if nightly:
-            raise UsageError(f"moonpad builds no nightly {name}", remedy="leave --nightly out")
+            raise UsageError(f"moonpad builds no nightly {name}", remedy=f"moonpad engine install {name}")
         _install_from_source(engine, SourceInstall(build, engine.command, engines_home()), dry_run=dry_run, json=json)
     elif version:
-        raise UsageError(f"moonpad does not build {name} {version} from source", remedy="leave --version out")
+        there = ", ".join(each.version for each in source_builds() if each.engine == engine.name)
+        remedy = f"there is: {there}" if there else f"moonpad engine install {name}"
+        raise UsageError(f"moonpad does not build {name} {version} from source", remedy=remedy)
     elif not nightly and not cuda and engine.recipe and engine.recipe.platform is wanted:
         _install_locked(engine, engine.recipe, dry_run=dry_run, json=json)
     elif indexed := indexed_build(engine.name, wanted, nightly=nightly, cuda=cuda):
@@ -88,8 +90,11 @@ def _without_recipe(engine: Engine, wanted: Platform, *, nightly: bool, cuda: st
     """With the image that its makers publish, or the builds that there are."""
     if nightly or cuda:
         there = [each for each in indexed_builds() if (each.engine, each.nightly) == (engine.name, True)]
-        named = [f"--platform {each.platform}" + (f" --cuda {each.cuda}" if each.cuda else "") for each in there]
-        remedy = f"there is: --nightly with {', or '.join(named)}" if named else "leave --nightly and --cuda out"
+        start = f"moonpad engine install {engine.name} --nightly"
+        named = [
+            f"{start} --platform {each.platform}" + (f" --cuda {each.cuda}" if each.cuda else "") for each in there
+        ]
+        remedy = f"there is: {', or '.join(named)}" if named else f"moonpad engine install {engine.name}"
         what = " ".join(word for word in ("nightly" * nightly, engine.name) if word)
         on = f"CUDA {cuda}" if cuda else wanted.value
         return UsageError(f"moonpad knows no index with {what} for {on}", remedy=remedy)

@@ -127,7 +127,7 @@ def _memory(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
 
 def _devices(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
     """Warnings alone: a driver can be updated after the installation, and a disk be shared by machines."""
-    if machine.devices is None:
+    if recipe.platform not in DEVICE_PLATFORMS or machine.devices is None:
         return
     if isinstance(machine.devices, DeviceFacts) and not machine.devices.devices:
         message = "this machine has none: the engine can be installed, and will not start here"

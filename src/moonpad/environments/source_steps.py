@@ -1,7 +1,7 @@
 """The steps of a build from source, as commands; one list is printed as a script and run. Pure.
 
-They are those of vLLM-Ascend's own Dockerfile (catalog/data/source_builds.toml names it). Its tutorial leaves out CANN's
-variables, the index of triton-ascend, and the Triton that vLLM brings along.
+They are those of vLLM-Ascend's own Dockerfile (catalog/data/source_builds.toml names it). Its tutorial leaves out
+CANN's variables, the index of triton-ascend, and the Triton that vLLM brings along.
 """
 
 from __future__ import annotations

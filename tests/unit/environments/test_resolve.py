@@ -16,7 +16,9 @@ from moonpad.catalog.toml_rows import Provenance
 from moonpad.cli import engine_install
 from moonpad.environments import pip
 from moonpad.environments.indexed import indexed_recipe
-from moonpad.environments.resolve import ResolvedPackage, resolve
+from moonpad.environments.paths import EnvironmentFolder
+from moonpad.environments.resolve import Resolution, ResolvedPackage, resolve
+from moonpad.facts.probe import Output, run
 from moonpad.values.errors import InstallError, PreflightRefused
 from moonpad.values.platform import Platform
 
@@ -89,8 +91,7 @@ def by_name(packages: tuple[ResolvedPackage, ...]) -> dict[str, ResolvedPackage]
 
 
 def test_a_newer_build_on_the_public_index_does_not_take_the_place_of_the_makers(makers: Index, public: Index) -> None:
-    """What `--index-strategy unsafe-best-match` and pip's --extra-index-url get wrong. The rest is the public one's, the
-    makers' packages in it as well, and none of what another torch would need."""
+    """The rest is the public one's, and needs nothing that another torch would need."""
     engine = makers.add(
         "vllm", "0.18.0+rocm700", "torch==2.10.0+rocm700", "plain>=1", 'only-mac; sys_platform == "darwin"'
     )
@@ -147,9 +148,6 @@ def test_what_is_pinned_can_be_installed(makers: Index, public: Index, tmp_path:
     public.add("plain", "1.0")
     lock = tmp_path / "lock.txt"
     lock.write_text(resolve(build(makers)).lock.text)
-    from moonpad.environments.paths import EnvironmentFolder
-    from moonpad.facts.probe import Output, run
-
     place = EnvironmentFolder(tmp_path / f"vllm-1-py3.{OURS[1]}")
     assert isinstance(run(pip.make_environment(Path(sys.executable), place.folder), 120), Output)
     output = run(pip.install_locked(place, lock), 120)
@@ -158,6 +156,19 @@ def test_what_is_pinned_can_be_installed(makers: Index, public: Index, tmp_path:
     lock.write_text(lock.read_text().replace("--hash=sha256:", "--hash=sha256:00")[:-3] + "\n")
     changed = run(pip.install_locked(place, lock), 120)
     assert not isinstance(changed, Output) or changed.returncode
+
+
+@pytest.mark.slow
+def test_an_extra_index_alone_takes_the_wrong_build(makers: Index, public: Index, tmp_path: Path) -> None:
+    """Which is why it is not done: `--extra-index-url` of pip and `unsafe-best-match` of uv take the newest of all."""
+    makers.add("vllm", "0.18.0+rocm700")
+    public.add("vllm", "0.33.0")
+    file = tmp_path / "report.json"
+    command = pip.report(Path(sys.executable), file, ["vllm"], ("--extra-index-url", makers.url), ())
+    output = run(command, 120)
+    assert isinstance(output, Output)
+    assert [item["metadata"]["version"] for item in orjson.loads(file.read_bytes())["install"]] == ["0.33.0"]
+    assert resolve(build(makers)).version == "0.18.0+rocm700"
 
 
 @pytest.mark.slow
@@ -200,8 +211,6 @@ def test_each_build_of_the_catalogue(row: IndexedBuild) -> None:
 
 
 def test_json_names_every_package(makers: Index) -> None:
-    from moonpad.environments.resolve import Resolution
-
     package = ResolvedPackage("vllm", "1.0", "https://a/vllm.whl", "00", makers.url)
     document = engine_install.resolution_as_json(Resolution(build(makers), OURS, (package,)))
     assert orjson.loads(orjson.dumps(document))["packages"] == [
