@@ -91,9 +91,8 @@ def _without_recipe(engine: Engine, wanted: Platform, *, nightly: bool, cuda: st
     if nightly or cuda:
         there = [each for each in indexed_builds() if (each.engine, each.nightly) == (engine.name, True)]
         start = f"moonpad engine install {engine.name} --nightly"
-        named = [
-            f"{start} --platform {each.platform}" + (f" --cuda {each.cuda}" if each.cuda else "") for each in there
-        ]
+        versions = [f" --cuda {each.cuda}" if each.cuda else "" for each in there]
+        named = [f"{start} --platform {each.platform}{of}" for each, of in zip(there, versions, strict=True)]
         remedy = f"there is: {', or '.join(named)}" if named else f"moonpad engine install {engine.name}"
         what = " ".join(word for word in ("nightly" * nightly, engine.name) if word)
         on = f"CUDA {cuda}" if cuda else wanted.value

@@ -61,6 +61,7 @@ app.command(_engine)
 
 _checkpoint = App(name="checkpoint", help="Checkpoints on this machine.", help_format="plaintext")
 _checkpoint.command("moonpad.cli.checkpoint:show", name="show", help="Show what a checkpoint folder holds.")
+_checkpoint.command("moonpad.cli.checkpoint_adapt:adapt_", name="adapt", help="Change it for an engine, in a copy.")
 app.command(_checkpoint)
 
 _catalog = App(name="catalog", help="What moonpad knows about models, hardware and engines.", help_format="plaintext")

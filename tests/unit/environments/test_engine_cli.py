@@ -127,10 +127,15 @@ def test_a_dry_run_of_a_lock_installs_nothing(home: Path, capsys: pytest.Capture
     [
         ("vllm", {"nightly": True, "cuda": "12.8"}, "no index with nightly vllm for CUDA 12.8", "--cuda 13.0, or"),
         ("sglang", {"platform": "rocm", "nightly": True}, "no index with nightly sglang for rocm", "--platform cuda"),
-        ("ktransformers", {"nightly": True}, "no index with nightly ktransformers for cuda", "leave --nightly"),
-        ("vllm-ascend", {"nightly": True}, "builds no nightly vllm-ascend", "leave --nightly out"),
+        (
+            "ktransformers",
+            {"nightly": True},
+            "no index with nightly ktransformers for cuda",
+            "moonpad engine install ktransformers",
+        ),
+        ("vllm-ascend", {"nightly": True}, "builds no nightly vllm-ascend", "moonpad engine install vllm-ascend"),
         ("vllm-ascend", {"version": "0.1"}, "does not build vllm-ascend 0.1 from source", "0.23.0, 0.20.2rc1"),
-        ("vllm", {"version": "0.1"}, "does not build vllm 0.1 from source", "leave --version out"),
+        ("vllm", {"version": "0.1"}, "does not build vllm 0.1 from source", "moonpad engine install vllm"),
         ("lm-eval", {"nightly": True}, "lm-eval is for no platform", "install it without"),
     ],
 )

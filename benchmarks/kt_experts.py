@@ -1,7 +1,7 @@
 """KTransformers' own MoE kernel on this processor, at the shapes of Kimi-K2's experts: right, and how fast.
 
     moonpad engine install ktransformers
-    ENVIRONMENT/bin/python benchmarks/kt_kernel.py --out benchmarks/results/kt_kernel.json
+    ENVIRONMENT/bin/python benchmarks/kt_experts.py --out benchmarks/results/kt_experts.json
 
 RAWINT4: random experts are written in the format of the published INT4 checkpoints (compressed-tensors, groups of 32),
 and kt-kernel's own loader reads them. AMXINT4: random BF16 experts, which kt-kernel quantises itself, by channel. The
