@@ -5,7 +5,8 @@
 
 RAWINT4: random experts are written in the format of the published INT4 checkpoints (compressed-tensors, groups of 32),
 and kt-kernel's own loader reads them. AMXINT4: random BF16 experts, which kt-kernel quantises itself, by channel. The
-reference is the same layer in float32. Only the number of experts is smaller than Kimi-K2's 384, to fit the memory.
+reference is the same layer in float32. Only the number of experts is smaller than Kimi-K2's 384, to fit the memory. The
+extension is called as kt-kernel's own Python wrapper calls it, which itself needs an NVIDIA driver, for its buffers.
 """
 
 from __future__ import annotations
@@ -24,45 +25,43 @@ from typing import Any
 
 import kt_kernel  # type: ignore[import-not-found]
 import torch  # type: ignore[import-not-found]
+from kt_kernel import kt_kernel_ext as extension
+from kt_kernel.utils import amx  # type: ignore[import-not-found]
+from kt_kernel.utils.loader import CompressedSafeTensorLoader  # type: ignore[import-not-found]
 from safetensors.torch import save_file  # type: ignore[import-not-found]
 
 HIDDEN, INTERMEDIATE, TOP_K = 7168, 2048, 8
 GROUP = 32
-EXPERTS = {"RAWINT4": 32, "AMXINT4": 16}
-TOKENS = (1, 4, 16, 64)
-LONGEST = max(TOKENS)
+EXPERTS = {"RAWINT4": 16, "AMXINT4": 12}
+TOKENS = (1, 4, 16)
 REPEATS = 5
 PROJECTIONS = {"gate": (INTERMEDIATE, HIDDEN), "up": (INTERMEDIATE, HIDDEN), "down": (HIDDEN, INTERMEDIATE)}
 
 
-def packed(values: Any) -> Any:
-    """Four-bit values of -8 to 7, eight in an int32, the first in its lowest bits, shifted by 8."""
-    nibbles = (values + 8).to(torch.int64).reshape(values.shape[0], -1, 8)
-    words = (nibbles << torch.arange(0, 32, 4)).sum(dim=-1)
-    return torch.where(words >= 2**31, words - 2**32, words).to(torch.int32)
-
-
 def write_int4(folder: Path, experts: int) -> list[dict[str, Any]]:
-    """A layer's experts as a checkpoint; what the reference computes with, dequantised."""
+    """A layer's experts as a checkpoint; (packed values, scales) of each matrix."""
     tensors, layer = {}, []
     for expert in range(experts):
         weights = {}
         for name, (rows, columns) in PROJECTIONS.items():
-            values = torch.randint(-8, 8, (rows, columns), dtype=torch.int32)
+            packed = torch.randint(-(2**31), 2**31, (rows, columns // 8), dtype=torch.int64).to(torch.int32)
             scales = (torch.rand(rows, columns // GROUP) * 0.004 + 0.001).to(torch.bfloat16)
             stem = f"model.layers.1.mlp.experts.{expert}.{name}_proj"
-            tensors[f"{stem}.weight_packed"] = packed(values)
+            tensors[f"{stem}.weight_packed"] = packed
             tensors[f"{stem}.weight_scale"] = scales
             tensors[f"{stem}.weight_shape"] = torch.tensor([rows, columns], dtype=torch.int32)
-            weights[name] = (values.to(torch.int8), scales)
+            weights[name] = (packed, scales)
         layer.append(weights)
     save_file(tensors, folder / "model.safetensors")
     return layer
 
 
 def dequantised(weight: tuple[Any, Any]) -> Any:
-    values, scales = weight
-    return values.float() * scales.float().repeat_interleave(GROUP, dim=1)
+    """Eight values in an int32, the first in its lowest bits, each of -8 to 7 and stored with 8 added."""
+    packed, scales = weight
+    nibbles = (packed.unsqueeze(-1) >> torch.arange(0, 32, 4, dtype=torch.int32)) & 15
+    values = (nibbles.flatten(start_dim=1) - 8).float()
+    return values * scales.float().repeat_interleave(GROUP, dim=1)
 
 
 def reference(hidden: Any, ids: Any, weights: Any, expert: Any) -> Any:
@@ -76,70 +75,82 @@ def reference(hidden: Any, ids: Any, weights: Any, expert: Any) -> Any:
     return output
 
 
-def forward(wrapper: Any, hidden: Any, ids: Any, weights: Any) -> tuple[Any, float]:
-    """The output and its seconds, by the task that the engine submits; its buffers are page-locked for a device."""
+def forward(layer: Any, pool: Any, hidden: Any, ids: Any, weights: Any) -> tuple[Any, float]:
+    """The output and its seconds, by the task that the engine submits."""
     output = torch.zeros_like(hidden)
     batch = torch.tensor([hidden.shape[0]], dtype=torch.int32)
-    task = wrapper.moe.forward_task(
+    task = layer.forward_task(
         batch.data_ptr(), TOP_K, ids.data_ptr(), weights.data_ptr(), hidden.data_ptr(), output.data_ptr(), False
     )
     begun = time.perf_counter()
-    wrapper.cpu_infer.submit(task)
-    wrapper.cpu_infer.sync()
+    pool.submit(task)
+    pool.sync()
     return output, time.perf_counter() - begun
 
 
-def make_wrapper(method: str, experts: int, folder: Path, threads: int) -> Any:
-    return kt_kernel.KTMoEWrapper(
-        layer_idx=1,
-        num_experts=experts,
-        num_experts_per_tok=TOP_K,
-        hidden_size=HIDDEN,
-        moe_intermediate_size=INTERMEDIATE,
-        gpu_experts_mask=torch.zeros(experts, dtype=torch.bool),
-        cpuinfer_threads=threads,
-        threadpool_count=1,
-        weight_path=str(folder),
-        chunked_prefill_size=LONGEST,
-        method=method,
-    )
+def make_pool(threads: int) -> Any:
+    config = extension.WorkerPoolConfig()
+    config.subpool_count, config.subpool_numa_map, config.subpool_thread_count = 1, [0], [threads]
+    return extension.CPUInfer(config)
 
 
-def measured(method: str, folder: Path, threads: int) -> dict[str, Any]:
+def configuration(experts: int, pool: Any, mask: Any) -> Any:
+    config = extension.moe.MOEConfig(experts, TOP_K, HIDDEN, INTERMEDIATE, mask.data_ptr())
+    config.layer_idx, config.pool, config.max_len = 1, pool.backend_, max(TOKENS)
+    return config
+
+
+def load_int4(config: Any, folder: Path) -> tuple[Any, Any]:
+    """The layer, and what must live as long as it."""
+    weights = CompressedSafeTensorLoader(str(folder)).load_experts("model.layers.1")
+    for name in PROJECTIONS:
+        setattr(config, f"{name}_projs", [[tensor.data_ptr() for tensor in weights[name]]])
+        setattr(config, f"{name}_scales", [[tensor.data_ptr() for tensor in weights[f"{name}_scale"]]])
+    config.quant_config.bits, config.quant_config.group_size, config.quant_config.zero_point = 4, GROUP, False
+    return amx._select_rawint4_backend(GROUP)(config), weights
+
+
+def load_bf16(config: Any, folder: Path, stacked: dict[str, Any]) -> Any:
+    for name in PROJECTIONS:
+        setattr(config, f"{name}_proj", stacked[name].data_ptr())
+    config.save, config.load, config.path = True, False, str(folder)
+    return amx.AMXInt4_MOE(config)
+
+
+def measured(method: str, folder: Path, pool: Any) -> dict[str, Any]:
     experts = EXPERTS[method]
-    begun = time.monotonic()
+    numbers, mask = torch.arange(experts), torch.zeros(experts, dtype=torch.bool)
+    config = configuration(experts, pool, mask)
     if method == "RAWINT4":
-        layer = write_int4(folder, experts)
-        wrapper = make_wrapper(method, experts, folder, threads)
-        wrapper.load_weights(torch.arange(experts))
+        written = write_int4(folder, experts)
+        layer, alive = load_int4(config, folder)
 
         def expert(number: int) -> tuple[Any, ...]:
-            return tuple(dequantised(layer[number][name]) for name in PROJECTIONS)
+            return tuple(dequantised(written[number][name]) for name in PROJECTIONS)
     else:
-        stacked = {
-            name: torch.randn(experts, *shape, dtype=torch.bfloat16) * 0.02 for name, shape in PROJECTIONS.items()
-        }
-        wrapper = make_wrapper(method, experts, folder, threads)
-        wrapper.load_weights_from_tensors(*stacked.values(), torch.arange(experts))
+        alive = {name: torch.randn(experts, *shape, dtype=torch.bfloat16) * 0.02 for name, shape in PROJECTIONS.items()}
+        layer = load_bf16(config, folder, alive)
 
         def expert(number: int) -> tuple[Any, ...]:
-            return tuple(weights[number].float() for weights in stacked.values())
+            return tuple(alive[name][number].float() for name in PROJECTIONS)
 
-    loaded_s = time.monotonic() - begun
+    begun = time.monotonic()
+    pool.submit(layer.load_weights_task(numbers.data_ptr()))
+    pool.sync()
     return {
         "method": method,
-        "class": type(wrapper.moe).__name__,
+        "class": type(layer).__name__,
         "experts": experts,
-        "made_and_loaded_s": round(loaded_s, 1),
-        "rows": [row(wrapper, experts, tokens, expert) for tokens in TOKENS],
+        "load_s": round(time.monotonic() - begun, 1),
+        "rows": [row(layer, pool, experts, tokens, expert) for tokens in TOKENS],
     }
 
 
-def row(wrapper: Any, experts: int, tokens: int, expert: Any) -> dict[str, Any]:
+def row(layer: Any, pool: Any, experts: int, tokens: int, expert: Any) -> dict[str, Any]:
     hidden = torch.randn(tokens, HIDDEN).to(torch.bfloat16)
     ids = torch.stack([torch.randperm(experts)[:TOP_K] for _ in range(tokens)]).to(torch.int64).contiguous()
     weights = torch.rand(tokens, TOP_K, dtype=torch.float32)
-    outputs, seconds = zip(*(forward(wrapper, hidden, ids, weights) for _ in range(REPEATS)), strict=True)
+    outputs, seconds = zip(*(forward(layer, pool, hidden, ids, weights) for _ in range(REPEATS)), strict=True)
     right = reference(hidden, ids, weights, expert)
     error = (outputs[-1].float() - right).norm() / right.norm()
     return {
@@ -163,10 +174,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     torch.manual_seed(0)
-    results = []
+    results, pool = [], make_pool(args.threads)
     for method in EXPERTS:
         with tempfile.TemporaryDirectory() as folder:
-            results.append(measured(method, Path(folder), args.threads))
+            results.append(measured(method, Path(folder), pool))
         gc.collect()
     document = {
         "what": f"kt-kernel's MoE at Kimi-K2's shapes: hidden {HIDDEN}, experts of {INTERMEDIATE}, {TOP_K} a token",

@@ -96,6 +96,9 @@ def test_as_deepseek_v3_it_is_read_as_before(plain: Path, tmp_path: Path) -> Non
 
 def test_a_gguf_folder_gets_the_other_files(source: Path, tmp_path: Path) -> None:
     """Seed 4: everything but the safetensors beside the GGUF files, without writing into either folder."""
+    for name in ("configuration_deepseek.py", "modeling_deepseek.py", "tokenization_kimi.py", "tiktoken.model"):
+        (source / name).write_text(name)
+    (source / "configuration.json").write_text("{}")
     gguf = tmp_path / "gguf"
     (gguf / "UD-Q4").mkdir(parents=True)
     for name in ("UD-Q4/K2-00001-of-00002.gguf", "UD-Q4/K2-00002-of-00002.gguf", "README.md"):
