@@ -32,8 +32,10 @@ from safetensors.torch import save_file  # type: ignore[import-not-found]
 
 HIDDEN, INTERMEDIATE, TOP_K = 7168, 2048, 8
 GROUP = 32
-EXPERTS = {"RAWINT4": 16, "AMXINT4": 12}
+EXPERTS = {"RAWINT4": 16, "AMXINT4": 8}
 TOKENS = (1, 4, 16)
+LONGEST = 32
+"""What the layer is made for; a multiple of the kernels' step."""
 REPEATS = 5
 PROJECTIONS = {"gate": (INTERMEDIATE, HIDDEN), "up": (INTERMEDIATE, HIDDEN), "down": (HIDDEN, INTERMEDIATE)}
 
@@ -96,7 +98,7 @@ def make_pool(threads: int) -> Any:
 
 def configuration(experts: int, pool: Any, mask: Any) -> Any:
     config = extension.moe.MOEConfig(experts, TOP_K, HIDDEN, INTERMEDIATE, mask.data_ptr())
-    config.layer_idx, config.pool, config.max_len = 1, pool.backend_, max(TOKENS)
+    config.layer_idx, config.pool, config.max_len = 1, pool.backend_, LONGEST
     return config
 
 

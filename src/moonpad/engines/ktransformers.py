@@ -38,8 +38,8 @@ RECIPE: Final = cuda_recipe(
     "0.7.2",
     package="kt-kernel",
     cuda=12,
-    disk_bytes=9_000_000_000,
-    download_bytes=4_500_000_000,
+    disk_bytes=10_090_000_000,
+    download_bytes=4_960_000_000,
 )
 
 
