@@ -105,22 +105,22 @@ class _Resolver:
 
     def resolve(self) -> tuple[ResolvedPackage, ...]:
         self._run(pip.make_environment(Path(sys.executable), self.folder / "environment"), dict(os.environ))
-        placed = self._placed()
-        stubs = [f"{package.name} @ {self._stub(package).as_uri()}" for package in placed.values()]
-        environment = pip.clean_environment(os.environ)
-        others = [
-            package
-            for package in self._report(stubs, (), environment, "the user's own index")
-            if normal_name(package.name) not in placed
-        ]
-        return (*placed.values(), *sorted(others, key=lambda package: package.name))
-
-    def _placed(self) -> dict[str, ResolvedPackage]:
-        """The makers' packages that the engine needs, by normal name, its own first."""
-        environment = pip.one_index_environment(os.environ, self._configuration())
         place_of = {normal_name(name): place for place in self.build.places for name in place.packages}
         placed: dict[str, ResolvedPackage] = {}
         wanted = [self.build.requirement]
+        while wanted:
+            self._take(wanted, place_of, placed)
+            others = self._others(placed)
+            # What only a package of the user's own index asks for has its place all the same.
+            wanted = [package.name for package in others if normal_name(package.name) in place_of]
+        return (*placed.values(), *sorted(others, key=lambda package: package.name))
+
+    def _take(
+        self, requirements: Sequence[str], place_of: Mapping[str, IndexPlace], placed: dict[str, ResolvedPackage]
+    ) -> None:
+        """Adds the makers' packages that are asked for and those that they need, by normal name."""
+        environment = pip.one_index_environment(os.environ, self._configuration())
+        wanted = [*requirements]
         while wanted:
             requirement = wanted.pop(0)
             name = normal_name(Requirement(requirement).name)
@@ -128,7 +128,11 @@ class _Resolver:
                 placed[name] = self._from_place(requirement, place_of[name], environment)
                 needed = _needed(placed[name].requirements, self.version)
                 wanted += [str(each) for each in needed if normal_name(each.name) in place_of]
-        return placed
+
+    def _others(self, placed: Mapping[str, ResolvedPackage]) -> tuple[ResolvedPackage, ...]:
+        stubs = [f"{package.name} @ {self._stub(package).as_uri()}" for package in placed.values()]
+        reported = self._report(stubs, (), pip.clean_environment(os.environ), "the user's own index")
+        return tuple(package for package in reported if normal_name(package.name) not in placed)
 
     def _from_place(self, requirement: str, place: IndexPlace, environment: Mapping[str, str]) -> ResolvedPackage:
         options = ("--no-deps", "--index-url", place.url, *(("--pre",) if self.build.nightly else ()))
@@ -146,7 +150,7 @@ class _Resolver:
         self._run(command, environment, source)
         packages = tuple(_reported(orjson.loads(file.read_bytes())))
         for package in packages:
-            if not package.sha256 and not package.url.startswith("file:"):
+            if not package.sha256 and not package.url.startswith(self.folder.as_uri()):
                 raise InstallError(
                     f"{source} names no sha256 for {package.name} {package.version}, so it cannot be pinned",
                     remedy=self._instead(),

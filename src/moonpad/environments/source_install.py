@@ -100,6 +100,15 @@ class SourceInstall:
             InstallError: a step failed; the message names the log.
             Interrupted: no process is left; the next call begins again.
         """
+        try:
+            return self._run(progress)
+        except OSError as error:
+            raise InstallError(
+                f"{error.filename or self.place.folder}: {error.strerror or error}",
+                remedy="make that place writable, or set XDG_CACHE_HOME to another",
+            ) from error
+
+    def _run(self, progress: InstallProgress) -> InstalledEngine:
         begun = time.monotonic()
         with cancel_on_signal() as cancellation, locked(self.place.lock, cancellation) as lock_fd:
             if (receipt := good_receipt(self.place, self._sha256)) is None:

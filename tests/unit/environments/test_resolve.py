@@ -36,7 +36,7 @@ class Index:
     def url(self) -> str:
         return self.folder.as_uri()
 
-    def add(self, name: str, version: str, *requirements: str, tag: str = "py3-none-any", hashed: bool = True) -> str:
+    def add(self, name: str, version: str, *requirements: str, tag: str = "py3-none-any") -> str:
         """The wheel's sha256."""
         stem = f"{name.replace('-', '_')}-{version}"
         wheel = self.folder / name / f"{stem}-{tag}.whl"
@@ -48,10 +48,9 @@ class Index:
             archive.writestr(f"{stem}.dist-info/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
             archive.writestr(f"{stem}.dist-info/RECORD", "")
         sha256 = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        fragment = f"#sha256={sha256}" if hashed else ""
         page = wheel.parent / "index.html"
         before = page.read_text() if page.exists() else ""
-        page.write_text(f'{before}<a href="{wheel.name.replace("+", "%2B")}{fragment}">{wheel.name}</a>\n')
+        page.write_text(f'{before}<a href="{wheel.name.replace("+", "%2B")}#sha256={sha256}">{wheel.name}</a>\n')
         return sha256
 
 
@@ -79,7 +78,7 @@ def build(makers: Index, **changes: object) -> IndexedBuild:
         requirement="vllm",
         pythons=(OURS,),
         glibc=(2, 35),
-        places=(IndexPlace(makers.url, ("vllm", "torch")),),
+        places=(IndexPlace(makers.url, ("vllm", "torch", "torchaudio")),),
         by_uv="uv pip install vllm",
         provenance=Provenance("here", "2026-11-25", "verified"),
     )
@@ -97,21 +96,25 @@ def test_a_newer_build_on_the_public_index_does_not_take_the_place_of_the_makers
     )
     torch = makers.add("torch", "2.10.0+rocm700")
     makers.add("plain", "9.0")  # not one of theirs: a place is asked for its own packages alone
+    audio = makers.add("torchaudio", "2.10.0+rocm700", "torch==2.10.0+rocm700")
+    public.add("torchaudio", "2.11.0")
     public.add("vllm", "0.33.0", "torch==2.11.0")
     public.add("torch", "2.11.0", "nvidia-cublas")
-    plain = public.add("plain", "1.5", "torch")
+    plain = public.add("plain", "1.5", "torch", "torchaudio")  # alone asks for torchaudio, which has its place
     resolution = resolve(build(makers))
     packages = by_name(resolution.packages)
     assert {name: package.version for name, package in packages.items()} == {
         "vllm": "0.18.0+rocm700",
         "torch": "2.10.0+rocm700",
+        "torchaudio": "2.10.0+rocm700",
         "plain": "1.5",
     }
-    assert [packages[name].sha256 for name in ("vllm", "torch", "plain")] == [engine, torch, plain]
-    assert [package.name for package in resolution.placed] == ["vllm", "torch"]
+    assert [packages[name].sha256 for name in ("vllm", "torch", "torchaudio", "plain")] == [engine, torch, audio, plain]
+    assert [package.name for package in resolution.placed] == ["vllm", "torch", "torchaudio"]
     assert resolution.lock.text.splitlines() == [
         f"vllm @ {packages['vllm'].url} --hash=sha256:{engine}",
         f"torch @ {packages['torch'].url} --hash=sha256:{torch}",
+        f"torchaudio @ {packages['torchaudio'].url} --hash=sha256:{audio}",
         f"plain==1.5 --hash=sha256:{plain}",
     ]
     recipe = indexed_recipe(resolution)
