@@ -89,6 +89,7 @@ def by_name(packages: tuple[ResolvedPackage, ...]) -> dict[str, ResolvedPackage]
     return {package.name: package for package in packages}
 
 
+@pytest.mark.slow
 def test_a_newer_build_on_the_public_index_does_not_take_the_place_of_the_makers(makers: Index, public: Index) -> None:
     """The rest is the public one's, and needs nothing that another torch would need."""
     engine = makers.add(
