@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from moonpad.checkpoints.config import CONFIG, config_document
 from moonpad.checkpoints.files import is_folder, open_inside
+from moonpad.engines.adaptations import ADAPTATIONS, Adaptation
 from moonpad.values.errors import CheckpointError, UsageError
 
 RECORD: Final = "moonpad-adapted.json"
@@ -77,8 +78,10 @@ def model_type_of_deepseek(config: dict[str, Any]) -> Iterator[Change]:
     yield Change("model_type", FROM_KIMI, STANDS_IN)
 
 
-ADAPTATIONS: Final = {"vllm-ascend": experts_as_moe, "deepseek": model_type_of_deepseek}
-"""By what the result is for."""
+CHANGED_BY: Final = {
+    Adaptation.EXPERTS_AS_MOE: experts_as_moe,
+    Adaptation.DEEPSEEK_V3: model_type_of_deepseek,
+}
 
 
 def adapt(source: Path, out: Path, purposes: tuple[str, ...], gguf: Path | None = None) -> Adapted:
@@ -98,7 +101,7 @@ def adapt(source: Path, out: Path, purposes: tuple[str, ...], gguf: Path | None 
         raise CheckpointError(f"{source} has no {CONFIG}", remedy="name the folder that was downloaded") from None
     except CheckpointError as error:
         raise CheckpointError(f"{CONFIG} {error.message}", remedy="download it again") from None
-    changes = tuple(change for purpose in purposes for change in ADAPTATIONS[purpose](config))
+    changes = tuple(change for purpose in purposes for change in CHANGED_BY[ADAPTATIONS[purpose]](config))
     if not changes and gguf is None:
         raise CheckpointError(f"{source} needs no change for {' and '.join(purposes)}", remedy="use it as it is")
     try:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from moonpad.checkpoints.adapt import ADAPTATIONS, RECORD, Adapted, adapt
+from moonpad.checkpoints.adapt import RECORD, Adapted, adapt
 from moonpad.cli import output
 from moonpad.cli.output import Json, emit_json, next_command
+from moonpad.engines.adaptations import ADAPTATIONS
 from moonpad.values.errors import UsageError
 from moonpad.values.visible_text import shell_word
 
@@ -42,7 +43,7 @@ def adapt_(
         if word not in ADAPTATIONS:
             raise UsageError(f"--for {word!r} is not known", remedy=f"there are: {', '.join(ADAPTATIONS)}")
     if not purposes and gguf is None:
-        raise UsageError("nothing to adapt", remedy="moonpad checkpoint adapt FOLDER --for vllm-ascend --out NEW")
+        raise UsageError("nothing to adapt", remedy=f"say what for: {', '.join(ADAPTATIONS)}; or name GGUF files")
     adapted = adapt(folder, out, purposes, gguf)
     if json:
         changes = [asdict(change) for change in adapted.changes]

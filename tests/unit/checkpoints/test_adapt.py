@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from moonpad.catalog.embedded import embedded_checkpoint
-from moonpad.checkpoints.adapt import ADAPTATIONS, RECORD, Change, adapt
+from moonpad.checkpoints.adapt import RECORD, Change, adapt
 from moonpad.checkpoints.read import read_checkpoint
 from moonpad.cli import output
 from moonpad.cli.checkpoint_adapt import adapt_
+from moonpad.engines.adaptations import ADAPTATIONS
 from moonpad.values.errors import CheckpointError, MoonpadError, UsageError
 
 CONFIGS = Path(__file__).parent / "configs"
