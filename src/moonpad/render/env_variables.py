@@ -13,6 +13,7 @@ _PATHS: Final[Mapping[str, str]] = {
     "checkpoint": ":?the folder of the checkpoint",
     "draft": ":?the folder of the draft model",
     "engine": ":?the folder of the environment that holds the engine, above its bin/",
+    "router": ":?the folder of the environment that holds the router, above its bin/",
     "cache": ":?a folder for caches",
     "run": ":-$PWD",
 }
