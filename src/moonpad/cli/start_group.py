@@ -132,16 +132,13 @@ class GroupStart:
         there = None if first.engine.platform is Platform.CPU else devices()
         expected = expect(first, there)
         together = sum(process.needs.memory_bytes for copy in copies for process in copy.deployment.processes)
-        per_copy = first.plan.layout.world_size // first.plan.nodes
+        needed = first.plan.layout.world_size // first.plan.nodes * len(self.router.copies)
         findings = (
             *exposure_findings(self.router.loaded.spec),
             *(finding for prepared in missing for finding in check(prepared.deployment, prepared.ports)),
             *(check_memory(f"{len(copies)} copies together", together) if len(copies) > 1 else ()),
-            *(
-                check_devices(there, per_copy * len(self.router.copies))
-                if len(copies) == len(self.router.copies)
-                else ()
-            ),
+            # The devices of a copy that is up are busy, and may be.
+            *(check_devices(there, needed) if len(copies) == len(self.router.copies) else ()),
             *start_findings(first, expected),
         )
         if errors := errors_of(findings):

@@ -1,7 +1,7 @@
 """Several copies of a plan behind a router, as one deployment. Pure.
 
-A copy is the engine's own deployment for the same plan, on a port and on devices of its own. Its processes and nodes get
-the copy's name in front, so that all of them stand beside one another.
+A copy is the engine's own deployment for the same plan, on a port and on devices of its own. Its processes and nodes
+get the copy's name in front, so that all of them stand beside one another.
 """
 
 from __future__ import annotations
