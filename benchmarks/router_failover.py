@@ -1,18 +1,19 @@
 """kill -9 of one of two copies behind a router, under load: which requests fail, and when the copy is back.
 
-    python -m benchmarks.router_failover --engine real --router sglang-router --times 20 --out benchmarks/results/router_failover.json
+    python -m benchmarks.router_failover --engine real --router sglang-router --out OUT
+    python -m benchmarks.router_failover --engine fake --router vllm-router --out OUT
 
-Two copies of an engine behind a real router, all of them kept up by moonpad; `--clients` clients stream one request after
-the other. At a drawn moment a drawn process of a drawn copy is killed: its API server or its engine core. Each request
-carries an id of its own, which the router passes on and the engine writes into its log, so that it is known which copy
-had it. A request may fail only where it had begun before the copy was lost and that copy had it; every other one that
-fails is counted under `others_failed`, which must be 0. Times count from the kill:
+Two copies of an engine behind a real router, all of them kept up by moonpad; `--clients` clients stream one request
+after the other. At a drawn moment a drawn process of a copy is killed, of the two copies in turn: its API server or its
+engine core. Each request carries an id of its own, which the router passes on and the engine writes into its log, so
+that it is known which copy had it. A request may fail only where it had begun before the copy was lost and that copy
+had it; every other one that fails is counted under `others_failed`, which must be 0. Times count from the kill:
 
 - lost_s     until the copy's API server had ended, after which it can take nothing
 - ready_s    until moonpad had the copy ready again
 - back_s     until the copy had a request of a client again, through the router
 
-OUT is written after each kill; trials that are there already, of the same engine and router, stay (`--times` more come).
+OUT is written after each kill; trials of the same engine and router that are there already stay, and more come.
 """
 
 from __future__ import annotations
@@ -134,6 +135,8 @@ class Load:
             lines = answer.read() if answer.status != 200 else b"".join(answer)
             if answer.status != 200:
                 raise http.client.HTTPException(f"{answer.status}: {lines[:200]!r}")
+            if b'"error"' in lines:
+                raise http.client.HTTPException(f"an error within the stream: {lines[-200:]!r}")
             if b"[DONE]" not in lines:
                 raise http.client.HTTPException(f"cut after {lines.count(b'data:')} events")
             return lines.count(b'"choices"')

@@ -135,6 +135,11 @@ def router_deployment(router: Router, runtime: Runtime, routing: Routing, served
     return Deployment((gang,), API, served_name)
 
 
+def is_routed(deployment: Deployment) -> bool:
+    """Whether a router stands before copies of the engine in it."""
+    return any(process.name == NAME and process.role is Role.ROUTER for process in deployment.processes)
+
+
 def _recipe(name: str, version: str, glibc: tuple[int, int], *, disk_bytes: int, download_bytes: int) -> Recipe:
     """Its wheel is for every Python from 3.8 on. Its version is asked for in a way that loads the Rust part too."""
     module = name.replace("-", "_")

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines.base import Engine
+from moonpad.engines.base import Engine, listen_on
 from moonpad.engines.routers import API as ROUTER_API
-from moonpad.engines.routers import NAME as ROUTER
 from moonpad.engines.routers import ROUTERS, Replica, Router, Routing, router_process
 from moonpad.spec.router_table import RouterTable, metrics_port, replica_port, router_port
 from moonpad.spec.schema import Spec
@@ -81,14 +80,19 @@ def replica_plan(spec: Spec, plan: Plan, number: int) -> Plan:
     return replace(plan, name=copy.name, serving=replace(plan.serving, port=copy.endpoint.port, reach="loopback"))
 
 
-def replica_deployment(spec: Spec, engine: Engine, plan: Plan, runtime: Runtime, number: int) -> Deployment:
-    """The engine's own deployment for the copy of that number, on devices of its own. `plan` is the copy's.
+def replica_deployment(
+    spec: Spec, engine: Engine, plan: Plan, runtime: Runtime, number: int, *, one_machine: bool = True
+) -> Deployment:
+    """The engine's own deployment for the copy of that number. `plan` is the copy's. On `one_machine` it has devices of
+    its own there; elsewhere whoever places it sees to that.
 
     Raises:
         UsageError: its processes run in containers, which cannot be given the later devices of a machine yet.
     """
     deployment = engine.processes(plan, runtime)
-    return _on_devices(deployment, number) if spec.router and spec.router.replicas > 1 else deployment
+    if spec.router is None or spec.router.replicas == 1 or not one_machine:
+        return deployment
+    return _mapped(deployment, lambda process: _on_own_devices(process, number))
 
 
 def routing_of(spec: Spec, plan: Plan, replicas: tuple[Replica, ...]) -> Routing:
@@ -111,8 +115,10 @@ def router_runtime(router: Router) -> Executable:
     return Executable(((PathRef("router"), f"/bin/{router.command}"),))
 
 
-def routed(spec: Spec, engine: Engine, plan: Plan, runtime: Runtime, router_in: Runtime, host: str) -> Deployment:
-    """All copies and the router before them. `plan` is that of the spec; `host`: the address that the router binds.
+def routed(
+    spec: Spec, engine: Engine, plan: Plan, runtime: Runtime, router_in: Runtime, *, one_machine: bool = True
+) -> Deployment:
+    """All copies and the router before them, which is the endpoint. `plan` is that of the spec.
 
     Raises:
         UsageError: see `replica_deployment`.
@@ -124,19 +130,17 @@ def routed(spec: Spec, engine: Engine, plan: Plan, runtime: Runtime, router_in: 
     for number in range(table.replicas):
         name = f"replica-{number}"
         copy = replica_plan(spec, plan, number)
-        deployment = _renamed(replica_deployment(spec, engine, copy, runtime, number), name)
+        own = replica_deployment(spec, engine, copy, runtime, number, one_machine=one_machine)
+        deployment = _renamed(own, name)
         gangs.append(Gang(copy.name, deployment.processes))
         head = deployment.process(deployment.endpoint.process)
         replicas.append(Replica(head.name, head.node, deployment.endpoint))
-    process = router_process(router, router_in, replace(routing_of(spec, plan, tuple(replicas)), host=host))
-    return Deployment((*gangs, Gang(ROUTER, (process,))), ROUTER_API, plan.serving.served_name)
+    routing = routing_of(spec, plan, tuple(replicas))
+    process = router_process(router, router_in, replace(routing, host=listen_on(routing.reach, router_in)))
+    return Deployment((*gangs, Gang(spec.name, (process,))), ROUTER_API, plan.serving.served_name)
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------
-
-
-def _on_devices(deployment: Deployment, number: int) -> Deployment:
-    return _mapped(deployment, lambda process: _on_own_devices(process, number))
 
 
 def _on_own_devices(process: Process, number: int) -> Process:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from moonpad.engines.routers import Router
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
+from moonpad.plan.replicas import routed, router_of, router_runtime
 from moonpad.render.aisbench import START, render_aisbench
 from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
@@ -17,14 +19,16 @@ from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
 from moonpad.render.slurm import render_slurm
 from moonpad.render.systemd import render_systemd
+from moonpad.spec.router_table import RouterTable
 from moonpad.spec.schema import Spec
-from moonpad.values.deployment import Deployment, Role, Runtime
+from moonpad.values.deployment import Deployment, Image, Role, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Plan
 
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
 THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm")
+WITH_ROUTER: Final = ("shell", "compose", "kubernetes")
 NOT_YET: Final = ("mpirun",)
 
 
@@ -48,8 +52,17 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         raise UsageError(
             f"rendering for {target} is not supported yet", remedy=f"use --to {', '.join((*THERE, *CLIENTS))}"
         )
+    if spec.router is not None and target not in WITH_ROUTER:
+        raise UsageError(
+            f"copies behind a router are not written for {target} yet",
+            remedy=f"use --to {', '.join(WITH_ROUTER)}",
+        )
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
+        if spec.router is not None and plan.nodes > 1:
+            raise UsageError(
+                "copies over several machines each are not written for a shell yet", remedy="use --to kubernetes"
+            )
         return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
     if target == "systemd":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
@@ -60,7 +73,10 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         return Files({**render_slurm(deployment, scripts), **render_firewall(deployment)}, "sbatch {}")
     image = container_of(spec, plan)
     # Pods have addresses of their own, also where containers would share the network of their hosts.
-    deployment = deployment_of(spec, plan, replace(image, own_network=True) if target == "kubernetes" else image)
+    in_pods = target == "kubernetes"
+    deployment = deployment_of(
+        spec, plan, replace(image, own_network=True) if in_pods else image, one_machine=not in_pods
+    )
     if any(process.role is Role.LAUNCHER for process in deployment.processes):
         raise UsageError(
             f"this engine starts its ranks on other machines over MPI, which is not supported for {target} yet",
@@ -74,10 +90,31 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     return Files({**render_docker(deployment), **render_firewall(deployment)}, "bash {}")
 
 
-def deployment_of(spec: Spec, plan: Plan, runtime: Runtime) -> Deployment:
-    """With a front where the spec opens the endpoint to others."""
+def deployment_of(spec: Spec, plan: Plan, runtime: Runtime, *, one_machine: bool = True) -> Deployment:
+    """With a front where the spec opens the endpoint to others, and with copies behind a router where it says so.
+    `one_machine`: the copies share its devices.
+
+    Raises:
+        UsageError: the copies run in containers, and no image of the router is known; or see `routed`.
+    """
     engine = engine_of(spec)
+    if found := router_of(spec):
+        deployment = routed(spec, engine, plan, runtime, _router_in(*found, runtime), one_machine=one_machine)
+        front = spec.endpoint.front_image or IMAGE
+        return with_front(deployment, spec.endpoint.port, front) if spec.endpoint.expose else deployment
     if plan.serving.reach != "public":
         return engine.processes(plan, runtime)
     front = spec.endpoint.front_image or IMAGE
     return with_front(engine.processes(behind(plan), runtime), plan.serving.port, front)
+
+
+def _router_in(router: Router, table: RouterTable, engine_in: Runtime) -> Runtime:
+    """Beside engines in containers the router runs in one too."""
+    if not isinstance(engine_in, Image):
+        return router_runtime(router)
+    if table.image is None:
+        raise UsageError(
+            f"no image of {router.name} is named, and the engine runs in one",
+            remedy='name one that has it and Python: [router] image = "NAME@sha256:..."',
+        )
+    return Image(table.image, (router.command,), own_network=engine_in.own_network)
