@@ -96,7 +96,7 @@ class Replica:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """What a router is told."""
+    """What a router is told. `replicas_start_s`: how long its copies may take, where nothing waits for them before."""
 
     replicas: tuple[Replica, ...]
     policy: str
@@ -106,6 +106,7 @@ class Routing:
     reach: Reach = "loopback"
     drain_s: float = 0.0
     stop_grace_s: float = 20.0
+    replicas_start_s: float = 0.0
     extra_args: tuple[str, ...] = ()
 
 
@@ -124,7 +125,7 @@ def router_process(router: Router, runtime: Runtime, routing: Routing) -> Proces
         ),
         after=tuple(After(replica.name, "ready") for replica in routing.replicas),
         ready=HttpProbe(API, READINESS),
-        start_budget_s=START_S,
+        start_budget_s=START_S + routing.replicas_start_s,
         stop=Stop(grace_s=routing.stop_grace_s, drain_s=routing.drain_s),
     )
 
@@ -133,6 +134,11 @@ def router_deployment(router: Router, runtime: Runtime, routing: Routing, served
     """The router alone: its copies are deployments of their own."""
     gang = Gang(NAME, (router_process(router, runtime, routing),))
     return Deployment((gang,), API, served_name)
+
+
+def routed_name(deployment: Deployment) -> str:
+    """The name of the endpoint whose router stands in the deployment."""
+    return next(gang.name for gang in deployment.gangs if any(process.name == NAME for process in gang.processes))
 
 
 def is_routed(deployment: Deployment) -> bool:

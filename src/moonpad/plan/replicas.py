@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.clusters import parse_cluster
 from moonpad.engines.base import Engine, listen_on
 from moonpad.engines.routers import API as ROUTER_API
 from moonpad.engines.routers import ROUTERS, Replica, Router, Routing, router_process
@@ -21,7 +22,7 @@ from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan
 from moonpad.values.platform import Platform
-from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, parts
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
 
 VISIBLE: Final[Mapping[Platform, str]] = {
     Platform.CUDA: "CUDA_VISIBLE_DEVICES",
@@ -41,15 +42,17 @@ def replica_names(name: str, count: int) -> tuple[str, ...]:
 
 
 def shared(cluster: Cluster, spec: Spec) -> Cluster:
-    """What one copy has of the cluster: a part of each machine's devices, and of its memory.
+    """What one copy has of the cluster: whole machines where they divide among the copies, else a part of each
+    machine's devices and memory.
 
     Raises:
         PreflightRefused: the devices of a machine do not divide among the copies.
     """
     if spec.router is None or spec.router.replicas == 1:
         return cluster
-    copies = spec.router.replicas
-    host = cluster.host
+    copies, host = spec.router.replicas, cluster.host
+    if _apart(cluster, copies):
+        return _named(replace(cluster, nodes=cluster.nodes // copies))
     if host.memory_bytes is not None:
         host = replace(host, memory_bytes=host.memory_bytes // copies)
     if cluster.device.platform is Platform.CPU:
@@ -59,10 +62,22 @@ def shared(cluster: Cluster, spec: Spec) -> Cluster:
         remedy = f"choose a number of replicas that divides {cluster.per_node}"
         finding = Finding(Severity.ERROR, Code.ILLEGAL_LAYOUT, "router.replicas", message, remedy)
         raise PreflightRefused("the copies cannot share this machine", findings=(finding,))
-    per_node = cluster.per_node // copies
+    return _named(replace(cluster, per_node=cluster.per_node // copies, host=host))
+
+
+def machines_apart(spec: Spec) -> bool:
+    """Whether the spec names several machines, so that its copies do not share one."""
+    return spec.hardware.cluster is not None and parse_cluster(spec.hardware.cluster).nodes > 1
+
+
+def _apart(cluster: Cluster, copies: int) -> bool:
+    return cluster.nodes > 1 and cluster.nodes % copies == 0
+
+
+def _named(cluster: Cluster) -> Cluster:
     product = cluster.name.rpartition("x")[2]
     nodes = f"{cluster.nodes}x" if cluster.nodes > 1 else ""
-    return replace(cluster, name=f"{nodes}{per_node}x{product}", per_node=per_node, host=host)
+    return replace(cluster, name=f"{nodes}{cluster.per_node}x{product}")
 
 
 def replica_spec(spec: Spec, number: int) -> Spec:
@@ -106,6 +121,7 @@ def routing_of(spec: Spec, plan: Plan, replicas: tuple[Replica, ...]) -> Routing
         reach="private" if spec.endpoint.expose else "loopback",
         drain_s=spec.launch.drain_s,
         stop_grace_s=plan.stop_grace_s,
+        replicas_start_s=plan.start_budget_s,
         extra_args=spec.router.extra_args,
     )
 
@@ -137,6 +153,8 @@ def routed(
         replicas.append(Replica(head.name, head.node, deployment.endpoint))
     routing = routing_of(spec, plan, tuple(replicas))
     process = router_process(router, router_in, replace(routing, host=listen_on(routing.reach, router_in)))
+    if plan.serving.keyed and not isinstance(router_in, Executable):
+        process = replace(process, env={"MOONPAD_API_KEY": SecretRef("api_key")})  # its container checks itself with it
     return Deployment((*gangs, Gang(spec.name, (process,))), ROUTER_API, plan.serving.served_name)
 
 

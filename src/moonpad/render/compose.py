@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad import __version__
-from moonpad.engines.routers import NAME as ROUTER
-from moonpad.engines.routers import is_routed
+from moonpad.engines.routers import is_routed, routed_name
 from moonpad.render.containers import beside, contain, grants, image_note, model_mounts, one_token, published
-from moonpad.render.env_variables import expansion_of, gang_of
+from moonpad.render.env_variables import expansion_of
 from moonpad.render.rendered import Rendered, yaml_text
 from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Role
 from moonpad.values.errors import UsageError
@@ -59,7 +58,7 @@ def _text(deployment: Deployment, processes: list[Process], path: str) -> str:
         *(line for process in processes for line in image_note(process)),
     )
     services = {process.name: _Service(deployment, process).document() for process in processes}
-    project = gang_of(ROUTER, deployment).name if routed else f"{deployment.gangs[0].name}-{node}"
+    project = routed_name(deployment) if routed else f"{deployment.gangs[0].name}-{node}"
     return yaml_text([{"name": f"moonpad-{project}", "services": services}], notes)
 
 
@@ -143,7 +142,7 @@ class _Service:
             return part.replace("$", "$$")
         if isinstance(part, RankRef):
             return str(self.process.rank * part.times)  # a file is for one host
-        if isinstance(part, HostRef) and self._in_own_network:
+        if isinstance(part, HostRef) and part.node != self.process.node and self._in_own_network:
             return part.node  # a service, by whose name the others of the file reach it
         return expansion_of(part, self.deployment)
 

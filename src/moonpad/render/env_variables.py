@@ -19,9 +19,10 @@ _PATHS: Final[Mapping[str, str]] = {
 }
 
 
-def gang_of(node: str, deployment: Deployment) -> Gang:
-    """The gang with a process on that node."""
-    return next(gang for gang in deployment.gangs if any(process.node == node for process in gang.processes))
+def gang_of(node: str, deployment: Deployment) -> Gang | None:
+    """The first gang with a process on that node."""
+    gangs = (gang for gang in deployment.gangs if any(process.node == node for process in gang.processes))
+    return next(gangs, None)
 
 
 def variable_of(ref: Ref, deployment: Deployment) -> str:
@@ -50,7 +51,8 @@ def fallback_of(ref: Ref, deployment: Deployment) -> str:
     """What follows the name in `${VARIABLE…}`: a default, or the message where there is none."""
     match ref:
         case HostRef(node):
-            alone = len({process.node for process in gang_of(node, deployment).processes} | {node}) == 1
+            gang = gang_of(node, deployment)
+            alone = gang is not None and all(process.node == node for process in gang.processes)
             return ":-127.0.0.1" if alone else f":?the address of {node}, as the other nodes reach it"
         case PortRef():
             return f":-{deployment.port_spec(ref).preferred}"

@@ -14,9 +14,8 @@ from typing import Final
 from moonpad import __version__
 from moonpad.engines.base import API
 from moonpad.engines.routers import NAME as ROUTER
-from moonpad.engines.routers import is_routed
+from moonpad.engines.routers import is_routed, routed_name
 from moonpad.render.containers import contain, has_draft, image_note
-from moonpad.render.env_variables import gang_of
 from moonpad.render.pods import Object, Pods, secrets_of
 from moonpad.render.rendered import Rendered, yaml_text
 from moonpad.spec.schema import KubernetesTable
@@ -55,7 +54,7 @@ def render_kubernetes(deployment: Deployment, table: KubernetesTable = Kubernete
 def _routed(deployment: Deployment, table: KubernetesTable) -> Rendered:
     """Each copy as it would be by itself, and the router, which reaches them by their services."""
     router = deployment.process(ROUTER)
-    name = gang_of(router.node, deployment).name
+    name = routed_name(deployment)
     claims = table.checkpoint_claim or f"{name}-checkpoint", table.draft_claim or f"{name}-draft"
     objects: list[Object] = []
     services: dict[str, str] = {}
@@ -94,12 +93,13 @@ def _workload(pods: Pods, processes: tuple[Process, ...]) -> Object:
 def _notes(pods: Pods) -> tuple[str, ...]:
     processes = pods.deployment.processes
     keyed = bool(secrets_of(contain(processes[0])))
+    secret = f"{pods.group or pods.name}-api-key"
     return (
         f"Written by moonpad {__version__}.",
         f"  kubectl apply -f {FILE}",
         f"The claim {pods.claim} holds the checkpoint; create it first.",
         *((f"So does {pods.draft_claim}, for the draft model.",) if has_draft(processes[0]) else ()),
-        *((f"  kubectl create secret generic {pods.name}-api-key --from-file=api_key=FILE",) if keyed else ()),
+        *((f"  kubectl create secret generic {secret} --from-file=api_key=FILE",) if keyed else ()),
         *dict.fromkeys(line for process in processes for line in image_note(process)),
     )
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, assert_never
 
 from moonpad.render.containers import (
@@ -58,7 +57,7 @@ class Pods:
     claim: str
     draft_claim: str = ""
     rdma: str = ""
-    services: Mapping[str, str] = MappingProxyType({})
+    services: Mapping[str, str] = field(default_factory=dict)
     """The services by which a router reaches the nodes of its copies."""
     group: str = ""
     """The endpoint that they are a part of; "": they are the whole of one."""
@@ -66,7 +65,7 @@ class Pods:
     def template(self, process: Process, labels: Mapping[str, str]) -> Object:
         """A pod template: its labels, and a pod of one container, or two where the engine has a front."""
         contained = _with_ranks_computed(contain(process))
-        container: Object = {"name": "engine", "image": contained.image}
+        container: Object = {"name": process.role.value, "image": contained.image}
         if contained.entrypoint:
             container["command"] = [self._text(arg, process) for arg in contained.entrypoint]
         container["args"] = [self._text(arg, process) for arg in contained.argv]
@@ -120,7 +119,7 @@ class Pods:
         if any(HostRef(process.node) in parts(arg) for arg in args):
             yield {"name": OWN_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
         for secret in secrets_of(contained):
-            source = {"name": f"{self.name}-{secret.name.replace('_', '-')}", "key": secret.name}
+            source = {"name": f"{self.group or self.name}-{secret.name.replace('_', '-')}", "key": secret.name}
             yield {"name": variable_of(secret, self.deployment), "valueFrom": {"secretKeyRef": source}}
         for name, arg in contained.env.items():
             yield {"name": name, "value": self._text(arg, process)}

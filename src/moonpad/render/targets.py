@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.routers import Router
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
-from moonpad.plan.replicas import routed, router_of, router_runtime
+from moonpad.plan.replicas import machines_apart, routed, router_of, router_runtime
 from moonpad.render.aisbench import START, render_aisbench
 from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
@@ -57,20 +57,18 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
             f"copies behind a router are not written for {target} yet",
             remedy=f"use --to {', '.join(WITH_ROUTER)}",
         )
+    if spec.router is not None and target != "kubernetes" and machines_apart(spec):
+        raise UsageError(f"copies on several machines are not written for {target} yet", remedy="use --to kubernetes")
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
-        if spec.router is not None and plan.nodes > 1:
-            raise UsageError(
-                "copies over several machines each are not written for a shell yet", remedy="use --to kubernetes"
-            )
-        return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
+        return Files({**render_shell(deployment), **_firewall(spec, deployment)}, "bash {}")
     if target == "systemd":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
-        return Files({**render_systemd(deployment), **render_firewall(deployment)}, "systemd-analyze verify {}")
+        return Files({**render_systemd(deployment), **_firewall(spec, deployment)}, "systemd-analyze verify {}")
     if target == "slurm":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
         scripts = render_docker(deployment) if spec.engine.image else render_shell(deployment)
-        return Files({**render_slurm(deployment, scripts), **render_firewall(deployment)}, "sbatch {}")
+        return Files({**render_slurm(deployment, scripts), **_firewall(spec, deployment)}, "sbatch {}")
     image = container_of(spec, plan)
     # Pods have addresses of their own, also where containers would share the network of their hosts.
     in_pods = target == "kubernetes"
@@ -86,8 +84,8 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         case "kubernetes":
             return Files(render_kubernetes(deployment, spec.kubernetes), "kubectl apply -f {}")
         case "compose":
-            return Files({**render_compose(deployment), **render_firewall(deployment)}, "docker compose -f {} up")
-    return Files({**render_docker(deployment), **render_firewall(deployment)}, "bash {}")
+            return Files({**render_compose(deployment), **_firewall(spec, deployment)}, "docker compose -f {} up")
+    return Files({**render_docker(deployment), **_firewall(spec, deployment)}, "bash {}")
 
 
 def deployment_of(spec: Spec, plan: Plan, runtime: Runtime, *, one_machine: bool = True) -> Deployment:
@@ -106,6 +104,11 @@ def deployment_of(spec: Spec, plan: Plan, runtime: Runtime, *, one_machine: bool
         return engine.processes(plan, runtime)
     front = spec.endpoint.front_image or IMAGE
     return with_front(engine.processes(behind(plan), runtime), plan.serving.port, front)
+
+
+def _firewall(spec: Spec, deployment: Deployment) -> Mapping[str, Rendered]:
+    """Copies on one machine meet nobody of another one."""
+    return {} if spec.router else render_firewall(deployment)
 
 
 def _router_in(router: Router, table: RouterTable, engine_in: Runtime) -> Runtime:
