@@ -72,6 +72,7 @@ metrics_port = {metrics_port}
 
 [launch]
 restarts = 1000
+restart_window = "2s"
 restart_backoff = "500ms"
 stop_grace = "20s"
 """
