@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, assert_never
 
-from moonpad.values.deployment import Deployment, Gang
+from moonpad.values.deployment import Deployment
 from moonpad.values.references import HostRef, PathRef, PortRef, RankRef, Ref, SecretRef
 
 _PATHS: Final[Mapping[str, str]] = {
@@ -17,12 +17,6 @@ _PATHS: Final[Mapping[str, str]] = {
     "cache": ":?a folder for caches",
     "run": ":-$PWD",
 }
-
-
-def gang_of(node: str, deployment: Deployment) -> Gang | None:
-    """The first gang with a process on that node."""
-    gangs = (gang for gang in deployment.gangs if any(process.node == node for process in gang.processes))
-    return next(gangs, None)
 
 
 def variable_of(ref: Ref, deployment: Deployment) -> str:
@@ -51,9 +45,9 @@ def fallback_of(ref: Ref, deployment: Deployment) -> str:
     """What follows the name in `${VARIABLE…}`: a default, or the message where there is none."""
     match ref:
         case HostRef(node):
-            gang = gang_of(node, deployment)
-            alone = gang is not None and all(process.node == node for process in gang.processes)
-            return ":-127.0.0.1" if alone else f":?the address of {node}, as the other nodes reach it"
+            return (
+                ":-127.0.0.1" if deployment.is_alone(node) else f":?the address of {node}, as the other nodes reach it"
+            )
         case PortRef():
             return f":-{deployment.port_spec(ref).preferred}"
         case RankRef(node):

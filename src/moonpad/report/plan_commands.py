@@ -76,9 +76,9 @@ def placeholder(node: str) -> str:
 def _bindings(deployment: Deployment, model: str) -> Bindings:
     refs = {ref for process in deployment.processes for ref in _refs(process)}
     paths = {ref.name for ref in refs if isinstance(ref, PathRef)}
-    alone = len({process.node for process in deployment.processes}) == 1
+    nodes = {ref.node for ref in refs if isinstance(ref, HostRef)}
     return Bindings(
-        hosts={ref.node: "127.0.0.1" if alone else placeholder(ref.node) for ref in refs if isinstance(ref, HostRef)},
+        hosts={node: "127.0.0.1" if deployment.is_alone(node) else placeholder(node) for node in nodes},
         ports={ref: deployment.port_spec(ref).preferred for ref in refs if isinstance(ref, PortRef)},
         ranks={process.node: process.rank for process in deployment.processes},
         paths={name: {"checkpoint": model, "run": "."}.get(name, f"{name.upper()}_FOLDER") for name in paths},

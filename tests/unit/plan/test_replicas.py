@@ -72,7 +72,7 @@ def test_two_copies_of_four_devices() -> None:
     assert made.endpoint.process == "router"
     assert router.argv[:8] == (
         *("ROUTER_FOLDER/bin/vllm-router", "--host", "127.0.0.1", "--port", "8000", "--worker-urls"),
-        *("http://REPLICA_0:8002", "http://REPLICA_1:8003"),
+        *("http://127.0.0.1:8002", "http://127.0.0.1:8003"),
     )
     assert [after.process for after in made.process("router").after] == ["replica-0", "replica-1"]
 
