@@ -146,6 +146,15 @@ def is_routed(deployment: Deployment) -> bool:
     return any(process.name == NAME and process.role is Role.ROUTER for process in deployment.processes)
 
 
+def is_on_loopback(node: str, deployment: Deployment) -> bool:
+    """Whether the others reach the node by the loopback, unless somebody places it elsewhere: it is the only one, or
+    holds one of several copies on one machine."""
+    if all(process.node == node for process in deployment.processes):
+        return True
+    own = [gang for gang in deployment.gangs if any(process.node == node for process in gang.processes)]
+    return is_routed(deployment) and all(process.node == node for gang in own for process in gang.processes)
+
+
 def _recipe(name: str, version: str, glibc: tuple[int, int], *, disk_bytes: int, download_bytes: int) -> Recipe:
     """Its wheel is for every Python from 3.8 on. Its version is asked for in a way that loads the Rust part too."""
     module = name.replace("-", "_")

@@ -200,8 +200,3 @@ class Deployment:
             if port.name == ref.name:
                 return port
         raise KeyError(f"process {ref.process!r} has no port named {ref.name!r}")
-
-    def is_alone(self, node: str) -> bool:
-        """Whether its gang has no other node: then its address is the loopback, unless somebody places it elsewhere."""
-        gangs = [{process.node for process in gang.processes} for gang in self.gangs]
-        return any(nodes == {node} for nodes in gangs if node in nodes)
