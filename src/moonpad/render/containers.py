@@ -45,7 +45,9 @@ def image_note(process: Process) -> tuple[str, ...]:
     if not isinstance(process.runtime, Image) or "@sha256:" in process.runtime.reference:
         return ()
     reference = process.runtime.reference
-    key = "[endpoint] front_image" if process.role is Role.ROUTER else "[engine] image"
+    key = "[engine] image"
+    if process.role is Role.ROUTER:
+        key = "[endpoint] front_image" if process.name == "front" else "[router] image"
     return (
         f'{reference} is a tag, and a tag may move. Pin what you tried: {key} = "NAME@sha256:...", as',
         f"  docker pull {reference}  prints it.",

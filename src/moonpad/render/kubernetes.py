@@ -12,15 +12,21 @@ from collections.abc import Mapping
 from typing import Final
 
 from moonpad import __version__
+from moonpad.engines.base import API
+from moonpad.engines.routers import NAME as ROUTER
+from moonpad.engines.routers import is_routed, routed_name
 from moonpad.render.containers import contain, has_draft, image_note
 from moonpad.render.pods import Object, Pods, secrets_of
 from moonpad.render.rendered import Rendered, yaml_text
 from moonpad.spec.schema import KubernetesTable
 from moonpad.values.deployment import Deployment, Process, Role
 from moonpad.values.errors import UsageError
+from moonpad.values.references import PortRef
 
 FILE: Final = "kubernetes.yaml"
 NAME: Final = "app.kubernetes.io/name"
+GROUP: Final = "app.kubernetes.io/part-of"
+"""Of the copies behind a router, and of the router: the endpoint's name."""
 LONGEST_NAME: Final = 50
 """Names of pods and services add to it, and a label has 63 characters."""
 
@@ -31,40 +37,77 @@ def render_kubernetes(deployment: Deployment, table: KubernetesTable = Kubernete
         UsageError: the deployment has a shape that is not rendered for Kubernetes yet, or too long a name.
         ValueError: a process runs in no container image.
     """
+    if is_routed(deployment):
+        return {FILE: _routed(deployment, table)}
     engines = [gang for gang in deployment.gangs if gang.processes[0].role is not Role.ROUTER]
     if len(engines) != 1:
         raise UsageError("several groups of processes are not written for Kubernetes yet")
     (gang,) = engines
-    if len(gang.name) > LONGEST_NAME:
-        raise UsageError(
-            f"the name {gang.name} has {len(gang.name)} characters, Kubernetes leaves room for {LONGEST_NAME}"
-        )
+    _refuse_long(gang.name)
     claim = table.checkpoint_claim or f"{gang.name}-checkpoint"
     draft_claim = table.draft_claim or f"{gang.name}-draft"
     pods = Pods(deployment, gang.name, claim, draft_claim, table.rdma_resource or "")
-    several = len(gang.processes) > 1
-    objects = [_group(pods, gang.processes) if several else _single(pods, gang.processes[0])]
-    objects += [_service(pods), _policy(pods)]
+    objects = [_workload(pods, gang.processes), _service(pods), _policy(pods)]
     return {FILE: Rendered(yaml_text(objects, _notes(pods)))}
+
+
+def _routed(deployment: Deployment, table: KubernetesTable) -> Rendered:
+    """Each copy as it would be by itself, and the router, which reaches them by their services."""
+    router = deployment.process(ROUTER)
+    name = routed_name(deployment)
+    claims = table.checkpoint_claim or f"{name}-checkpoint", table.draft_claim or f"{name}-draft"
+    objects: list[Object] = []
+    services: dict[str, str] = {}
+    notes: dict[str, None] = {}
+    for gang in (gang for gang in deployment.gangs if gang.processes[0].role is not Role.ROUTER):
+        _refuse_long(gang.name)
+        head = gang.processes[0]
+        own = Deployment((gang,), PortRef(head.name, API.name), deployment.served_name)
+        copy = Pods(own, gang.name, *claims, table.rdma_resource or "", group=name)
+        objects += [_workload(copy, gang.processes), _service(copy)]
+        services[head.node] = service_name(copy)
+        notes |= dict.fromkeys(_notes(copy))
+    pods = Pods(deployment, name, *claims, services=services, group=name)
+    labels = _labels(pods, "leader")
+    objects += [_single(pods, router, labels), _service(pods), _policy(pods)]
+    notes |= dict.fromkeys(line for process in deployment.processes for line in image_note(process))
+    return Rendered(yaml_text(objects, tuple(notes)))
+
+
+def _refuse_long(name: str) -> None:
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"the name {name} has {len(name)} characters, Kubernetes leaves room for {LONGEST_NAME}")
+
+
+def service_name(pods: Pods) -> str:
+    """LeaderWorkerSet makes a headless service of its own name, so this one has another."""
+    return f"{pods.name}-api"
+
+
+def _workload(pods: Pods, processes: tuple[Process, ...]) -> Object:
+    if len(processes) > 1:
+        return _group(pods, processes)
+    return _single(pods, processes[0], _labels(pods, "leader"))
 
 
 def _notes(pods: Pods) -> tuple[str, ...]:
     processes = pods.deployment.processes
     keyed = bool(secrets_of(contain(processes[0])))
+    secret = f"{pods.group or pods.name}-api-key"
     return (
         f"Written by moonpad {__version__}.",
         f"  kubectl apply -f {FILE}",
         f"The claim {pods.claim} holds the checkpoint; create it first.",
         *((f"So does {pods.draft_claim}, for the draft model.",) if has_draft(processes[0]) else ()),
-        *((f"  kubectl create secret generic {pods.name}-api-key --from-file=api_key=FILE",) if keyed else ()),
+        *((f"  kubectl create secret generic {secret} --from-file=api_key=FILE",) if keyed else ()),
         *dict.fromkeys(line for process in processes for line in image_note(process)),
     )
 
 
 def _group(pods: Pods, processes: tuple[Process, ...]) -> Object:
     """The first process leads; the others must be the same pod, since there is one template for them."""
-    leader = pods.template(processes[0], _labels(pods.name, "leader"))
-    workers = [pods.template(process, _labels(pods.name, "worker")) for process in processes[1:]]
+    leader = pods.template(processes[0], _labels(pods, "leader"))
+    workers = [pods.template(process, _labels(pods, "worker")) for process in processes[1:]]
     if any(worker != workers[0] for worker in workers):
         raise UsageError("the nodes after the first differ, and a LeaderWorkerSet has one template for all of them")
     template = {
@@ -77,8 +120,7 @@ def _group(pods: Pods, processes: tuple[Process, ...]) -> Object:
     return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pods, spec)
 
 
-def _single(pods: Pods, process: Process) -> Object:
-    labels = _labels(pods.name, "leader")
+def _single(pods: Pods, process: Process, labels: dict[str, str]) -> Object:
     spec = {
         "replicas": 1,
         # The new pod would wait for the devices of the old one, which goes last in a rolling update.
@@ -92,17 +134,16 @@ def _single(pods: Pods, process: Process) -> Object:
 
 
 def _service(pods: Pods) -> Object:
-    """LeaderWorkerSet makes a headless service of its own name, so this one has another."""
     deployment = pods.deployment
     port = {"name": "api", "port": deployment.port_spec(deployment.endpoint).preferred, "targetPort": "api"}
-    spec = {"type": "ClusterIP", "selector": _labels(pods.name, "leader"), "ports": [port]}
-    return _object("v1", "Service", pods, spec, name=f"{pods.name}-api")
+    spec = {"type": "ClusterIP", "selector": _labels(pods, "leader"), "ports": [port]}
+    return _object("v1", "Service", pods, spec, name=service_name(pods))
 
 
 def _policy(pods: Pods) -> Object:
     """Nothing goes in or out but between the pods themselves, to the name service and, where asked for, to the API."""
     deployment = pods.deployment
-    own = {"podSelector": {"matchLabels": {NAME: pods.name}}}
+    own = {"podSelector": {"matchLabels": {GROUP: pods.group} if pods.group else {NAME: pods.name}}}
     api = deployment.port_spec(deployment.endpoint)
     ingress: list[Object] = [{"from": [own]}]
     if api.reach != "loopback":
@@ -127,5 +168,5 @@ def _object(version: str, kind: str, pods: Pods, spec: Object, *, name: str = ""
     }
 
 
-def _labels(name: str, role: str) -> dict[str, str]:
-    return {NAME: name, "app.kubernetes.io/component": role}
+def _labels(pods: Pods, role: str) -> dict[str, str]:
+    return {NAME: pods.name, "app.kubernetes.io/component": role, **({GROUP: pods.group} if pods.group else {})}

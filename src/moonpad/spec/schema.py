@@ -5,87 +5,43 @@ Each field's `description` completes a message: "must be {description}, found â€
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.engines import ENGINES
 from moonpad.spec.extra_args import check_extra_args
+from moonpad.spec.fields import (
+    LABEL,
+    Claim,
+    Count,
+    CountOrDefault,
+    Duration,
+    EncoderMode,
+    Executor,
+    Host,
+    PinnedImage,
+    Probes,
+    Resource,
+    ShareOrDefault,
+    SizeOrDefault,
+    Switch,
+    SwitchOrDefault,
+    Table,
+    Text,
+    Variable,
+    ZeroOrMore,
+    ZeroOrMoreOrDefault,
+)
 from moonpad.spec.near_match import did_you_mean
-from moonpad.spec.safe_text import parse_duration, refuse_option, shorten
-from moonpad.values.deployment import NAME
+from moonpad.spec.router_table import LONGEST_ROUTED_NAME, RouterTable, refuse_colliding_ports
+from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
 from moonpad.values.plan_answer import Goal
 from moonpad.values.versions import CHANNELS, parse
-
-_COUNT: Final = Field(ge=1, le=2**31 - 1, description="a whole number of 1 or more")
-_ZERO_OR_MORE: Final = Field(ge=0, le=2**31 - 1, description="a whole number of 0 or more")
-_SWITCH: Final = Field(description="true or false")
-
-Count = Annotated[int, _COUNT]
-CountOrDefault = Annotated[int | None, _COUNT]
-ZeroOrMore = Annotated[int, _ZERO_OR_MORE]
-ZeroOrMoreOrDefault = Annotated[int | None, _ZERO_OR_MORE]
-Switch = Annotated[bool, _SWITCH]
-SwitchOrDefault = Annotated[bool | None, _SWITCH]
-SizeOrDefault = Annotated[float | None, Field(gt=0, le=2**31 - 1, description="a number above 0")]
-ShareOrDefault = Annotated[float | None, Field(ge=0, le=1, description="a number from 0 to 1")]
-Probes = Annotated[
-    tuple[Annotated[str, Field(max_length=100)], ...],
-    Field(strict=False, description='a list of probes, like ["tool_call", "needle"]'),
-]
-Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
-
-
-def _like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:
-    """Refuses a text that does not match; with `secret` it may be one, and the message does not repeat it."""
-
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text, re.ASCII):
-            raise ValueError(f"must be {wanted}" + ("" if secret else f', found "{shorten(text)}"'))
-        return text
-
-    return AfterValidator(check)
-
-
-# A tag moves; what was checked would not be what runs (fault 65).
-_DIGEST: Final = _like(r"[\w][\w./:-]*@sha256:[0-9a-f]{64}", "pinned by its digest, name@sha256: and 64 hex digits")
-_LABEL: Final = _like(NAME.pattern, '1 to 63 of a-z, 0-9 and inner "-"')
-_HOST: Final = _like(r"[A-Za-z0-9_][A-Za-z0-9_.@:,%\[\]-]{0,252}", 'a host, like "root@10.0.0.2"')
-_RESOURCE: Final = _like(r"[a-z0-9.-]{1,253}/[A-Za-z0-9][A-Za-z0-9._-]{0,62}", 'a resource like "rdma/hca"')
-_VARIABLE: Final = _like(
-    r"[A-Za-z_][A-Za-z0-9_]*",
-    "the name of an environment variable, like MOONPAD_KEY; never the key itself",
-    secret=True,
-)
-
-PinnedImage = Annotated[str, _DIGEST, Field(description="a container image, name@sha256:â€¦")]
-Host = Annotated[Text, _HOST]
-Claim = Annotated[str, _LABEL]
-Variable = Annotated[str, _VARIABLE]
-Resource = Annotated[str, _RESOURCE]
-EncoderMode = Annotated[str, _like("data|weights", '"data" or "weights"')]
-Executor = Annotated[str, _like("ray", '"ray" or absent')]
-
-
-def _seconds(value: object) -> float:
-    if not isinstance(value, str):
-        raise ValueError("must be a duration with its unit, like 10s, 500ms or 2m")
-    try:
-        return parse_duration(value)
-    except ValueError:
-        raise ValueError(f'must be written like 10s, 500ms or 2m, found "{shorten(value)}"') from None
-
-
-Duration = Annotated[float, BeforeValidator(_seconds)]
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class EngineTable(Table):
@@ -258,7 +214,7 @@ class SettingsTable(Table):
     extra_args: Annotated[
         tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
     ] = ()
-    option_file: Annotated[dict[str, Any], Field(description="a table of keys of the engine's option file")] = {}
+    option_file: dict[str, Any] = Field(default_factory=dict, description="a table of keys of the engine's option file")
     """TensorRT-LLM: keys of its YAML beside those that are made of the settings above."""
 
     @model_validator(mode="after")
@@ -321,7 +277,7 @@ class GateTable(Table):
 class Spec(Table):
     """A whole `moonpad.toml`. `model` is a name of the catalogue, or a folder relative to the file."""
 
-    name: Annotated[str, _LABEL, Field(description="a text")]
+    name: Annotated[str, LABEL, Field(description="a text")]
     model: Text
     engine: Annotated[EngineTable, Field(description=f'a name, like "{next(iter(ENGINES))}", or a table')]
     served_name: Text
@@ -338,6 +294,7 @@ class Spec(Table):
     gate: GateTable = GateTable()
     kubernetes: KubernetesTable = KubernetesTable()
     hosts: Annotated[tuple[HostTable, ...], Field(strict=False, description="a list of tables, [[hosts]]")] = ()
+    router: Annotated[RouterTable | None, Field(description="a table, [router]")] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -355,6 +312,19 @@ class Spec(Table):
                 what = "is this machine and takes no ssh" if place == 0 else "needs ssh"
                 raise ValueError(f"number {place + 1} {what}")
         return hosts
+
+    @field_validator("router")
+    @classmethod
+    def _fits_the_rest(cls, router: RouterTable | None, info: ValidationInfo) -> RouterTable | None:
+        if router is None:
+            return None
+        if info.data.get("hosts"):
+            raise ValueError("and [[hosts]] exclude one another: copies behind a router run on this machine")
+        if (name := info.data.get("name")) and len(name) > LONGEST_ROUTED_NAME:
+            raise ValueError(f"needs a name of at most {LONGEST_ROUTED_NAME} characters: each copy's name adds to it")
+        if (endpoint := info.data.get("endpoint")) is not None:
+            refuse_colliding_ports(endpoint, router)
+        return router
 
     @field_validator("engine", mode="before")
     @classmethod
@@ -391,4 +361,5 @@ TABLES: Final[dict[str, type[Table]]] = {
     "gate": GateTable,
     "kubernetes": KubernetesTable,
     "hosts": HostTable,
+    "router": RouterTable,
 }

@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("name", "remedy"),
     [
         ("vllm_cpu", "did you mean vllm-cpu?"),
-        ("x", "there are: vllm-cpu, vllm, sglang, sglang-cpu, ktransformers, lm-eval"),
+        ("x", "there are: vllm-cpu, vllm, sglang, sglang-cpu, ktransformers, lm-eval, sglang-router, vllm-router"),
     ],
 )
 def test_an_unknown_name_has_the_nearest_known_one(verb: object, name: str, remedy: str) -> None:
