@@ -101,6 +101,10 @@ class Witness:
     def _seeded(self) -> bool:
         return self.engine is not None and self.engine.repeats_by_seed
 
+    @property
+    def _gives_prompt_ids(self) -> bool:
+        return self.engine is not None and self.engine.returns_token_ids
+
     async def examine(self, asked: Sequence[Asked]) -> Examination:
         slots = asyncio.Semaphore(AT_ONCE)
 
@@ -156,7 +160,7 @@ class Witness:
         try:
             prompt = await prompt_of(self.api, body, shipped_template(model_of(self.card)))
             self._prompts[key] = prompt
-            own = await continue_prompt(self.api, prompt.sent, body, limit)
+            own = await continue_prompt(self.api, prompt.sent, body, limit, with_prompt_ids=self._gives_prompt_ids)
         except NoCompletions as error:
             if error.ever:
                 self.unavailable = self.unavailable or str(error)

@@ -244,6 +244,13 @@ def test_another_text_than_was_recorded_is_the_servers_where_the_margin_is_clear
     assert examine(RIGHT, Model(), recording=recording(margin=3.0)) == Examination(1)
 
 
+def test_a_recording_holds_for_every_engine() -> None:
+    """What a request asks for beside the text, as vLLM's `return_token_ids`, makes no other text of it."""
+    asked = {**BODY, "return_token_ids": True, "logprobs": True, "tool_choice": "auto"}
+    other = recording(margin=3.0, text="<think>why</think>moon")
+    assert examine(RIGHT, Model(), body=asked, recording=other).changes
+
+
 def test_a_recording_stands_in_for_missing_completions() -> None:
     away = Model(status=404)
     assert examine(RIGHT, away, recording=recording(margin=3.0)) == Examination(1)
