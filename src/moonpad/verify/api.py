@@ -48,7 +48,9 @@ MOST_EVENTS: Final = 1_000_000
 EXCHANGES: Final = 4
 NOT_PACKED: Final = {"Accept-Encoding": "identity"}
 OBEY_LIMIT: Final = "let the engine obey max_tokens, and no gateway repeat its answer"
-LATE: Final = "look at the engine's log: moonpad logs; if it is slow and sound, give each answer more time: --timeout 10m"
+LATE: Final = (
+    "look at the engine's log: moonpad logs; if it is slow and sound, give each answer more time: --timeout 10m"
+)
 EVIDENCE_CHARACTERS: Final = 4000
 
 Body = Mapping[str, object]
