@@ -88,8 +88,8 @@ async def clean(upstream: str, home: Path, number: int) -> dict[str, Any]:
     because = [probe["because"][:300] for probe in failed(document)]
     missing = [row["id"] for row in document.get("not_judged", ())]
     print(f"clean {number}: exit {code}, failed {names}, not judged {missing}, {seconds} s", flush=True)
-    at = time.strftime("%Y-%m-%d %H:%M")
-    return {"at": at, "code": code, "failed": names, "because": because, "not_judged": missing, "seconds": seconds}
+    row = {"at": time.strftime("%Y-%m-%d %H:%M"), "code": code, "failed": names, "because": because}
+    return row | {"not_judged": missing, "seconds": seconds, "load average": round(os.getloadavg()[0], 1)}
 
 
 @asynccontextmanager

@@ -1,11 +1,12 @@
 """Builds images of the embedded engine, and of the fake one of the tests, from this machine's own packages.
 
-    python scripts/container_images.py fake|vllm-cpu|systemd …
+    python scripts/container_images.py fake|vllm-cpu|systemd|mpi …
 
 They are `localhost/moonpad-fake` and `localhost/moonpad-vllm-cpu`, each a Debian of its own (mmdebstrap takes the
-machine's sources) with `vllm` on its path, and `localhost/moonpad-systemd`, which runs systemd for the units of the
-tests. The engine is the one that `moonpad engine install vllm-cpu` made, at the same path inside. Printed is each
-image's name with its digest, which is what `[engine] image` takes.
+machine's sources) with `vllm` on its path, `localhost/moonpad-systemd`, which runs systemd for the units of the tests,
+and `localhost/moonpad-mpi`, with Open MPI, sshd and the tests' stand-in for TensorRT-LLM. The engine is the one that
+`moonpad engine install vllm-cpu` made, at the same path inside. Printed is each image's name with its digest, which is
+what `[engine] image` takes.
 
 Needs mmdebstrap and podman. A podman that cannot run a container for want of rights over limits and cgroups gets
 settings of its own (`workable_settings`); they are printed first, as a line for the shell.
@@ -54,7 +55,7 @@ os.execv(%r, ["runc", *words])
 
 
 def main(names: list[str]) -> None:
-    if not names or set(names) - {"fake", "vllm-cpu", "systemd"}:
+    if not names or set(names) - {"fake", "vllm-cpu", "systemd", "mpi"}:
         sys.exit(__doc__)
     for program in ("podman", "mmdebstrap"):
         if shutil.which(program) is None:
@@ -66,7 +67,7 @@ def main(names: list[str]) -> None:
     if subprocess.run(("podman", "image", "exists", BASE), check=False).returncode:
         _make_debian(BASE, PACKAGES)
     for name in names:
-        print({"fake": fake, "vllm-cpu": vllm_cpu, "systemd": systemd}[name](), flush=True)
+        print({"fake": fake, "vllm-cpu": vllm_cpu, "systemd": systemd, "mpi": mpi}[name](), flush=True)
 
 
 def workable_settings() -> Path | None:
@@ -135,6 +136,20 @@ def systemd() -> str:
         _copy_fake(folder)
         text = f"FROM {name}\nCOPY fake_engine /opt/fake_engine\nCOPY vllm /opt/engine/bin/vllm\n"
         (folder / "Dockerfile").write_text(text)
+        return _build(name, folder)
+
+
+def mpi() -> str:
+    """A Debian with Open MPI, sshd and the stand-in for the programs of TensorRT-LLM."""
+    sys.path.insert(0, str(ROOT))
+    from tests.e2e.mpi_stand_in import make_stand_in
+
+    name = "localhost/moonpad-mpi"
+    _make_debian(name, ("python3", "openssh-server", "openmpi-bin"))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        make_stand_in(folder / "engine", "/usr/bin/python3")
+        (folder / "Dockerfile").write_text(f"FROM {name}\nCOPY engine/bin/ /usr/local/bin/\n")
         return _build(name, folder)
 
 

@@ -30,3 +30,15 @@ def make_environment(folder: Path, package: Path | None = None) -> Path:
     python = folder / "bin" / "python"
     python.symlink_to(sys.executable)
     return python
+
+
+def make_router(folder: Path) -> Path:
+    """A pretended environment whose `sglang-router` is the fake router; the path of its Python, which says its version
+    and nothing else."""
+    (folder / "bin").mkdir(parents=True)
+    program, python = folder / "bin" / "sglang-router", folder / "bin" / "python"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "{FAKE_ENGINE.with_name("router.py")}" "$@"\n')
+    python.write_text('#!/bin/sh\necho "sglang-router 0.3.2"\n')
+    for file in (program, python):
+        file.chmod(file.stat().st_mode | stat.S_IXUSR)
+    return python

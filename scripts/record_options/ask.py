@@ -203,7 +203,21 @@ def ask_router() -> dict[str, Any]:
     return {"sglang-router": answer_of(parser, "")}
 
 
-ASKED = {"vllm": ask_vllm, "sglang": ask_sglang, "sglang-kt": ask_sglang_kt, "sglang-router": ask_router}
+def ask_vllm_router() -> dict[str, Any]:
+    from vllm_router.router_args import RouterArgs
+
+    parser = argparse.ArgumentParser()
+    RouterArgs.add_cli_args(parser, use_router_prefix=False)
+    return {"vllm-router": answer_of(parser, "")}
+
+
+ASKED = {
+    "vllm": ask_vllm,
+    "sglang": ask_sglang,
+    "sglang-kt": ask_sglang_kt,
+    "sglang-router": ask_router,
+    "vllm-router": ask_vllm_router,
+}
 
 
 def main() -> None:

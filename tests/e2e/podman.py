@@ -13,6 +13,7 @@ import pytest
 FAKE = "localhost/moonpad-fake"
 REAL = "localhost/moonpad-vllm-cpu"
 SYSTEMD = "localhost/moonpad-systemd"
+MPI = "localhost/moonpad-mpi"
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import pytest
 from moonpad.environments.installed import InstalledEngine
 from tests.conftest import Moonpad
 from tests.e2e.conftest import CHECKPOINT
+from tests.e2e.mpi_stand_in import RECORDS, make_stand_in
 from tests.faults.helpers import wait_until
 from tests.ports import free_port as another_port
 
@@ -41,7 +42,11 @@ class Slurm:
 
     def start(self, name: str) -> None:
         """The controller, or a node."""
-        words = ("slurmctld", "-D") if name == "slurmctld" else ("slurmd", "-D", "-N", name)
+        words: tuple[str, ...] = ("slurmctld", "-D")
+        if name != "slurmctld":  # What PMIx and Open MPI share among the ranks of a node they name by the job alone.
+            mounts = "".join(f'mount -t tmpfs own "{path}" && ' for path in (self.folder / "pmix", "/dev/shm"))
+            own = f"{mounts}exec slurmd -D -N {name}"
+            words = ("unshare", "--mount", "sh", "-c", own)
         output = (self.folder / f"{name}.out").open("ab")
         self.daemons[name] = subprocess.Popen(words, env=self.env, stdout=output, stderr=output, process_group=0)
 
@@ -50,10 +55,10 @@ class Slurm:
         assert asked.returncode == 0, asked.stderr
         return asked.stdout.strip()
 
-    def submit(self, engine: Path, extra: str = "", **env: str) -> str:
+    def submit(self, engine: Path, extra: str = "", *, name: str = "vllm-cpu", **env: str) -> str:
         spec = self.moonpad.home / "tiny.toml"
         spec.write_text(
-            f'model = "kimi-k2-tiny"\n\n[engine]\nname = "vllm-cpu"\n\n[endpoint]\nport = {self.port}\n{extra}'
+            f'model = "kimi-k2-tiny"\n\n[engine]\nname = "{name}"\n\n[endpoint]\nport = {self.port}\n{extra}'
         )
         out = self.folder / "files"
         done = self.moonpad("render", str(spec), "--to", "slurm", "--out", str(out))
@@ -137,14 +142,19 @@ def slurm(moonpad: Moonpad, clean_world: None, free_port: int, tmp_path: Path) -
         "KillWait=5",
         "SlurmdTimeout=5",
         "MpiDefault=none",
+        "GresTypes=gpu",
         *(
             f"NodeName={n} NodeHostname={host} NodeAddr=127.0.0.1 Port={another_port()} CPUs=2 RealMemory=2000"
+            " Gres=gpu:2"
             for n in NODES
         ),
         f"PartitionName=all Nodes={','.join(NODES)} Default=YES MaxTime=INFINITE State=UP",
     ]
     config = folder / "slurm.conf"
     config.write_text("\n".join(lines) + "\n")
+    (folder / "gres.conf").write_text("Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n")  # nothing computes there
+    (folder / "pmix").mkdir()
+    (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={folder}/pmix\n")
     slurm = Slurm(folder, moonpad, free_port, {**os.environ, "SLURM_CONF": str(config)}, {})
     try:
         for name in ("slurmctld", *NODES):
@@ -230,3 +240,42 @@ def test_the_real_engine(slurm: Slurm, engine: InstalledEngine) -> None:
     assert slurm.answers()
     slurm("scancel", job)
     wait_until(lambda: not slurm.processes(), lambda: "\n".join(slurm.processes()), 40.0)
+
+
+MPI = '\n[hardware]\ncluster = "2x2xH200"\n\n[layout]\ndp = 4\n'
+
+
+@pytest.fixture
+def stand_in(slurm: Slurm, tmp_path: Path) -> tuple[Path, Path]:
+    """The environment of TensorRT-LLM's stand-in, and the folder of its records."""
+    if "pmix" not in subprocess.run(("srun", "--mpi=list"), env=slurm.env, capture_output=True, text=True).stdout:
+        pytest.skip("this Slurm has no plugin for PMIx")
+    (tmp_path / "records").mkdir()
+    return make_stand_in(tmp_path / "engine"), tmp_path / "records"
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_ranks_of_mpi(slurm: Slurm, stand_in: tuple[Path, Path], number: int) -> None:
+    """TensorRT-LLM's ranks by `srun --mpi=pmix`, two a node: they find one another, and neither scancel nor a rank that
+    is killed leaves any. Without cgroups Slurm follows processes by their parents, so what the rank had started is
+    killed with it."""
+    engine, records = stand_in
+    # The nodes have one host name here, by which Open MPI would take ranks of both for such that share their memory.
+    job = slurm.submit(engine, MPI, name="tensorrt-llm", OMPI_MCA_btl="tcp,self", **{RECORDS: str(records)})
+    slurm.await_ready(job, 120.0)
+    ranks = [json.loads((records / f"rank-{rank}.json").read_text()) for rank in range(4)]
+    assert [(rank["rank"], rank["size"], rank["gathered"]) for rank in ranks] == [
+        (place, 4, [0, 1, 2, 3]) for place in range(4)
+    ]
+    assert [rank["environment"]["SLURMD_NODENAME"] for rank in ranks] == ["n1", "n1", "n2", "n2"]
+    assert "enable_attention_dp: true" in json.loads((records / "serve.json").read_text())["config"]
+    assert slurm.answers()
+    if number % 2:
+        children = Path(f"/proc/{ranks[3]['pid']}/task/{ranks[3]['pid']}/children").read_text().split()
+        for pid in (*map(int, children), ranks[3]["pid"]):
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: slurm.state(job) != "RUNNING", lambda: slurm.log(job), 60.0)
+    else:
+        slurm("scancel", job)
+        wait_until(lambda: slurm.state(job) == "CANCELLED", lambda: slurm.state(job), 30.0)
+    wait_until(lambda: not slurm.processes(), lambda: "\n".join(slurm.processes()), 20.0)

@@ -40,6 +40,7 @@ class Options:
         self.shutdown_timeout_s = seconds(value("--shutdown-timeout", "0"))
         self.nodes = Nodes(words)
         self.key = value("--api-key", os.environ.get("VLLM_API_KEY", ""))
+        self.log_requests = "--enable-log-requests" in words
 
 
 class ApiServer:
@@ -184,6 +185,8 @@ class ApiServer:
         elif self.dead:
             connection.answer(500, error("EngineCore encountered an issue.", 500))
         else:
+            if self.options.log_requests and (name := request.headers.get("x-request-id")):
+                say("APIServer", f"Received request cmpl-{name}: params: …", "INFO")
             self.complete(connection, body, chat=request.path.endswith("/chat/completions"))
 
     def complete(self, connection: Connection, body: dict[str, Any], *, chat: bool) -> None:

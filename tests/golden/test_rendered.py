@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,15 @@ def test_example(path: Path, target: str, golden: Callable[[str, str], None]) ->
 @pytest.mark.parametrize("path", POOLS, ids=lambda path: path.stem)
 def test_pools(path: Path, target: str, golden: Callable[[str, str], None]) -> None:
     golden(f"rendered/pools/{path.stem}/{target}.txt", as_one(written_pools(load_spec(path), target)))
+
+
+@pytest.mark.parametrize("image", ["", "nvcr.io/nvidia/tensorrt-llm/release@sha256:" + "0" * 64])
+def test_ranks_by_mpi(image: str, golden: Callable[[str, str], None]) -> None:
+    loaded = load_spec(next(path for path in EXAMPLES if path.stem == "instruct-2x8xh200-trtllm"))
+    engine = loaded.spec.engine.model_copy(update={"image": image or None})
+    loaded = replace(loaded, spec=loaded.spec.model_copy(update={"engine": engine}))
+    name = "mpirun-containers" if image else "mpirun"
+    golden(f"rendered/instruct-2x8xh200-trtllm/{name}.txt", as_one(written(loaded, "mpirun")))
 
 
 @pytest.mark.parametrize("target", THERE)

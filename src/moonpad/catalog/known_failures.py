@@ -1,4 +1,5 @@
-"""Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml."""
+"""Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
+belong to engines and releases, and data/general_failures.toml, whose rows hold for nearly all."""
 
 from __future__ import annotations
 
@@ -6,23 +7,31 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.toml_rows import Provenance, Text, rows
+from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILE: Final = "known_failures.toml"
+FILES: Final = ("known_failures.toml", "general_failures.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFailure:
     """`message` and `remedy` may use the groups of the regular expression `pattern`, in braces."""
 
+    key: str
     pattern: Text
     message: Text
     remedy: Text
     engines: tuple[str, ...] = ()
     """Those whose logs have the line; none: all."""
+    weak: bool = False
+    """Said by what follows from a cause too: it counts where no other line names one."""
+    symptom: bool = False
+    """It says what happened, and not why: shown where nothing else is known, and never called a cause."""
     provenance: Provenance
 
 
 @cache
 def known_failures() -> tuple[KnownFailure, ...]:
-    return tuple(row.build(KnownFailure) for _, row in rows(FILE, "failures"))
+    """Those of engines first. Raises ValueError: two rows have one key."""
+    keyed = [(key, row) for name in FILES for key, row in rows(name, "failures")]
+    unique(" and ".join(FILES), (key for key, _ in keyed))
+    return tuple(row.build(KnownFailure, key=key) for key, row in keyed)

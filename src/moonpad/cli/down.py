@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
 from moonpad.cli.output import Json, busy, emit, next_command, note
 from moonpad.run.down import Stopped, stop_run
 from moonpad.run.drain import Drained
-from moonpad.run.endpoints import find_run, name_of
+from moonpad.run.endpoints import copies_of, find_run, name_of
 from moonpad.spec.safe_text import parse_duration
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import UsageError
@@ -35,17 +36,45 @@ def down(
         drain_s = parse_duration(drain) if drain is not None else 0.0
     except ValueError as error:
         raise UsageError(f"--drain: {error}") from None
-    if target is not None and current_run(name_of(target)) is None:
-        name = name_of(target)
+    name = name_of(target) if target is not None else ""
+    if name and current_run(name) is None and not copies_of(name):
         emit(f"{name} has no run on this machine: nothing to stop.", {"name": name, "was_up": False}, json=json)
         return
-    folder = find_run(target)
+    folder = find_run(target) if current_run(name) or not name else None
+    copies = copies_of(folder.name if folder else name)
+    if copies:
+        _down_group(folder, copies, drain_s, json=json)
+        return
+    assert folder is not None  # noqa: S101 - for mypy
     stopped = _stop(folder, drain_s)
     for text in _notes(folder, stopped.drained, drain_s):
         note(f"note: {text}")
     emit(_sentence(folder, stopped), _as_json(folder, stopped), json=json)
     if stopped.was_up and not json:
         next_command(f"moonpad up {shell_word(folder.about().get('spec', ''))}")
+
+
+def _down_group(folder: RunFolder | None, copies: tuple[RunFolder, ...], drain_s: float, *, json: bool) -> None:
+    """The router first, which finishes what runs and takes nothing new; then all its copies at once. `folder` None: the
+    router was never started."""
+    stops: list[tuple[RunFolder, Stopped]] = []
+    if folder is not None:
+        stops.append((folder, _stop(folder, drain_s)))
+    with ThreadPoolExecutor(len(copies)) as pool, busy(f"stopping {', '.join(copy.name for copy in copies)}"):
+        stops += zip(copies, pool.map(_stop_copy, copies), strict=True)
+    for stopped_folder, stopped in stops:
+        for text in _notes(stopped_folder, stopped.drained, drain_s):
+            note(f"note: {text}")
+    sentences = [_sentence(stopped_folder, stopped) for stopped_folder, stopped in stops]
+    rows = [_as_json(stopped_folder, stopped) for stopped_folder, stopped in stops]
+    document = {**rows[0], "was_up": any(row["was_up"] for row in rows), "replicas": rows[len(rows) - len(copies) :]}
+    emit("\n".join(sentences), document, json=json)
+    if document["was_up"] and not json:
+        next_command(f"moonpad up {shell_word(copies[0].about().get('spec', ''))}")
+
+
+def _stop_copy(copy: RunFolder) -> Stopped:
+    return stop_run(copy, float(copy.about().get("stop_grace_s", 20.0)))
 
 
 def _stop(folder: RunFolder, drain_s: float) -> Stopped:

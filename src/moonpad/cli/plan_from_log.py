@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from errno import EFBIG
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.clusters import parse_cluster
+from moonpad.cli.log_file import read_log_file
 from moonpad.cli.output import emit, next_command, out
 from moonpad.cli.plan import PlanOptions
 from moonpad.cli.plan_inputs import find_model, known_engine, make_request, typed_path
@@ -22,7 +22,6 @@ from moonpad.plan.memory import memory_of
 from moonpad.plan.rules import check
 from moonpad.report.log_table import catalog_row, differing, log_json, log_table
 from moonpad.run.knowledge import knowledge
-from moonpad.spec.input_file import read_input
 from moonpad.spec.safe_text import shorten
 from moonpad.store.calibrations import keep_calibration
 from moonpad.values.checkpoint import Checkpoint
@@ -34,8 +33,6 @@ from moonpad.values.redaction import TooManyKeys, remember_command, remember_lab
 from moonpad.values.units import GIB, gib
 from moonpad.values.versions import checked_version
 from moonpad.values.visible_text import shell_word
-
-MAX_BYTES: Final = 16_000_000
 
 
 def run_from_log(
@@ -88,17 +85,7 @@ def run_from_log(
 
 
 def _read(file: Path) -> LoggedStart:
-    try:
-        data = read_input(file, MAX_BYTES)
-    except OSError as error:
-        remedy = f"head -c {MAX_BYTES} FILE | moonpad plan --from-log -" if error.errno == EFBIG else ""
-        raise UsageError(
-            f"cannot read {file}: {error.strerror}", remedy=remedy or "name a file that you may read"
-        ) from None
-    if data.startswith(b"\x1f\x8b"):
-        raise UsageError(f"{file} is compressed", remedy="gunzip -c FILE | moonpad plan --from-log -")
-    coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    start = read_start(data.decode(coding, "replace"), tuple(ENGINES.values()))
+    start = read_start(read_log_file(file, "moonpad plan --from-log"), tuple(ENGINES.values()))
     if start is None:
         readable = [each.facts.title for each in ENGINES.values() if each.log.starts and not each.command_line.build]
         raise UsageError(

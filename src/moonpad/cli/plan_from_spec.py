@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.checkpoints.draft import draft_of
@@ -13,10 +15,12 @@ from moonpad.cli.plan import PlanOptions
 from moonpad.cli.plan_inputs import Model, find_answer, find_model, make_request, typed_path
 from moonpad.engines import ENGINES
 from moonpad.plan.from_spec import finished, request_of
+from moonpad.plan.replicas import routed, router_of
 from moonpad.plan.request import Request
 from moonpad.report.plan_commands import commands_of
 from moonpad.run.planning import cluster_of, known_checkpoint, plan_spec
 from moonpad.spec.loader import LoadedSpec, load_spec
+from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Executable
 from moonpad.values.finding import Code
 from moonpad.values.plan_answer import Answer
@@ -43,12 +47,30 @@ def model_of_spec(loaded: LoadedSpec, named: str | None) -> Model:
     return Model(checkpoint, spec.model, argument, spec.trust_remote_code, folder.is_dir())
 
 
+def router_of_spec(spec: Spec) -> dict[str, Any] | None:
+    """The router that the spec has before several copies of the plan; None without one."""
+    found = router_of(spec)
+    if found is None:
+        return None
+    router, table = found
+    return {"name": router.name, "policy": table.policy or router.policies[0], "replicas": table.replicas}
+
+
+def router_sentence(router: Mapping[str, Any]) -> str:
+    copies = "1 copy" if router["replicas"] == 1 else f"{router['replicas']} copies"
+    return f"{copies} of the plan behind {router['name']} ({router['policy']}), each with its share of the machine."
+
+
 def run_dry(spec: Path, despite: frozenset[Code], *, json: bool) -> None:
     """`moonpad up --dry-run`."""
     loaded = load_spec(spec)
     planned = plan_spec(loaded, despite=despite)
     engine = ENGINES[planned.plan.engine]
-    deployment = engine.processes(planned.plan, Executable((engine.command,)))
+    runtime = Executable((engine.command,))
+    if found := router_of(loaded.spec):
+        deployment = routed(loaded.spec, engine, planned.plan, runtime, Executable((found[0].command,)))
+    else:
+        deployment = engine.processes(planned.plan, runtime)
     commands = commands_of(deployment, loaded.spec.model, here=True)
     findings = [finding.as_json() for finding in planned.findings]
     processes = [command.as_json() for command in commands]

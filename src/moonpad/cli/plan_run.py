@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from moonpad.cli.output import emit, emit_json, next_command, out
 from moonpad.cli.plan import PlanOptions
@@ -29,11 +30,13 @@ from moonpad.values.visible_text import shell_word
 
 
 def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, every: bool, json: bool) -> None:
+    router: dict[str, Any] | None = None
     if spec is None:
         model, cluster, request, answer = _of_model(str(named), options, every=every)
         following = f"{init_command(model, cluster, options)} -o moonpad.toml, then moonpad up"
     else:
-        from moonpad.cli.plan_from_spec import answer_of_spec  # pydantic, which a plan by name does not need
+        # pydantic, which a plan by name does not need
+        from moonpad.cli.plan_from_spec import answer_of_spec, router_of_spec, router_sentence
         from moonpad.cli.plan_pools import run_plan_pools
         from moonpad.spec.loader import load_spec
 
@@ -42,15 +45,20 @@ def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, ever
             run_plan_pools(spec, loaded, named, options, every=every, json=json)
             return
         model, request, answer = answer_of_spec(loaded, named, options, every=every)
+        router = router_of_spec(loaded.spec)
         following = f"moonpad up {shell_word(spec)}"
     if json:
-        emit_json(answer_json(answer, {place: _commands_for(each, model) for place, each in enumerate(answer.choices)}))
+        commands = {place: _commands_for(each, model) for place, each in enumerate(answer.choices)}
+        document = answer_json(answer, commands)
+        emit_json(document if router is None else {**document, "router": router})
     else:
         best = _commands_for(answer.choices[0], model) if answer.choices else ()
         width = min(out().width, 120) if out().is_terminal else 120
         ascii_only = not (out().encoding or "").lower().startswith("utf")
         table = plan_table(answer, best, width, every=every, ascii_only=ascii_only)
         out().print(table)
+        if router is not None:
+            out().print(f"\n{router_sentence(router)}")
     refuse_unless_it_fits(answer, request)
     next_command(following)
 

@@ -28,8 +28,7 @@ def render(
     spec
         The moonpad.toml.
     to
-        What the files are for: mpirun is not there yet. aisbench: the configuration of AISBench, an
-        evaluation client.
+        What the files are for. aisbench: the configuration of AISBench, an evaluation client.
     out
         The folder for them; files of the same name are replaced.
     despite

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from moonpad.cli.foreground import Foreground
 from moonpad.cli.interrupts import Interrupts, Terminated
 from moonpad.cli.output import busy, emit, next_command, note, note_findings
 from moonpad.cli.progress_display import StartDisplay
+from moonpad.cli.starting import command_age_s, is_up, say_taken_over
 from moonpad.facts.devices import devices
 from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import exposure_findings
@@ -23,6 +21,7 @@ from moonpad.run.launch import interrupts_blocked, refuse_other_systems
 from moonpad.run.memory_check import Expected, expect, start_findings
 from moonpad.run.preflight import check, check_devices
 from moonpad.run.prepare import Prepared, prepare
+from moonpad.run.prepare_router import prepare_group
 from moonpad.run.run_status import read_status
 from moonpad.run.up import START_PATIENCE_S, Started, await_ready, launch, note_facts, stop_after_interrupt
 from moonpad.spec.loader import load_spec
@@ -45,9 +44,15 @@ class Start:
 
     def run(self, despite: frozenset[Code]) -> None:
         refuse_other_systems()
-        prepared = prepare(load_spec(self.spec), despite)
+        loaded = load_spec(self.spec)
+        if loaded.spec.router is not None:
+            from moonpad.cli.start_group import GroupStart
+
+            GroupStart(self, prepare_group(loaded, despite)).run()
+            return
+        prepared = prepare(loaded, despite)
         running = current_run(prepared.spec.name)
-        if running is not None and _is_up(running):
+        if running is not None and is_up(running):
             self._show_unchanged(running, prepared)
             return
         if running is not None:
@@ -80,8 +85,8 @@ class Start:
         try:
             self.interrupts.raise_lost()
             with interrupts_blocked():
-                folder = launch(prepared, command_age_s=_command_age_s(), foreground=self.foreground)
-            _say_taken_over(folder)
+                folder = launch(prepared, command_age_s=command_age_s(), foreground=self.foreground)
+            say_taken_over(folder)
             note_facts(folder, expected)
             if self.no_wait and stay is None:
                 self.interrupts.end()
@@ -108,17 +113,6 @@ class Start:
         emit(text, document, json=self.json)
         if not self.json:
             next_command(following)
-
-
-def _is_up(folder: RunFolder) -> bool:
-    """Raises PreflightRefused while it is being stopped: in a moment the name is free."""
-    status = read_status(folder, None)
-    if status.stopping:
-        raise PreflightRefused(
-            f"{folder.name} {status.because if 'is being stopped' in status.because else 'is being stopped'}",
-            remedy="try again in a moment; moonpad status says how far it is",
-        )
-    return status.up
 
 
 def _ask_hosts(prepared: Prepared) -> tuple[Prepared, tuple[Finding, ...]]:
@@ -159,16 +153,6 @@ def _stop(folder: RunFolder | None, prepared: Prepared, stay: Foreground | None)
     stop_after_interrupt(folder, prepared, patience_s=patience_s)
 
 
-def _say_taken_over(folder: RunFolder) -> None:
-    """Fault 17: the lock of a keeper that was killed no longer blocks the name."""
-    if (event := folder.event("lock_taken_over")) is None:
-        return
-    holder = event.get("holder") or {}
-    who = f"{holder.get('user', 'somebody')} on {holder.get('host', 'this host')}"
-    since = f"at {holder.get('at', 'an unknown time')}, and whose keeper (pid {holder.get('pid', 'unknown')}) is gone"
-    note(f"warning: took over the lock of run {holder.get('run', 'unknown')}, which {who} started {since}")
-
-
 def _document(folder: RunFolder, prepared: Prepared, state: str, *, changed: bool = True) -> dict[str, Any]:
     return {"changed": changed, "run": folder.run_id, "state": state, "base_url": prepared.endpoint.base_url}
 
@@ -182,8 +166,3 @@ def _started_document(started: Started, prepared: Prepared) -> dict[str, Any]:
         "first_token_s": round(started.token_s, 4),
         "kv_tokens": started.kv_tokens,
     }
-
-
-def _command_age_s() -> float:
-    """Seconds since this command's process was created, its imports included."""
-    return max(0.0, time.time() - psutil.Process().create_time())

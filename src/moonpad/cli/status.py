@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 from moonpad.cli.output import Json, emit_json, next_command, out
-from moonpad.run.endpoints import find_run, keyless_endpoint_of
+from moonpad.run.endpoints import copies_of, find_run, group_of, keyless_endpoint_of, name_of, without_copies
 from moonpad.run.planned_figures import kv_tokens_measured
 from moonpad.run.run_status import read_status
-from moonpad.store.run_folder import RunFolder, current_runs
+from moonpad.store.run_folder import RunFolder, current_run, current_runs
 from moonpad.store.schema_version import SchemaTooNew
 from moonpad.values.visible_text import shell_word
 
@@ -20,7 +20,7 @@ _CHANGES = ("spawned", "ready", "stalled", "recovered", "ended", "stopped", "fai
 _UNKNOWN_ROW: dict[str, Any] = {
     **dict.fromkeys(("base_url", "model", "engine", "spec", "since"), ""),
     **dict.fromkeys(("pid", "keeper_pid", "controller_pid")),
-    **{"stable": False, "restarts": 0, "hosts": {}, "despite": []},
+    **{"stable": False, "restarts": 0, "hosts": {}, "despite": [], "group": "", "router": None, "pools": []},
     "kv_tokens": {"planned": None, "measured": None},
 }
 
@@ -33,7 +33,8 @@ def status(target: str | None = None, *, json: Json = False) -> None:
     target
         A spec or the name of an endpoint; without it, all of them.
     """
-    rows = [_make_row(folder) for folder in ((find_run(target),) if target else current_runs())]
+    rows = [_make_row(folder) for folder in _folders(target)]
+    _add_pools(rows)
     if json:
         emit_json({"endpoints": rows})
         return
@@ -45,6 +46,10 @@ def status(target: str | None = None, *, json: Json = False) -> None:
         out().print(f"{row['name']}: {row['state']}{_steadiness(row)} ({row['because']})")
         if row["state"] == UNKNOWN:
             continue
+        if row["router"]:
+            pools = ", ".join(f"{pool['ready']} of {pool['of']} {pool['name']} ready" for pool in row["pools"])
+            router = row["router"]
+            out().print(f"  {router['name']} {router['version']}, {router['policy']}: {pools}")
         out().print(f"  {row['base_url']}  model {row['model']}  engine {row['engine']}  pid {row['pid'] or '-'}")
         out().print(f"  since {row['since']}{_kv_words(row['kv_tokens'])}")
         if row["hosts"]:
@@ -53,6 +58,26 @@ def status(target: str | None = None, *, json: Json = False) -> None:
     up = [row for row in rows if row["state"] == "ready"]
     down = rows[0]["spec"] or "SPEC.toml"
     next_command(f"moonpad verify {shell_word(up[0]['spec'])}" if up else f"moonpad up {shell_word(down)}")
+
+
+def _folders(target: str | None) -> tuple[RunFolder, ...]:
+    """The runs that are meant, each router before its copies."""
+    if target is None:
+        return tuple(run for folder in without_copies(current_runs()) for run in (folder, *copies_of(folder.name)))
+    copies = copies_of(name_of(target))
+    if copies and current_run(name_of(target)) is None:
+        return copies  # the router comes once all of them are ready
+    return find_run(target), *copies
+
+
+def _add_pools(rows: list[dict[str, Any]]) -> None:
+    """To each router's row, how many of its copies are ready."""
+    for row in rows:
+        if not row["router"]:
+            continue
+        copies = [other for other in rows if other["group"] == row["name"]]
+        ready = sum(copy["state"] == "ready" for copy in copies)
+        row["pools"] = [{"name": "replicas", "ready": ready, "of": len(copies)}]
 
 
 def _make_row(folder: RunFolder) -> dict[str, Any]:
@@ -81,6 +106,9 @@ def _read_row(folder: RunFolder) -> dict[str, Any]:
         "since": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(since["at"])) if since else "",
         "run": folder.run_id,
         "spec": about.get("spec", ""),
+        "group": group_of(folder),
+        "router": about.get("router"),
+        "pools": [],
         "hosts": about.get("hosts") or {},
         "despite": about.get("despite") or [],
         "kv_tokens": {"planned": folder.memory().get("kv_tokens"), "measured": kv_tokens_measured(folder)},

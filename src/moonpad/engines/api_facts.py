@@ -34,6 +34,7 @@ class ApiFacts:
     answers_any_model: it answers requests for models that it does not serve; no fault of the deployment.
     survives_500: requests that it answers with 500 and survives, by their names in the probe `bad_requests`.
     obeys_parallel_tool_calls: `parallel_tool_calls = false` leaves one call.
+    numbers_calls: the id of a call is its number in the conversation, whatever the model writes.
     returns_token_ids: a chat answers `return_token_ids` with the ids of its prompt.
     renders_by_template: a conversation's prompt is that of the checkpoint's chat template, to the token.
     repeats_by_seed: chats and plain completions draw the same for one seed.
@@ -57,6 +58,7 @@ class ApiFacts:
     answers_any_model: bool = False
     survives_500: frozenset[str] = frozenset()
     obeys_parallel_tool_calls: bool = False
+    numbers_calls: bool = False
     returns_token_ids: bool = False
     renders_by_template: bool = False
     repeats_by_seed: bool = False

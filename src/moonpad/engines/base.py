@@ -302,8 +302,12 @@ def refuse_unsaid(plan: Plan, settings: frozenset[str], layout: frozenset[str]) 
     Raises:
         PreflightRefused: with one finding a field.
     """
-    if findings := (*_unsaid(plan, plan.layout, Layout(), layout), *_unsaid(plan, plan.settings, Settings(), settings)):
-        raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=findings)
+    findings = [*_unsaid(plan, plan.layout, Layout(), layout), *_unsaid(plan, plan.settings, Settings(), settings)]
+    if plan.option_file and "option_file" not in settings:
+        message = f"moonpad writes no option file for {plan.engine}"
+        findings.append(Finding(Severity.ERROR, Code.CONFLICT, "option_file", message, "use extra_args"))
+    if findings:
+        raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=tuple(findings))
 
 
 def _unsaid(plan: Plan, value: Layout | Settings, default: Layout | Settings, can: frozenset[str]) -> Iterator[Finding]:

@@ -79,10 +79,17 @@ class Tool:
     """What to do with it once it is there."""
 
 
-def cuda_recipe(name: str, version: str, *, disk_bytes: int, download_bytes: int) -> Recipe:
-    """The engine's published wheel with all that it asks for, built for CUDA 13. It was installed on a machine without
-    a device, so its version is asked for in a way that loads torch with all its libraries, and looks for no device."""
-    ask = f"import torch; from importlib.metadata import version; print({name!r}, version({name!r}))"
+def question_of(name: str, package: str) -> tuple[str, ...]:
+    """Prints the version in a way that loads torch with all its libraries, and looks for no device."""
+    ask = f"import torch; from importlib.metadata import version; print({name!r}, version({package!r}))"
+    return ("python", "-c", ask)
+
+
+def cuda_recipe(
+    name: str, version: str, *, disk_bytes: int, download_bytes: int, cuda: int = 13, package: str = ""
+) -> Recipe:
+    """The engine's published wheel with all that it asks for, built for CUDA. It was installed on a machine without
+    a device, so its version is asked for in a way that needs none."""
     return Recipe(
         name=name,
         version=version,
@@ -97,8 +104,9 @@ def cuda_recipe(name: str, version: str, *, disk_bytes: int, download_bytes: int
         disk_bytes=disk_bytes,
         download_bytes=download_bytes,
         memory_bytes=16 * GIB,
+        package=package,
         platform=Platform.CUDA,
-        cuda=13,
+        cuda=cuda,
         served=False,
-        ask=("python", "-c", ask),
+        ask=question_of(name, package or name),
     )

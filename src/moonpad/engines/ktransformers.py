@@ -11,6 +11,7 @@ from typing import Final
 
 from moonpad.engines import ktransformers_read, sglang_api, sglang_command_line
 from moonpad.engines.base import OFFLOAD, Engine, refuse_layout, refuse_unsaid
+from moonpad.engines.install_recipe import cuda_recipe
 from moonpad.engines.sglang import SETTINGS, SGLANG, Variant, deployment
 from moonpad.engines.sglang_facts import KTRANSFORMERS as FACTS
 from moonpad.values.deployment import Deployment, Runtime
@@ -30,6 +31,16 @@ API_FACTS: Final = replace(
 )
 
 VERSION_ARGS: Final = ("-c", "from importlib.metadata import version; print('kt-kernel', version('kt-kernel'))")
+
+# kt-kernel with sglang-kt, which pins it and torch 2.9.1, whose wheel is of CUDA 12.8.
+RECIPE: Final = cuda_recipe(
+    "ktransformers",
+    "0.7.2",
+    package="kt-kernel",
+    cuda=12,
+    disk_bytes=10_090_000_000,
+    download_bytes=4_960_000_000,
+)
 
 
 def with_experts_on_host(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
@@ -71,5 +82,5 @@ KTRANSFORMERS: Final = replace(
     api=API_FACTS,
     deploy=with_experts_on_host,
     reader=ktransformers_read.read,
-    recipe=None,
+    recipe=RECIPE,
 )

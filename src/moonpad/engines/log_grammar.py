@@ -6,7 +6,7 @@ The grammar is data of each engine's file; the functions here are pure and take 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -38,6 +38,12 @@ class CauseLine:
     pattern: re.Pattern[str]
     message: str
     remedy: str
+    key: str = ""
+    """Of its row in the catalogue."""
+    weak: bool = False
+    """Said by what follows from a cause too."""
+    symptom: bool = False
+    """It says what happened, and not why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +74,16 @@ class LogGrammar:
 
     @property
     def all_causes(self) -> tuple[CauseLine, ...]:
-        return (*self.causes, *_known_failures(self.engine))
+        return (*self.causes, *(catalogued_causes(self.engine) if self.engine else ()))
 
 
 @cache
-def _known_failures(engine: str) -> tuple[CauseLine, ...]:
-    rows = known_failures() if engine else ()
+def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
+    """Those of an engine's logs, of all without one."""
     return tuple(
-        CauseLine(re.compile(row.pattern), row.message, row.remedy)
-        for row in rows
-        if not row.engines or engine in row.engines
+        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, row.weak or row.symptom, row.symptom)
+        for row in known_failures()
+        if engine is None or not row.engines or engine in row.engines
     )
 
 
@@ -118,25 +124,82 @@ def read_progress(grammar: LogGrammar, line: str) -> Progress | None:
 # `ValueError: …` at the end of a traceback, behind whatever prefix the engine's logger put before it.
 EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
 
+_HINTS: Final = (
+    "error", "fail", "exception", "assert", "cannot", "can't", "couldn", "could n", "not ", "n't ", "no ", "kill",
+    "out of", "denied", "refus", "exceed", "larger", "greater", "less than", "too ", "undefined", "missing", "mismatch",
+    "fatal", "warn", "unknown", "invalid", "unsupported", "unrecognized", "must", "require", "insufficient", "unable",
+    "timeout", "time out", "timed out", "signal", "corrupt", "ei0", "el0", "ez9", "drv", "xfeature", "allocate",
+    "description", "only", "limit", "非法", "result =", "prte", "orte", "xid", "oom", "illegal", "bad ", "duplicate",
+    "unavailable", "gloo", "forked", "closed", "reset", "used by", "expect", "== ", "different", "stale",
+    "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
+)  # fmt: skip
+"""A line that names a cause has one of these, in any case of letters; the others cost one look."""
+
+
+def may_name(line: str) -> bool:
+    """Whether the line can name a cause at all."""
+    folded = line.casefold()
+    return any(hint in folded for hint in _HINTS)
+
+
+_MILD: Final = re.compile(
+    r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
+    r"|.{0,120}\b(?:[Ss]kipping|[Ff]all(?:ing)? back)\b"
+)
+"""A line that its own writer does not call an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCause:
+    """`number` counts the lines from 0."""
+
+    cause: CauseLine
+    match: re.Match[str]
+    number: int
+
+
+def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause | None:
+    """The first line that names a cause; failing that the first that names what follows from one too; then the same of
+    warnings. Of a symptom alone None."""
+    best: dict[int, NamedCause] = {}
+    for number, raw in enumerate(lines):
+        if not (text := plain(raw)):
+            continue
+        for cause in causes:
+            rank = 2 * cause.weak
+            if cause.symptom or rank in best or (match := cause.pattern.search(text)) is None:
+                continue
+            rank += 3 * bool(_MILD.match(text))
+            if rank == 0:
+                return NamedCause(cause, match, number)
+            best.setdefault(rank, NamedCause(cause, match, number))
+    return best[min(best)] if best else None
+
 
 def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
-    """The first line that names a known cause; failing that, the first exception that is not a generic one.
+    """The first line that names a known cause, before those that only follow from one; failing both, the first
+    exception that is not a generic one.
 
     An engine that cannot start ends its log with a sentence like "Engine core initialization failed. See root cause
     above.", so the last line is never the answer.
     """
     first_exception: Failure | None = None
+    weak: Failure | None = None
     causes = grammar.all_causes
     for raw in lines:
+        if not may_name(raw):
+            continue
         text = plain(raw)
         for cause in causes:
-            if match := cause.pattern.search(text):
-                return failure_at(cause, match)
+            if (weak is None or not cause.weak) and (match := cause.pattern.search(text)):
+                if not cause.weak:
+                    return failure_at(cause, match)
+                weak = failure_at(cause, match)
         if first_exception is None and (match := EXCEPTION.search(text)):
             error = match["error"]
             if not any(generic in error for generic in grammar.generic):
                 first_exception = Failure(error, "", text)
-    return first_exception
+    return weak or first_exception
 
 
 def failure_at(cause: CauseLine, match: re.Match[str]) -> Failure:

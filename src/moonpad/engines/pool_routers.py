@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.engines.base import API, listen_on
+from moonpad.engines.routers import NAME
 from moonpad.values.deployment import (
     After,
     Deployment,
@@ -28,7 +29,6 @@ from moonpad.values.plan import Transfer
 from moonpad.values.pools import BOOTSTRAP, POOL_ROLES, PoolRole
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef
 
-NAME: Final = "router"
 Servers = Mapping[PoolRole, Process]
 """The process of each pool that answers requests, by its role."""
 

@@ -101,21 +101,27 @@ LOG: Final = LogGrammar(
             re.compile(r"launch_server\.py: error: unrecognized arguments: (?P<flags>.+)"),
             "this version of SGLang does not know {flags}",
             "take it out of extra_args",
+            "arguments-unknown",
         ),
         CauseLine(
             re.compile(r"launch_server\.py: error: (?P<text>.+)"),
             "SGLang refused its command line: {text}",
             "mend extra_args",
+            "arguments-refused",
         ),
         CauseLine(
             re.compile(r"\[Errno 98\].*address already in use", re.IGNORECASE),
             "the port was taken between the check and the start",
             "choose another port",
+            "port",
         ),
         CauseLine(
-            re.compile(r"(?P<oom>OutOfMemoryError: .*)"),
+            re.compile(
+                r"(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"
+            ),
             "out of memory: {oom}",
             "lower gpu_memory_utilization, max_num_seqs or max_num_batched_tokens",
+            "oom",
         ),
     ),
     generic=("Traceback",),

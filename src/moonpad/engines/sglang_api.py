@@ -36,5 +36,6 @@ API_FACTS: Final = ApiFacts(
     model_path_page="/model_info",
     answers_any_model=True,  # 0.5.23 looks in the name for a LoRA adapter at most
     survives_500=frozenset({"a JSON list"}),  # docs/engine-findings.md
+    numbers_calls=True,  # _process_tool_call_id of entrypoints/openai/serving_chat.py, 0.5.23, with the parser kimi_k2
     regex_fields=("regex",),
 )

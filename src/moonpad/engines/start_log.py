@@ -80,7 +80,7 @@ class LoggedStart:
 
 def read_start(text: str, engines: Sequence[Engine]) -> LoggedStart | None:
     """The last start of the log that measured something, else the last one. None: no start of these engines."""
-    lines = [line[:LINE_CHARACTERS] for line in _unwrapped(text)]
+    lines = [line[:LINE_CHARACTERS] for line in unwrapped(text)]
     informative = [line for line in lines if _HINTS.search(line) and not _SERVING.search(line)]
     informative = informative[:MOST_LINES] + informative[max(MOST_LINES, len(informative) - MOST_LINES) :]
     engine = _engine_of(informative, engines)
@@ -232,7 +232,7 @@ def _joined(figures: dict[str, float]) -> dict[str, float]:
 # --- what wraps the lines ---
 
 
-def _unwrapped(text: str) -> Iterator[str]:
+def unwrapped(text: str) -> Iterator[str]:
     """The lines that the engine wrote. Docker and Kubernetes cut long ones, and say so."""
     pending = ""
     for line in text.split("\n"):

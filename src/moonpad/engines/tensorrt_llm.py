@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.options.config_keys import config_key
 from moonpad.engines import tensorrt_llm_read
 from moonpad.engines.api_facts import ApiFacts, Topic
 from moonpad.engines.base import (
@@ -29,12 +31,13 @@ from moonpad.engines.command_line import CommandLine, Program
 from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.values.configuration import Configuration, EngineFacts
-from moonpad.values.deployment import Deployment, Executable, File, Image, Role, Runtime
+from moonpad.values.deployment import Deployment, Executable, File, Image, MpiRanks, Role, Runtime
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, unsupported
 from moonpad.values.plan import Plan, Platform
 from moonpad.values.references import Arg, HostRef, PathRef, Ref
 from moonpad.values.units import GIB
+from moonpad.values.versions import since
 
 OPTION_FILE: Final = "trtllm.yaml"
 SHM_BYTES: Final = 8 * GIB
@@ -47,8 +50,26 @@ SETTING_FLAGS: Final = (
     ("--kv_cache_free_gpu_memory_fraction", "kv_free_fraction"),
 )
 SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
-    *("kv_cache_dtype", "prefix_caching", "block_size", "enforce_eager")
+    *("kv_cache_dtype", "prefix_caching", "block_size", "enforce_eager", "option_file")
 }
+OF_SETTINGS: Final[Mapping[str, str]] = {
+    "tensor_parallel_size": "[layout] tp",
+    "pipeline_parallel_size": "[layout] pp",
+    "moe_expert_parallel_size": "[layout] ep",
+    "enable_attention_dp": "[layout] dp",
+    "max_seq_len": "max_model_len",
+    "max_batch_size": "max_num_seqs",
+    "max_num_tokens": "max_num_batched_tokens",
+    "kv_cache_config.dtype": "kv_cache_dtype",
+    "kv_cache_config.enable_block_reuse": "prefix_caching",
+    "kv_cache_config.tokens_per_block": "block_size",
+    "kv_cache_config.free_gpu_memory_fraction": "kv_free_fraction",
+}
+"""Keys of the option file that the plan decides. The file goes before the command line, so one of a user's own would
+start something else than was planned."""
+
+NEWEST_KEYS: Final = "1.3"
+"""The newest release whose keys are recorded."""
 
 LOG: Final = LogGrammar(
     engine="tensorrt-llm",
@@ -58,11 +79,15 @@ LOG: Final = LogGrammar(
             re.compile(r"Error: No such option: (?P<flag>\S+)"),
             "this version of TensorRT-LLM does not know {flag}",
             "take it out of extra_args",
+            "arguments-unknown",
         ),
         CauseLine(
-            re.compile(r"(?P<oom>OutOfMemoryError: .*)"),
+            re.compile(
+                r"(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"
+            ),
             "out of memory: {oom}",
             "lower kv_free_fraction, max_num_seqs or max_num_batched_tokens",
+            "oom",
         ),
     ),
     generic=("Traceback",),
@@ -176,17 +201,19 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
     refuse_uneven_nodes(plan)
     options = _options(plan)
     several = plan.nodes > 1
+    argv = tuple(_argv(plan, runtime, bool(options)))
+    ranks = _ranks(plan, runtime, argv) if several else None
     process = node_process(
         plan,
         _launcher(runtime) if several else runtime,
         0,
-        (*(_mpi_argv(plan, runtime) if several else ()), *_argv(plan, runtime, bool(options))),
+        (*_mpi_argv(ranks), *ranks.command) if ranks else argv,
         role=Role.LAUNCHER if several else Role.ENGINE,
         env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
-        files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
+        files=(File(OPTION_FILE, (_as_yaml(options),)),) if options else (),
         shm_bytes=SHM_BYTES,
     )
-    return deployment_of(plan, engine.program, (process,))
+    return deployment_of(plan, engine.program, (replace(process, ranks=ranks),))
 
 
 def _refuse_key(plan: Plan) -> None:
@@ -227,7 +254,7 @@ def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
 
 
 def _options(plan: Plan) -> dict[str, object]:
-    """The option file, as JSON, which is YAML too."""
+    """The option file."""
     settings = plan.settings
     cache: dict[str, object] = {}
     if settings.kv_cache_dtype is not None:
@@ -236,7 +263,8 @@ def _options(plan: Plan) -> dict[str, object]:
         cache["enable_block_reuse"] = settings.prefix_caching
     if settings.block_size is not None:
         cache["tokens_per_block"] = settings.block_size
-    if cache and settings.kv_free_fraction is not None:
+    own: dict[str, object] = json.loads(plan.option_file or "{}")
+    if (cache or own.get("kv_cache_config")) and settings.kv_free_fraction is not None:
         # The section of the file replaces the one that the flags made, so the fraction must stand in it.
         cache["free_gpu_memory_fraction"] = settings.kv_free_fraction
     options: dict[str, object] = {}
@@ -246,25 +274,87 @@ def _options(plan: Plan) -> dict[str, object]:
         options["kv_cache_config"] = cache
     if settings.enforce_eager:
         options["cuda_graph_config"] = None
+    return _with_own(plan, options, own)
+
+
+def _with_own(plan: Plan, options: dict[str, object], own: Mapping[str, object]) -> dict[str, object]:
+    """With the user's own keys, those of a section beside the plan's.
+
+    Raises:
+        PreflightRefused: the plan decides a key, or the release has none of a name that is written.
+    """
+    findings = [
+        _refused_key(path, "is not yet in the option file of that release", f"leave {OF_SETTINGS[path]} out")
+        for path in OF_SETTINGS
+        if _holds(options, path) and not _has_key(plan, path)
+    ]
+    for key, value in own.items():
+        section = value if isinstance(value, dict) else {}
+        for path in (key, *(f"{key}.{name}" for name in section)):
+            if path in OF_SETTINGS:
+                findings.append(_refused_key(path, "is decided by the plan", f"set {OF_SETTINGS[path]} instead"))
+            elif not _has_key(plan, path):
+                what = f"TensorRT-LLM {plan.engine_version}".strip()
+                findings.append(_refused_key(path, f"is no key of the option file of {what}", "leave it out"))
+        if section and isinstance(planned := options.get(key, {}), dict):
+            options[key] = {**planned, **section}
+        elif key in options:
+            findings.append(_refused_key(key, "is decided by the plan", "leave it, or enforce_eager, out"))
+        else:
+            options[key] = value
+    if findings:
+        raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=tuple(findings))
     return options
 
 
-def _mpi_argv(plan: Plan, runtime: Runtime) -> Iterator[Arg]:
-    """`mpirun` starts one rank a device; `trtllm-llmapi-launch` lets rank 0 serve and the others work for it."""
-    per_node = plan.layout.world_size // plan.nodes
-    hosts: list[str | Ref] = []
-    for rank in range(plan.nodes):
-        hosts += [HostRef(f"node-{rank}"), f":{per_node}" + ("," if rank < plan.nodes - 1 else "")]
-    yield from ("-np", str(plan.layout.world_size), "-H", tuple(hosts), "-x", "HF_HUB_OFFLINE")
+def _holds(options: Mapping[str, object], path: str) -> bool:
+    section, _, key = path.rpartition(".")
+    table = options.get(section) if section else options
+    return isinstance(table, dict) and key in table
+
+
+def _has_key(plan: Plan, path: str) -> bool:
+    """True where nothing is recorded, and behind the newest release that is. What one of two neighbouring releases has,
+    one between them may have."""
+    section, _, key = path.rpartition(".")
+    version = plan.engine_version or None
+    known = config_key(tensorrt_llm_read.PROGRAM, section, key, version)
+    if known is None or known.known:
+        return True
+    return not known.exact and (bool(known.first) or since(version or "", NEWEST_KEYS))
+
+
+def _refused_key(path: str, what: str, remedy: str) -> Finding:
+    return Finding(Severity.ERROR, Code.CONFLICT, f"option_file.{path}", f"{path} {what}", remedy)
+
+
+def _as_yaml(options: Mapping[str, object]) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(dict(options), sort_keys=False, default_flow_style=False, width=1_000_000)
+    return text
+
+
+def _ranks(plan: Plan, runtime: Runtime, argv: tuple[Arg, ...]) -> MpiRanks:
+    """One rank a device; `trtllm-llmapi-launch` lets rank 0 serve and the others work for it."""
     if isinstance(runtime, Executable) and runtime.prefix == ((PathRef("engine"), "/bin/trtllm-serve"),):
-        yield (PathRef("engine"), "/bin/trtllm-llmapi-launch")
+        launch: Arg = (PathRef("engine"), "/bin/trtllm-llmapi-launch")
     else:
-        yield "trtllm-llmapi-launch"
-    yield from runtime.prefix if isinstance(runtime, Executable) else runtime.entrypoint or ("trtllm-serve",)
+        launch = "trtllm-llmapi-launch"
+    serve = runtime.prefix if isinstance(runtime, Executable) else runtime.entrypoint or ("trtllm-serve",)
+    nodes = tuple(f"node-{rank}" for rank in range(plan.nodes))
+    return MpiRanks((launch, *serve, *argv), nodes, plan.layout.world_size // plan.nodes)
+
+
+def _mpi_argv(ranks: MpiRanks) -> Iterator[Arg]:
+    hosts: list[str | Ref] = []
+    for node in ranks.nodes:
+        hosts += [HostRef(node), f":{ranks.per_node}" + ("," if node != ranks.nodes[-1] else "")]
+    yield from ("-np", str(ranks.count), "-H", tuple(hosts), "-x", "HF_HUB_OFFLINE")
 
 
 def _launcher(runtime: Runtime) -> Runtime:
-    return Image(runtime.reference, ("mpirun",)) if isinstance(runtime, Image) else Executable(("mpirun",))
+    return replace(runtime, entrypoint=("mpirun",)) if isinstance(runtime, Image) else Executable(("mpirun",))
 
 
 TENSORRT_LLM: Final = Engine(

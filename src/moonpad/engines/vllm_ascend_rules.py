@@ -43,7 +43,7 @@ def ascend_int4_targets(configuration: Configuration) -> Iterator[Finding]:
             Code.UNSUPPORTED_FORMAT,
             "quantization",
             'INT4 experts: vLLM-Ascend finds them only where config.json says targets ["MoE"] instead of ["Linear"]',
-            "edit quantization_config.config_groups.group_0.targets in a copy of config.json",
+            "moonpad checkpoint adapt FOLDER --for vllm-ascend --out NEW",
         )
 
 

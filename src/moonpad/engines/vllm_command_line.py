@@ -26,6 +26,14 @@ BENCHMARK: Final = Program(
     commands=("vllm bench serve", "vllm.entrypoints.cli.main bench serve"),
 )
 
+ROUTER: Final = Program(
+    name="vllm-router",
+    label="vLLM's router",
+    kind="router",
+    commands=("vllm-router", "vllm_router.launch_router"),
+    own_versions=True,
+)
+
 VLLM: Final = CommandLine(
     options={
         **{name: option for option, name in (*LAYOUT_FLAGS, *SETTING_FLAGS)},
@@ -34,7 +42,7 @@ VLLM: Final = CommandLine(
         "attention_backend": "--attention-backend",
         "quantization": "--quantization",
     },
-    programs=(SERVE, BENCHMARK),
+    programs=(SERVE, BENCHMARK, ROUTER),
     names=("vllm",),
     images=("(?<!lmcache/)vllm-openai(?:-[a-z0-9]{1,20})?", "vllm"),
     option_files=("--config",),

@@ -101,16 +101,19 @@ LOG: Final = LogGrammar(
             re.compile(r"error: unrecognized arguments: (?P<flags>.+)"),
             "this version of vLLM does not know {flags}",
             "take it out of extra_args",
+            "arguments-unknown",
         ),
         CauseLine(
             re.compile(r"(?:vllm|api_server\.py)[^:]*: error: (?P<text>.+)"),
             "vLLM refused its command line: {text}",
             "mend extra_args",
+            "arguments-refused",
         ),
         CauseLine(
             re.compile(r"\[Errno 98\].*Address already in use"),
             "the port was taken between the check and the start",
             "choose another port",
+            "port",
         ),
         CauseLine(
             re.compile(
@@ -118,6 +121,7 @@ LOG: Final = LogGrammar(
             ),
             "{heads} attention heads cannot be split over tensor_parallel = {tp}",
             "choose a tensor parallel size that divides {heads}",
+            "heads",
         ),
         CauseLine(
             re.compile(
@@ -126,16 +130,22 @@ LOG: Final = LogGrammar(
             ),
             "the KV cache needs {need} GiB for the context asked for, {have} GiB is there",
             "set max_model_len to at most {most}, or raise kv_cache_gib",
+            "kv-one-sequence",
         ),
         CauseLine(
-            re.compile(r"Not enough available memory.*?(?P<text>free memory.*)|(?P<oom>OutOfMemoryError: .*)"),
+            re.compile(
+                r"Not enough available memory.*?(?P<text>free memory.*)"
+                r"|(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"
+            ),
             "out of memory: {text}{oom}",
             "lower kv_cache_gib, max_num_seqs or max_num_batched_tokens",
+            "oom",
         ),
         CauseLine(
             re.compile(r"HFValidationError|Repo id must be"),
             "the checkpoint's path does not exist where the engine runs",
             "check `model`",
+            "local-path",
         ),
     ),
     generic=(

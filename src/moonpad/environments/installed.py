@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.engines.routers import ROUTERS
 from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.environments.receipt import Receipt, good_receipt
 from moonpad.facts.probe import Unknown, run
@@ -71,10 +73,11 @@ BRING_YOUR_OWN: Final = 'name your own in the spec: [engine] image = "NAME@sha25
 
 
 def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> InstalledEngine:
-    """The engine of an environment that the user brings, as it is; nothing is written there. Raises PreflightRefused:
-    no Python is there, the engine's command is not beside it or does not print its version."""
-    engine = ENGINES.get(name)
-    command = engine.command if engine else name
+    """The engine, or the router, of an environment that the user brings, as it is; nothing is written there. Raises
+    PreflightRefused: no Python is there, the command is not beside it or does not print its version."""
+    engine, router = ENGINES.get(name), ROUTERS.get(name)
+    program = engine or router
+    command = program.command if program else name
     # Not resolved: in an environment bin/python is a link to the system's Python, which has no engine beside it.
     executable = python.parent / command
     for path, what in ((python, "the Python"), (executable, f"the command {command} beside it")):
@@ -84,16 +87,18 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
                 name, f"{what}, {path}, {problem}", "name the bin/python of an environment that has the engine"
             )
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
-    arguments = engine.version_args if engine else ("--version",)
-    output = run((str(executable), *arguments), timeout_s, environment)
-    instead = f"moonpad engine install {name}" if engine and engine.recipe else "name another [engine] python"
+    asked = (str(executable), *(engine.version_args if engine else ("--version",)))
+    if router is not None:  # not every router prints its version
+        asked = (str(python), *router.recipe.ask[1:])
+    output = run(asked, timeout_s, environment)
+    instead = f"moonpad engine install {name}" if program and program.recipe else "name another [engine] python"
     if isinstance(output, Unknown) or output.returncode:
         reason = output.reason if isinstance(output, Unknown) else output.failure
         raise _refused(name, f"its version cannot be read: {reason}", f"repair it, or {instead}")
     answer = output.stdout if output.stdout.strip() else output.stderr
     build = re.search(engine.build_pattern, answer) if engine and engine.build_pattern else None
     if not (version := f"b{build[1]}" if build else version_in(answer)):
-        raise _refused(name, f"{executable} {' '.join(arguments)} prints no version", instead)
+        raise _refused(name, f"{shlex.join(asked)} prints no version", instead)
     return InstalledEngine(name, version, python.parent.parent, python, executable)
 
 

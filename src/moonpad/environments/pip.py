@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,9 @@ from moonpad.environments.paths import EnvironmentFolder
 ELSEWHERE: Final = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_DRY_RUN", "PIP_REPORT")
 # These would mix modules of another environment into it.
 MIXING: Final = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
+
+# Of a user's configuration, what says how an index is reached and not which one.
+REACH: Final = ("cert", "client-cert", "proxy", "trusted-host", "timeout", "default-timeout", "retries", "cache-dir")
 
 # --only-binary: nothing is built and no setup.py of others runs. -I: neither PYTHONPATH nor the user's own packages.
 INSTALL: Final = ("-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
@@ -31,6 +35,38 @@ def install_locked(place: EnvironmentFolder, lock_file: Path) -> tuple[str, ...]
 def install_unlocked(place: EnvironmentFolder, packages: Sequence[str], index: str | None = None) -> tuple[str, ...]:
     """From the user's own pip configuration, or with `index` in place of the index in it."""
     return (str(place.python), *INSTALL, *AS_THEY_ARE, *(("--index-url", index) if index else ()), *packages)
+
+
+def report(
+    python: Path, file: Path, requirements: Sequence[str], options: Sequence[str], other_python: Sequence[str]
+) -> tuple[str, ...]:
+    """What would be installed, as pip's report in `file`; nothing is installed. `other_python`: see there."""
+    dry_run = ("--dry-run", "--ignore-installed", "--only-binary", ":all:", "--report", str(file))
+    return (str(python), *INSTALL, *dry_run, *other_python, *options, *requirements)
+
+
+def for_other_python(python: tuple[int, int], glibc: tuple[int, int], target: Path) -> tuple[str, ...]:
+    """Wheels for that version of Python on x86-64 Linux, whatever runs pip. Without `--target` pip refuses."""
+    tags = [f"manylinux_{glibc[0]}_{minor}_x86_64" for minor in range(glibc[1], 4, -1)]
+    platforms = (*tags, "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64")
+    version = ("--python-version", f"{python[0]}.{python[1]}", "--implementation", "cp")
+    return (*version, *(word for tag in platforms for word in ("--platform", tag)), "--target", str(target))
+
+
+def one_index_environment(environ: Mapping[str, str], configuration: str) -> dict[str, str]:
+    """The variables with which pip asks the one index that its command names: of the user's variables and files
+    (`configuration`, as `pip config list` prints them) what says how to reach an index holds, and nothing else."""
+    kept = {f"PIP_{name.upper().replace('-', '_')}": value for name, value in _settings(configuration) if name in REACH}
+    others = {name: value for name, value in clean_environment(environ).items() if not name.startswith("PIP_")}
+    # With pip's five retries it takes a minute to find that an index is out of reach.
+    return {**others, "PIP_RETRIES": "2", **kept, "PIP_CONFIG_FILE": os.devnull}
+
+
+def _settings(configuration: str) -> Iterator[tuple[str, str]]:
+    for line in configuration.splitlines():
+        key, equals, value = line.partition("=")
+        if equals:
+            yield key.rpartition(".")[2], value.strip("'\"").replace("\\n", " ").strip()
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:

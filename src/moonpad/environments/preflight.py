@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from moonpad.engines.install_recipe import Recipe
 from moonpad.environments.paths import cache_home
 from moonpad.facts.device import DeviceFacts
-from moonpad.facts.device_findings import device_findings
+from moonpad.facts.device_findings import OLDEST_CUDA, device_findings
 from moonpad.facts.devices import devices
 from moonpad.facts.disk import Disk
 from moonpad.facts.memory import Ram, memory
@@ -22,7 +23,10 @@ from moonpad.facts.probe import Unknown
 from moonpad.facts.processor import Processor, processor
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
+from moonpad.values.platform import Platform
 from moonpad.values.units import gib
+
+DEVICE_PLATFORMS: Final = (Platform.CUDA, Platform.ROCM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def this_machine(recipe: Recipe) -> Machine:
         has_venv=all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip")),
         processor=processor(),
         memory=memory(),
-        devices=devices() if recipe.cuda else None,
+        devices=devices() if recipe.platform in DEVICE_PLATFORMS else None,
     )
 
 
@@ -87,8 +91,9 @@ def _refuse(recipe: Recipe, findings: tuple[Finding, ...]) -> tuple[Finding, ...
 def _python(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
     (first, last), ours = map(_dotted, recipe.python), _dotted(machine.python)
     if not recipe.python[0] <= machine.python <= recipe.python[1]:
-        message = f"moonpad runs on Python {ours}; the engine has packages for {first} to {last}"
-        yield _error("Python", message, f"install moonpad with a Python from {first} to {last}")
+        versions = first if first == last else f"{first} to {last}"
+        message = f"moonpad runs on Python {ours}; the engine has packages for {versions}"
+        yield _error("Python", message, f"install moonpad with Python {versions}")
     elif not machine.has_venv:
         message = f"this Python {ours} came without the modules venv and ensurepip"
         yield _error("Python", message, f"install them (Debian, Ubuntu: apt install python{ours}-venv)")
@@ -122,13 +127,13 @@ def _memory(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
 
 def _devices(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
     """Warnings alone: a driver can be updated after the installation, and a disk be shared by machines."""
-    if not recipe.cuda or machine.devices is None:
+    if recipe.platform not in DEVICE_PLATFORMS or machine.devices is None:
         return
     if isinstance(machine.devices, DeviceFacts) and not machine.devices.devices:
         message = "this machine has none: the engine can be installed, and will not start here"
         yield Finding(Severity.WARNING, Code.PLATFORM_UNSUPPORTED, "devices", message)
         return
-    for finding in device_findings(machine.devices, cuda=recipe.cuda):
+    for finding in device_findings(machine.devices, cuda=recipe.cuda or OLDEST_CUDA):
         yield replace(finding, severity=Severity.WARNING)
 
 

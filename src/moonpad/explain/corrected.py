@@ -8,10 +8,10 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.stray_words import NO_SUCH
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.programs import identify, listens
-from moonpad.explain.results import Better, Edit, Judged, Line, Remark, mended, mended_line
+from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited, mended, mended_line
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
@@ -48,7 +48,9 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     # What an option meant to a program that is gone is not known.
     if judged.unknown or embedded or _needs_its_pods(judged, meant.commands[0]) or (replaced and doubted):
         return judged
-    is_mended = any(remark.edits or remark.program or remark.drop_variable for remark in judged.remarks)
+    is_mended = any(
+        remark.edits or remark.program or remark.drop_variable or remark.file_edit for remark in judged.remarks
+    )
     if not is_mended and not any(_errors(judged.remarks)):
         return judged if judged.refused else replace(judged, corrected=_lines(judged, meant))
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
@@ -57,8 +59,9 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     left = tuple(_errors(other.remarks))
     if other.refused:
         return replace(judged, better=())
+    files = tuple(_mended_files(judged.remarks).values())
     if not left:
-        return replace(judged, corrected=_lines(judged, meant))
+        return replace(judged, corrected=_lines(judged, meant), corrected_files=files)
     if any(remark.finding.code is not Code.DOES_NOT_FIT for remark in left):
         return replace(judged, better=())  # which would hold the same error
     layout = other.layout
@@ -71,7 +74,8 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
             and not other.refused
             and not any(_errors(other.remarks))
         ):
-            return replace(judged, corrected=_lines(judged, meant, better), corrected_with=better.why)
+            lines = _lines(judged, meant, better)
+            return replace(judged, corrected=lines, corrected_files=files, corrected_with=better.why)
     return judged
 
 
@@ -94,6 +98,11 @@ def _mended_all(judged: Judged, meant: Group, better: Better | None) -> Iterator
     edits = better.edits if better else ((),) * len(meant.commands)
     for number, (command, more) in enumerate(zip(meant.commands, edits, strict=True)):
         yield _mended(command, judged.remarks_on(number), more)
+
+
+def _mended_files(remarks: Sequence[Remark]) -> dict[str, HereFile]:
+    edits = [remark.file_edit for remark in remarks if remark.file_edit]
+    return {edit.file.path: edited(edit.file, edits) for edit in edits}
 
 
 def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
@@ -123,6 +132,7 @@ def _mended(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -
     dropped = {remark.variable for remark in remarks if remark.drop_variable}
     env = {name: value for name, value in command.env.items() if name not in dropped}
     program = next((remark.program for remark in remarks if remark.program), ())
+    command = replace(command, files={**command.files, **_mended_files(remarks)})
     if not program:
         return replace(command, argv=argv, env=env)
     own = tuple(Word(text, command.line, end_line=command.line) for text in program)

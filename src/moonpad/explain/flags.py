@@ -17,7 +17,7 @@ from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
-from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Finding, Severity
 
@@ -295,7 +295,10 @@ def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, 
             elif change.kind == "renamed":
                 severity = Severity.ERROR  # unlike an option, a key under its former name is refused
             where = f"{file.path.rpartition('/')[2]}: {change.flag}"
-            yield make_remark(severity, code, where, message, change.remedy, word=place)
+            remark = make_remark(severity, code, where, message, change.remedy, word=place)
+            if change in book.now and len(change.to) == 1:
+                remark = replace(remark, file_edit=FileEdit(file, place, change.to[0].rpartition(".")[2]))
+            yield remark
 
 
 def _key(file: HereFile, flag: str) -> Word | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Final
 
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.programs import program_named
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -32,6 +32,25 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class FileEdit:
+    """In a file that the script writes, the text of `place` becomes `text`."""
+
+    file: HereFile
+    place: Word
+    text: str
+
+
+def edited(file: HereFile, edits: Iterable[FileEdit]) -> HereFile:
+    """The file with those of the edits that are for it."""
+    lines = file.text.split("\n")
+    for edit in sorted(edits, key=lambda edit: -edit.place.column):
+        if edit.file.path == file.path:
+            row, place = edit.place.line - file.line, edit.place
+            lines[row] = lines[row][: place.column] + edit.text + lines[row][place.end_column :]
+    return replace(file, text="\n".join(lines))
+
+
+@dataclass(frozen=True, slots=True)
 class Remark:
     """A finding and its place: the argument `at` of a command, a variable of its environment, or a `word` that is not
     an argument (an option of the container, a line of a file).
@@ -48,6 +67,7 @@ class Remark:
     drop_variable: bool = False
     word: Word | None = None
     program: tuple[str, ...] = ()
+    file_edit: FileEdit | None = None
     read_as_meant: bool = False
     """The corrected line has it right already."""
 
@@ -58,7 +78,7 @@ class Remark:
 
     @property
     def mends(self) -> bool:
-        return bool(self.edits or self.program) or self.drop_variable or self.read_as_meant
+        return bool(self.edits or self.program or self.file_edit) or self.drop_variable or self.read_as_meant
 
 
 def make_remark(
@@ -115,6 +135,8 @@ class Judged:
     sources: tuple[Command, ...] = ()
     commands: tuple[Line, ...] = ()
     corrected: tuple[Line, ...] = ()
+    corrected_files: tuple[HereFile, ...] = ()
+    """The files that the corrected lines read, where the remarks mend something in them."""
     corrected_with: str = ""
     """What the corrected lines change besides, so that the deployment fits."""
     kind: str = "serve"

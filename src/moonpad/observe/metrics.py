@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from moonpad.engines.base import MetricNames
 from moonpad.facts.probe import Unknown
@@ -46,7 +46,16 @@ def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> Engine
 
 
 def ask_metrics(endpoint: Endpoint, timeout_s: float) -> bytes | Unknown:
-    """The text of `/metrics`. Never raises."""
+    """The text of `/metrics`; behind a router those of all copies that answer, one after the other: samples of one name
+    are summed wherever they are read. Never raises."""
+    if not endpoint.replica_urls:
+        return _ask_metrics(endpoint, timeout_s)
+    answers = [_ask_metrics(replace(endpoint, base_url=f"{url}/v1"), timeout_s) for url in endpoint.replica_urls]
+    texts = [answer for answer in answers if isinstance(answer, bytes) and answer.endswith(b"\n")]
+    return b"".join(texts) if texts else answers[0]
+
+
+def _ask_metrics(endpoint: Endpoint, timeout_s: float) -> bytes | Unknown:
     try:
         status, body = exchange(endpoint, "GET", "/metrics", None, timeout_s, BODY_BYTES + 1)
     except TROUBLE as error:

@@ -37,7 +37,7 @@ class ProbeAnswer:
 
 
 def ask_health(endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
-    return _request(endpoint, "GET", "/health", None, timeout_s)
+    return _request(endpoint, "GET", endpoint.health_path, None, timeout_s)
 
 
 def ask_one_token(endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -46,7 +47,9 @@ def settings_of(spec: Spec) -> dict[str, Any]:
     """The settings that the spec names, and those that its engine is never left to choose itself."""
     named = {
         name: value
-        for name, value in spec.settings.model_dump(exclude={"extra_args", "draft", "draft_tokens"}).items()
+        for name, value in spec.settings.model_dump(
+            exclude={"extra_args", "option_file", "draft", "draft_tokens"}
+        ).items()
         if name in spec.settings.model_fields_set and value is not None
     }
     if spec.settings.draft:
@@ -76,6 +79,7 @@ def finished(spec: Spec, plan: Plan) -> Plan:
         name=spec.name,
         serving=serving,
         extra_args=spec.settings.extra_args,
+        option_file=json.dumps(spec.settings.option_file, default=str) if spec.settings.option_file else "",
         start_budget_s=start_budget_s(plan.weights_bytes, disk_gb_per_s, start_timeout_s),
         stop_grace_s=spec.launch.stop_grace_s,
         drain_s=spec.launch.drain_s or None,

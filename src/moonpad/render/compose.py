@@ -12,25 +12,30 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad import __version__
+from moonpad.engines.routers import is_routed
 from moonpad.render.containers import beside, contain, grants, image_note, model_mounts, one_token, published
 from moonpad.render.env_variables import expansion_of
 from moonpad.render.rendered import Rendered, yaml_text
 from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Role
 from moonpad.values.errors import UsageError
-from moonpad.values.references import Arg, RankRef, SecretRef, parts
+from moonpad.values.references import Arg, HostRef, RankRef, SecretRef, parts
 
 PROBE_EVERY_S: Final = 10
 PROBE_LIMIT_S: Final = 60
 API_KEY: Final = SecretRef("api_key")
+FILE: Final = "compose.yaml"
+CONDITIONS: Final = {"started": "service_started", "ready": "service_healthy"}
 
 
 def render_compose(deployment: Deployment) -> Mapping[str, Rendered]:
-    """One compose file a node: path → text and mode.
+    """One compose file a node, or one for all copies and their router: path → text and mode.
 
     Raises:
         UsageError: a node has several processes.
         ValueError: a process runs in no container image.
     """
+    if is_routed(deployment):
+        return {FILE: Rendered(_text(deployment, list(deployment.processes), FILE))}
     nodes: dict[str, list[Process]] = {}
     for process in deployment.processes:
         nodes.setdefault(process.node, []).append(process)
@@ -38,21 +43,23 @@ def render_compose(deployment: Deployment) -> Mapping[str, Rendered]:
     for node, processes in nodes.items():
         if sum(process.role is not Role.ROUTER for process in processes) > 1:
             raise UsageError(f"{node} has several processes, and they are not written for compose yet")
-        path = f"{node}/compose.yaml"
+        path = f"{node}/{FILE}"
         files[path] = Rendered(_text(deployment, processes, path))
     return files
 
 
 def _text(deployment: Deployment, processes: list[Process], path: str) -> str:
-    node = processes[0].node
+    node, routed = processes[0].node, is_routed(deployment)
+    names = " and ".join(process.name for process in processes)
     notes = (
-        f"Written by moonpad {__version__}. Runs {' and '.join(process.name for process in processes)} of {node}:",
+        f"Written by moonpad {__version__}. Runs {names}{'' if routed else f' of {node}'}:",
         f"  docker compose -f {path} up",
         "Variables come from the environment; those without a default must be set there.",
         *(line for process in processes for line in image_note(process)),
     )
     services = {process.name: _Service(deployment, process).document() for process in processes}
-    return yaml_text([{"name": f"moonpad-{deployment.gangs[0].name}-{node}", "services": services}], notes)
+    project = deployment.title if routed else f"{deployment.gangs[0].name}-{node}"
+    return yaml_text([{"name": f"moonpad-{project}", "services": services}], notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,8 @@ class _Service:
         if mounts:
             service["volumes"] = [self._volume(mount) for mount in mounts]
         service |= self._network()
+        if isinstance(process.runtime, Image) and is_routed(self.deployment) and process.after:
+            service["depends_on"] = {after.process: {"condition": CONDITIONS[after.state]} for after in process.after}
         if process.needs.shm_bytes:
             service["shm_size"] = f"{process.needs.shm_bytes}b"
         if given.gpus:
@@ -133,4 +142,11 @@ class _Service:
             return part.replace("$", "$$")
         if isinstance(part, RankRef):
             return str(self.process.rank * part.times)  # a file is for one host
+        if isinstance(part, HostRef) and part.node != self.process.node and self._in_own_network:
+            return part.node  # a service, by whose name the others of the file reach it
         return expansion_of(part, self.deployment)
+
+    @property
+    def _in_own_network(self) -> bool:
+        runtime = self.process.runtime
+        return is_routed(self.deployment) and isinstance(runtime, Image) and runtime.own_network

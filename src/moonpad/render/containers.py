@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.values.deployment import Deployment, File, HttpProbe, Image, Mount, Process, Reach, Resources, Role
+from moonpad.engines.routers import is_before_copies
+from moonpad.values.deployment import Deployment, File, Image, Mount, Process, Reach, Resources, Role
 from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, PathRef, PortRef, joined, parts
 
@@ -47,7 +48,8 @@ def image_note(process: Process) -> tuple[str, ...]:
     reference = process.runtime.reference
     key = "[engine] image"
     if process.role is Role.ROUTER:
-        key = "[transfer] router_image" if isinstance(process.ready, HttpProbe) else "[endpoint] front_image"
+        of_router = "[router] image" if is_before_copies(process) else "[transfer] router_image"
+        key = "[endpoint] front_image" if process.name == "front" else of_router
     return (
         f'{reference} is a tag, and a tag may move. Pin what you tried: {key} = "NAME@sha256:...", as',
         f"  docker pull {reference}  prints it.",

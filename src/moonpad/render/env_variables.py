@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, assert_never
 
+from moonpad.engines.routers import is_on_loopback
 from moonpad.values.deployment import Deployment
 from moonpad.values.references import HostRef, PathRef, PortRef, RankRef, Ref, SecretRef
 
@@ -16,6 +17,7 @@ _PATHS: Final[Mapping[str, str]] = {
     "router": ":?the folder of the environment that holds the router, above its bin/",
     "cache": ":?a folder for caches",
     "run": ":-$PWD",
+    "scripts": ':-$(cd -- "$(dirname -- "$0")" && pwd)',
 }
 
 
@@ -45,8 +47,8 @@ def fallback_of(ref: Ref, deployment: Deployment) -> str:
     """What follows the name in `${VARIABLE…}`: a default, or the message where there is none."""
     match ref:
         case HostRef(node):
-            alone = all(process.node == node for process in deployment.processes)
-            return ":-127.0.0.1" if alone else f":?the address of {node}, as the other nodes reach it"
+            missing = f":?the address of {node}, as the other nodes reach it"
+            return ":-127.0.0.1" if is_on_loopback(node, deployment) else missing
         case PortRef():
             return f":-{deployment.port_spec(ref).preferred}"
         case RankRef(node):

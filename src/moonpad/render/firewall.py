@@ -24,7 +24,7 @@ CHOSEN_BY_RAY: Final = "10002-19999"
 
 def render_firewall(deployment: Deployment) -> Mapping[str, Rendered]:
     """One script a node: path → text and mode. None where one node is all there is, since nothing listens beyond it."""
-    nodes = tuple(dict.fromkeys(process.node for process in deployment.processes))
+    nodes = deployment.nodes
     if len(nodes) == 1:
         return {}
     return {
@@ -64,7 +64,7 @@ def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str)
     )
     if closed or exposed:
         if len((*closed, *exposed)) == 1:
-            yield "# shellcheck disable=SC2066  # one port here, more elsewhere"
+            yield "# shellcheck disable=SC2066  # there is one"
         yield from (
             f"for port in {_words(value[ref] for ref in (*closed, *exposed))}; do",
             '  [[ $port =~ ^[0-9]+$ ]] || { echo "$port is not a port" >&2; exit 2; }',

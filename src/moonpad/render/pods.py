@@ -22,6 +22,7 @@ from moonpad.render.containers import (
     grants,
     has_draft,
     healthy,
+    model_mounts,
     one_token,
 )
 from moonpad.render.env_variables import variable_of
@@ -56,19 +57,20 @@ class Pods:
     claim: str
     draft_claim: str = ""
     rdma: str = ""
+    group: str = ""
+    """The endpoint that they are a part of; "": they are the whole of one."""
 
     def template(self, process: Process, labels: Mapping[str, str]) -> Object:
         """A pod template: its labels, and a pod of one container, or two where the engine has a front."""
         contained = _with_ranks_computed(contain(process))
-        container: Object = {"name": "engine" if process.role is not Role.ROUTER else process.name}
-        container["image"] = contained.image
+        container: Object = {"name": process.role.value, "image": contained.image}
         if contained.entrypoint:
             container["command"] = [self._text(arg, process) for arg in contained.entrypoint]
         container["args"] = [self._text(arg, process) for arg in contained.argv]
         container["env"] = list(self._env(process, contained))
         container |= self._ports(process) | self._resources(process) | self._probes(process)
         container["securityContext"] = _security(process)
-        models = [("checkpoint", CHECKPOINT, self.claim)] if process.role is not Role.ROUTER else []
+        models = [("checkpoint", CHECKPOINT, self.claim)] if model_mounts(process) else []
         if has_draft(process):
             models.append(("draft", DRAFT, self.draft_claim))
         container["volumeMounts"] = [{"name": name, "mountPath": path, "readOnly": True} for name, path, _ in models]
@@ -115,7 +117,7 @@ class Pods:
         if process.role is not Role.ROUTER and any(HostRef(process.node) in parts(arg) for arg in args):
             yield {"name": OWN_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
         for secret in secrets_of(contained):
-            source = {"name": f"{self.name}-{secret.name.replace('_', '-')}", "key": secret.name}
+            source = {"name": f"{self.group or self.name}-{secret.name.replace('_', '-')}", "key": secret.name}
             yield {"name": variable_of(secret, self.deployment), "valueFrom": {"secretKeyRef": source}}
         for name, arg in contained.env.items():
             yield {"name": name, "value": self._text(arg, process)}
@@ -124,7 +126,7 @@ class Pods:
         needs, amounts = process.needs, {}
         if needs.devices:
             amounts[DEVICES[needs.platform]] = needs.devices
-        if self.rdma:
+        if self.rdma and process.role is not Role.ROUTER:
             amounts[self.rdma] = 1
         asked: Object = {"limits": amounts} if amounts else {}
         if needs.memory_bytes:
@@ -152,7 +154,10 @@ class Pods:
                 asked: Object = {"httpGet": {"path": path, "port": number}}
                 if spec.reach == "private":  # the kubelet asks from outside
                     asked = {"exec": {"command": list(healthy(str(number), path, PROBE_EVERY_S - 1))}}
-                health = asked | {"periodSeconds": PROBE_EVERY_S, "timeoutSeconds": PROBE_EVERY_S}
+                often = {"periodSeconds": PROBE_EVERY_S, "timeoutSeconds": PROBE_EVERY_S}
+                health = alive = asked | often
+                if process.role is Role.ROUTER:  # one without a copy that can serve is not helped by a restart
+                    alive = {"tcpSocket": {"port": number}} | often
                 return {
                     "startupProbe": {
                         "exec": {"command": [_escaped(word) for word in ask]},
@@ -161,7 +166,7 @@ class Pods:
                         "failureThreshold": math.ceil(process.start_budget_s / PROBE_EVERY_S),
                     },
                     "readinessProbe": health | {"failureThreshold": 3},
-                    "livenessProbe": health | {"failureThreshold": UNANSWERED_S // PROBE_EVERY_S},
+                    "livenessProbe": alive | {"failureThreshold": UNANSWERED_S // PROBE_EVERY_S},
                 }
             case _:
                 raise ValueError(f"process {process.name}: Kubernetes cannot ask a log whether it is ready")

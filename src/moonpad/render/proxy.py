@@ -85,7 +85,7 @@ def engine_port(deployment: Deployment) -> PortRef:
 
 
 def front_of(deployment: Deployment) -> Process | None:
-    return next((process for process in deployment.processes if process.role is Role.ROUTER), None)
+    return next((process for process in deployment.processes if process.name == NAME), None)
 
 
 def _runtime(head: Process, image: str) -> Runtime:

@@ -18,7 +18,7 @@ from moonpad.render.env_variables import expansion_of, variable_of
 from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import NAME, Deployment, Executable, File, Process, Role
 from moonpad.values.errors import UsageError
-from moonpad.values.references import Arg, PathRef, RankRef, Ref, parts
+from moonpad.values.references import Arg, PathRef, RankRef, Ref, joined, parts
 
 RUN: Final = PathRef("run")
 
@@ -128,7 +128,7 @@ class Script:
         target = self._word((RUN, f"/{file.path}"))
         yield f"mkdir -p -- {self._word((RUN, f'/{PurePosixPath(file.path).parent}'))}"
         yield f"rm -f -- {target}"
-        content = self._word(tuple(part for arg in file.content for part in parts(arg)))
+        content = self._word(joined(part for arg in file.content for part in parts(arg)))
         yield f"(umask 077 && printf '%s' {content} > {target})"
         yield f"chmod {file.mode:o} -- {target}"
 

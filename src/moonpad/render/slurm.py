@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from moonpad import __version__
 from moonpad.render.containers import one_token
 from moonpad.render.env_variables import variable_of
 from moonpad.render.rendered import Rendered
-from moonpad.values.deployment import Deployment, HttpProbe, Process, Role
+from moonpad.values.deployment import Deployment, Executable, HttpProbe, Image, MpiRanks, Process, Role
 from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
 from moonpad.values.references import HostRef
@@ -34,26 +35,45 @@ address() {
   [ -n "$found" ] || { echo "no address of $1 is known; set its MOONPAD_HOST_ variable before sbatch" >&2; return 1; }
   echo "$found"
 }"""
+_PATHS: Final = """\
+# What starts a rank parts its words at blanks, and takes the first python3 of PATH.
+for word in "${MOONPAD_CHECKPOINT:-}" "${MOONPAD_ENGINE:-}" "${MOONPAD_RUN:-$PWD}"; do
+  [[ $word != *[[:space:]*?[]* ]] || { echo "no blank, * or ? may be in $word" >&2; exit 2; }
+done
+[ -z "${MOONPAD_ENGINE:-}" ] || export PATH="$MOONPAD_ENGINE/bin:$PATH"
+"""
+
+
+def by_rank(deployment: Deployment) -> Deployment:
+    """With what each rank runs in the place of a launcher: srun starts the ranks itself.
+
+    Raises:
+        UsageError: they run in a container image.
+    """
+
+    def rank_of(process: Process) -> Process:
+        if process.ranks is None:
+            return process
+        if isinstance(process.runtime, Image):
+            raise UsageError(
+                "srun starts ranks of MPI in containers by a plugin alone, for which nothing is rendered",
+                remedy="leave [engine] image out, and install the engine on the hosts",
+            )
+        return replace(process, role=Role.ENGINE, runtime=Executable(()), argv=process.ranks.command)
+
+    gangs = (replace(gang, processes=tuple(map(rank_of, gang.processes))) for gang in deployment.gangs)
+    return replace(deployment, gangs=tuple(gangs))
 
 
 def render_slurm(deployment: Deployment, scripts: Mapping[str, Rendered]) -> Mapping[str, Rendered]:
-    """The job and the scripts of its nodes: path → text and mode.
-
-    Raises:
-        UsageError: one process starts the others over MPI.
-    """
-    if any(process.role is Role.LAUNCHER for process in deployment.processes):
-        raise UsageError(
-            "this engine starts its ranks on other machines over MPI, which is not supported for slurm yet",
-            remedy="use --to shell",
-        )
+    """The job and the scripts of its nodes: path → text and mode. Of a launcher, `by_rank` must be gone through."""
     return {JOB: Rendered("\n".join(_lines(deployment)) + "\n", 0o644), **scripts}
 
 
 def _lines(deployment: Deployment) -> Iterator[str]:
     ranks = [process for process in deployment.processes if process.role is not Role.ROUTER]
     fronts = [process for process in deployment.processes if process.role is Role.ROUTER]
-    nodes = tuple(dict.fromkeys(process.node for process in ranks))
+    nodes, mpi = deployment.nodes, ranks[0].ranks
     name = deployment.title
     yield from (
         "#!/usr/bin/env bash",
@@ -62,7 +82,7 @@ def _lines(deployment: Deployment) -> Iterator[str]:
         "# Variables come from the environment of sbatch; those without a default must be set there.",
         f"#SBATCH --job-name=moonpad-{name}",
         f"#SBATCH --nodes={len(nodes)}",
-        "#SBATCH --ntasks-per-node=1",
+        f"#SBATCH --ntasks-per-node={mpi.per_node if mpi else 1}",
         *(f"#SBATCH {option}" for option in _devices(ranks[0])),
         "#SBATCH --exclusive",
         "#SBATCH --mem=0",
@@ -81,15 +101,21 @@ def _lines(deployment: Deployment) -> Iterator[str]:
         yield f'{variable}="${{{variable}:-$(address "${{hosts[{number}]}}")}}" || exit'
         yield f"export {variable}"
         yield f'echo "{node} is ${{hosts[{number}]}}, ${variable}"'
+    if mpi:
+        yield from ("", *_PATHS.splitlines(), f"cpus=$((SLURM_CPUS_ON_NODE / {mpi.per_node}))")
     # A step gets one processor unless it asks for more, also in a job that has the whole host.
     step = 'srun --overlap --mem=0 --cpus-per-task="$SLURM_CPUS_ON_NODE" --kill-on-bad-exit=1'
+    start = _mpi_step(mpi) if mpi else f"{step} --nodes={len(nodes)} --ntasks={len(nodes)} --ntasks-per-node=1"
+    # Each rank has a folder of its own for the files that the script writes.
+    own = 'export MOONPAD_RUN="${MOONPAD_RUN:-$PWD}/rank-$SLURM_PROCID"'
+    run = f"{own}; exec bash node-0/run.sh" if mpi else _own_script(nodes)
     yield from (
         "",
         "steps=() ready=0 ended=0",
         "trap 'ended=1; kill -TERM \"${steps[@]}\" 2>/dev/null' TERM INT",
         *(["ulimit -l unlimited"] if any(rank.needs.memlock or rank.needs.rdma for rank in ranks) else []),
-        f'{step} --nodes={len(nodes)} --ntasks={len(nodes)} --ntasks-per-node=1 --nodelist="$SLURM_JOB_NODELIST" \\',
-        f"  bash -c '{_own_script(nodes)}' &",
+        f'{start} --nodelist="$SLURM_JOB_NODELIST" \\',
+        f"  bash -c '{run}' &",
         "steps+=($!)",
     )
     for front in fronts:
@@ -118,6 +144,16 @@ def _own_script(nodes: Sequence[str]) -> str:
     if all(node == f"node-{number}" for number, node in enumerate(nodes)):
         return 'exec bash "node-$SLURM_NODEID/run.sh"'
     return f'set -- {" ".join(nodes)}; shift "$SLURM_NODEID"; exec bash "$1/run.sh"'
+
+
+def _mpi_step(mpi: MpiRanks) -> str:
+    """One task a rank, the ranks of a host side by side: the engine's ranks count its devices. They share the host's
+    processors, of which rank 0 uses many."""
+    return (
+        "srun --mpi=pmix --overlap --mem=0 --cpus-per-task=$((cpus > 1 ? cpus : 1)) --cpu-bind=none"
+        f" --kill-on-bad-exit=1 --distribution=block --nodes={len(mpi.nodes)}"
+        f" --ntasks={mpi.count} --ntasks-per-node={mpi.per_node}"
+    )
 
 
 def _devices(rank: Process) -> Iterator[str]:

@@ -6,20 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.engines.pool_routers import ROUTERS
+from moonpad.engines.pool_routers import ROUTERS as POOL_ROUTERS
 from moonpad.engines.pools import pools_deployment
+from moonpad.engines.routers import Router
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
 from moonpad.plan.pools_from_spec import PORTS_TAKEN
+from moonpad.plan.replicas import machines_apart, routed, router_of, router_runtime
 from moonpad.render.aisbench import START, render_aisbench
 from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
 from moonpad.render.firewall import render_firewall
 from moonpad.render.kubernetes import render_kubernetes
+from moonpad.render.mpirun import render_mpirun
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
-from moonpad.render.slurm import render_slurm
+from moonpad.render.slurm import by_rank, render_slurm
 from moonpad.render.systemd import render_systemd
+from moonpad.spec.router_table import RouterTable
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Image, Reach, Role, Runtime
 from moonpad.values.errors import UsageError
@@ -29,9 +33,9 @@ from moonpad.values.pools import PoolRole
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
 THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd", "slurm")
-NOT_YET: Final = ("mpirun",)
-
-
+"""For every engine, unless it starts its ranks by MPI; then there are shell, systemd, slurm and mpirun."""
+WITH_ROUTER: Final = ("shell", "compose", "kubernetes")
+"""Targets that copies behind a router are written for."""
 FOR_POOLS: Final = ("shell", "slurm", "kubernetes")
 """Targets that prefill and decode pools are written for."""
 
@@ -52,34 +56,45 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     """
     if target in CLIENTS:
         return Files(render_aisbench(spec), START)
-    if target in NOT_YET:
+    if spec.router is not None and target not in WITH_ROUTER:
         raise UsageError(
-            f"rendering for {target} is not supported yet", remedy=f"use --to {', '.join((*THERE, *CLIENTS))}"
+            f"copies behind a router are not written for {target} yet",
+            remedy=f"use --to {', '.join(WITH_ROUTER)}",
         )
+    if spec.router is not None and target != "kubernetes" and machines_apart(spec):
+        raise UsageError(f"copies on several machines are not written for {target} yet", remedy="use --to kubernetes")
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
-        return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
+        return Files({**render_shell(deployment), **_firewall(spec, deployment)}, "bash {}")
     if target == "systemd":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
-        return Files({**render_systemd(deployment), **render_firewall(deployment)}, "systemd-analyze verify {}")
+        return Files({**render_systemd(deployment), **_firewall(spec, deployment)}, "systemd-analyze verify {}")
     if target == "slurm":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
-        scripts = render_docker(deployment) if spec.engine.image else render_shell(deployment)
-        return Files({**render_slurm(deployment, scripts), **render_firewall(deployment)}, "sbatch {}")
+        ranks = by_rank(deployment)
+        scripts = render_docker(ranks) if spec.engine.image else render_shell(ranks)
+        return Files({**render_slurm(ranks, scripts), **_firewall(spec, deployment)}, "sbatch {}")
+    if target == "mpirun":
+        deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
+        started, files = render_mpirun(deployment, _ssh_port(spec))
+        return Files({**files, **render_firewall(started)}, "bash {}")
     image = container_of(spec, plan)
     # Pods have addresses of their own, also where containers would share the network of their hosts.
-    deployment = deployment_of(spec, plan, replace(image, own_network=True) if target == "kubernetes" else image)
+    in_pods = target == "kubernetes"
+    deployment = deployment_of(
+        spec, plan, replace(image, own_network=True) if in_pods else image, one_machine=not in_pods
+    )
     if any(process.role is Role.LAUNCHER for process in deployment.processes):
         raise UsageError(
-            f"this engine starts its ranks on other machines over MPI, which is not supported for {target} yet",
-            remedy="use --to shell",
+            f"this engine starts its ranks on other machines over MPI, which is not supported for {target}",
+            remedy="use --to mpirun or --to slurm",
         )
     match target:
         case "kubernetes":
             return Files(render_kubernetes(deployment, spec.kubernetes), "kubectl apply -f {}")
         case "compose":
-            return Files({**render_compose(deployment), **render_firewall(deployment)}, "docker compose -f {} up")
-    return Files({**render_docker(deployment), **render_firewall(deployment)}, "bash {}")
+            return Files({**render_compose(deployment), **_firewall(spec, deployment)}, "docker compose -f {} up")
+    return Files({**render_docker(deployment), **_firewall(spec, deployment)}, "bash {}")
 
 
 def render_pools(target: str, spec: Spec, plans: Mapping[PoolRole, Plan]) -> Files:
@@ -126,7 +141,7 @@ def pools_of(spec: Spec, plans: Mapping[PoolRole, Plan], runtimes: Mapping[PoolR
 
 def router_image(spec: Spec, engine_image: str) -> str:
     """Raises UsageError where the engine's image has no router and the spec names no other."""
-    router = ROUTERS[spec.engine.name]
+    router = POOL_ROUTERS[spec.engine.name]
     if spec.transfer.router_image:
         return spec.transfer.router_image
     if not router.in_engine_image:
@@ -137,10 +152,42 @@ def router_image(spec: Spec, engine_image: str) -> str:
     return engine_image
 
 
-def deployment_of(spec: Spec, plan: Plan, runtime: Runtime) -> Deployment:
-    """With a front where the spec opens the endpoint to others."""
+def deployment_of(spec: Spec, plan: Plan, runtime: Runtime, *, one_machine: bool = True) -> Deployment:
+    """With a front where the spec opens the endpoint to others, and with copies behind a router where it says so.
+    `one_machine`: the copies share its devices.
+
+    Raises:
+        UsageError: the copies run in containers, and no image of the router is known; or see `routed`.
+    """
     engine = engine_of(spec)
+    if found := router_of(spec):
+        deployment = routed(spec, engine, plan, runtime, _router_in(*found, runtime), one_machine=one_machine)
+        front = spec.endpoint.front_image or IMAGE
+        return with_front(deployment, spec.endpoint.port, front) if spec.endpoint.expose else deployment
     if plan.serving.reach != "public":
         return engine.processes(plan, runtime)
     front = spec.endpoint.front_image or IMAGE
     return with_front(engine.processes(behind(plan), runtime), plan.serving.port, front)
+
+
+def _ssh_port(spec: Spec) -> int | None:
+    """mpirun has one for all hosts; where they differ, the configuration of ssh says each."""
+    ports = {host.port for host in spec.hosts[1:]}
+    return ports.pop() if len(ports) == 1 else None
+
+
+def _firewall(spec: Spec, deployment: Deployment) -> Mapping[str, Rendered]:
+    """Copies on one machine meet nobody of another one."""
+    return {} if spec.router else render_firewall(deployment)
+
+
+def _router_in(router: Router, table: RouterTable, engine_in: Runtime) -> Runtime:
+    """Beside engines in containers the router runs in one too."""
+    if not isinstance(engine_in, Image):
+        return router_runtime(router)
+    if table.image is None:
+        raise UsageError(
+            f"no image of {router.name} is named, and the engine runs in one",
+            remedy='name one that has it and Python: [router] image = "NAME@sha256:..."',
+        )
+    return Image(table.image, (router.command,), own_network=engine_in.own_network)

@@ -63,6 +63,7 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         "confidence": judged.confidence,
         "findings": [finding.as_json() for finding in judged.findings],
         "corrected": [_line(line) for line in judged.corrected],
+        "corrected_files": [{"path": file.path, "text": file.text} for file in judged.corrected_files],
         "better": [
             {
                 "why": better.why,

@@ -19,6 +19,7 @@ from moonpad.report.explain_verdict import memory_words, usual, verdict
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.shell_line import filled_lines, typed_lines
 from moonpad.values.finding import Finding, Severity
+from moonpad.values.visible_text import visible
 
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
 WIDEST: Final = 120
@@ -105,6 +106,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
             text.append("".join(f"  {row}\n" for row in filled_lines(line, width - 2)))
         if len(judged.corrected) > NOTES:
             text.append(f"  and {len(judged.corrected) - NOTES} more commands: --verbose\n")
+    text.append_text(_corrected_files(judged, width))
     for better in judged.better:
         if is_changed and better.why == judged.corrected_with:
             continue
@@ -183,6 +185,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     if _is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append_text(_typed(judged.corrected))
+    text.append_text(_corrected_files(judged, width))
     for better in judged.better:
         text.append("\n")
         text.append_text(_wrapped(f"Better: {better.why}", width, "bold green"))
@@ -215,6 +218,14 @@ def _memory(judged: Judged, width: int, ascii_only: bool) -> Text:
     fit = f"{tokens} of context fit ({judged.confidence})" if judged.fits else f"{tokens} of context do not fit"
     text.append(f"\nOne device: {fit}\n", style="bold" if judged.fits else STYLES[Severity.ERROR])
     text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only))
+    return text
+
+
+def _corrected_files(judged: Judged, width: int) -> Text:
+    text = Text()
+    for file in judged.corrected_files:
+        text.append_text(_wrapped(f"{file.path}, corrected", width, "bold"))
+        text.append("".join(f"  {visible(row)}\n" for row in file.text.rstrip("\n").split("\n")))
     return text
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from moonpad.engines.routers import is_on_loopback
 from moonpad.report.shell_line import shell_lines
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Deployment, Executable, Process
@@ -45,7 +46,7 @@ class Command:
 def commands_of(deployment: Deployment, model: str, *, here: bool = True) -> tuple[Command, ...]:
     """Every process; `model` is what stands for the checkpoint: its id, or, where it is `here`, its folder.
 
-    The address of a node is a placeholder where there are several, and the loopback where there is one.
+    The address of a node is a placeholder where there are several, and the loopback where there is one machine.
     """
     bindings = _bindings(deployment, model)
     nodes = {process.name: process.node for process in deployment.processes}
@@ -76,9 +77,9 @@ def placeholder(node: str) -> str:
 def _bindings(deployment: Deployment, model: str) -> Bindings:
     refs = {ref for process in deployment.processes for ref in _refs(process)}
     paths = {ref.name for ref in refs if isinstance(ref, PathRef)}
-    alone = len({process.node for process in deployment.processes}) == 1
+    nodes = {ref.node for ref in refs if isinstance(ref, HostRef)}
     return Bindings(
-        hosts={ref.node: "127.0.0.1" if alone else placeholder(ref.node) for ref in refs if isinstance(ref, HostRef)},
+        hosts={node: "127.0.0.1" if is_on_loopback(node, deployment) else placeholder(node) for node in nodes},
         ports={ref: deployment.port_spec(ref).preferred for ref in refs if isinstance(ref, PortRef)},
         ranks={process.node: process.rank for process in deployment.processes},
         paths={name: {"checkpoint": model, "run": "."}.get(name, f"{name.upper()}_FOLDER") for name in paths},

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.engines import ENGINES
+from moonpad.engines.routers import ROUTERS
 from moonpad.facts.processes import read_boot_id, read_start
 from moonpad.run.controller_state import ControllerJournal, ControllerState, write_controller
 from moonpad.run.endpoints import endpoint_of, keyless_endpoint_of
-from moonpad.run.generation_monitor import GenerationMonitor, MonitoredRun, World
+from moonpad.run.generation_monitor import GenerationMonitor, MonitoredRun, Watchable, Watched, World
 from moonpad.run.keeper.state_file import has_keeper
 from moonpad.run.restart_policy import restart_delay_s, restarts_within
 from moonpad.store.run_folder import RunFolder
@@ -43,6 +44,13 @@ class Decision:
     reason: str
 
 
+def _watched_of(about: dict[str, Any]) -> Watchable:
+    """Of a run with a router: the router's log, and the metrics of the copies."""
+    engine = ENGINES[str(about.get("engine"))]
+    router = about.get("router")
+    return Watched(ROUTERS[router["name"]].log, engine.metrics) if router else engine
+
+
 class Controller:
     """One run's decisions, a `tick` at a time."""
 
@@ -50,7 +58,7 @@ class Controller:
         about = folder.about()
         self._folder = folder
         self._world = world or World()
-        self._engine_name = str(about.get("engine"))
+        self._watched = _watched_of(about)
         self._policy = Policy.of(about.get("policy") or {})
         self._journal = ControllerJournal(folder, self._world.clock)
         self._identity = os.getpid(), read_start(os.getpid()), read_boot_id()
@@ -117,7 +125,7 @@ class Controller:
         return self._monitor
 
     def _monitored_run(self) -> MonitoredRun:
-        engine = ENGINES[self._engine_name]
+        engine = self._watched
         try:
             return MonitoredRun(self._folder, engine, endpoint_of(self._folder), self._policy)
         except PreflightRefused as error:

@@ -37,7 +37,7 @@ def find_run(target: str | Path | None) -> RunFolder:
                 f"{name_of(target)} was never up on this machine", remedy=f"moonpad up {shell_word(target)}"
             )
         return folder
-    folders = current_runs()
+    folders = without_copies(current_runs())
     if len(folders) > 1:
         readable = tuple(folder for folder in folders if _is_readable(folder))
         up = tuple(folder for folder in readable if read_status(folder, None).up)
@@ -49,6 +49,26 @@ def find_run(target: str | Path | None) -> RunFolder:
         raise UsageError("no endpoint is up", remedy="moonpad up SPEC.toml")
     names = ", ".join(folder.name for folder in folders)
     raise UsageError(f"several endpoints are up: {names}", remedy="name one of them")
+
+
+def copies_of(name: str) -> tuple[RunFolder, ...]:
+    """The current runs of the copies behind that endpoint's router, in their order; empty where it has none."""
+    copies = [folder for folder in current_runs() if group_of(folder) == name]
+    return tuple(sorted(copies, key=lambda folder: (len(folder.name), folder.name)))
+
+
+def group_of(folder: RunFolder) -> str:
+    """The endpoint whose copy the run is; "" of every other one, and of one that a newer moonpad wrote."""
+    try:
+        return str(folder.about().get("group") or "")
+    except SchemaTooNew:
+        return ""
+
+
+def without_copies(folders: tuple[RunFolder, ...]) -> tuple[RunFolder, ...]:
+    """The runs, without the copies of an endpoint whose router is among them."""
+    names = {folder.name for folder in folders}
+    return tuple(folder for folder in folders if group_of(folder) not in names)
 
 
 def _is_readable(folder: RunFolder) -> bool:
@@ -72,7 +92,14 @@ def keyless_endpoint_of(folder: RunFolder) -> Endpoint:
     """Enough for `/health` and `/metrics`, which need no key."""
     about = folder.about()
     base_url, model, engine = (str(about.get(name, "")) for name in ("base_url", "served_name", "engine"))
-    return Endpoint(base_url, model, None, engine)
+    return Endpoint(
+        base_url,
+        model,
+        None,
+        engine,
+        health_path=str(about.get("health_path", "/health")),
+        replica_urls=tuple(map(str, about.get("replica_urls", ()))),
+    )
 
 
 def endpoint_of_run(target: str | Path | None, key: Secret | None) -> Endpoint:

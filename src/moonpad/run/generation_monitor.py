@@ -7,11 +7,11 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from moonpad.engines.base import Engine, MetricNames
-from moonpad.engines.log_grammar import Progress
+from moonpad.engines.base import MetricNames
+from moonpad.engines.log_grammar import LogGrammar, Progress
 from moonpad.facts.ports import listens
 from moonpad.facts.probe import Unknown
 from moonpad.facts.processes import find_descendants
@@ -68,12 +68,29 @@ class World:
     ours: Callable[[RunFolder, Endpoint], bool] = is_ours
 
 
+class Watchable(Protocol):
+    """What of a program its monitor has to know."""
+
+    @property
+    def log(self) -> LogGrammar: ...
+    @property
+    def metrics(self) -> MetricNames: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """`Watchable` of two sources."""
+
+    log: LogGrammar
+    metrics: MetricNames
+
+
 @dataclass(frozen=True, slots=True)
 class MonitoredRun:
     """`keyless` says why the endpoint cannot be asked for a token; "" where it can."""
 
     folder: RunFolder
-    engine: Engine
+    engine: Watchable
     endpoint: Endpoint
     policy: Policy
     keyless: str = ""
@@ -185,7 +202,7 @@ class GenerationMonitor:
                     self._ready = None
             case FirstTokenRefused(answer):
                 why = f"{answer.status or 'no answer'}: {answer.text[:300]}"
-                reason = f"/health answered 200, and the first real request failed ({why})"
+                reason = f"{self.run.endpoint.health_path} answered 200, and the first real request failed ({why})"
                 self._journal.append("refused", answer=why, reason=reason)
                 self._give_up(reason)
             case StartOverdue(budget_s):
@@ -226,7 +243,7 @@ class GenerationMonitor:
         self._collect_canary()
         answer = self._world.health(self.run.endpoint, limit_s)
         self.unreachable = answer.status is None
-        self._health = "" if answer.ok else f"/health: {answer.text[:200] or answer.status}"
+        self._health = "" if answer.ok else f"{self.run.endpoint.health_path}: {answer.text[:200] or answer.status}"
         if event := self._stable.take(self._world.clock(), answer.ok):
             self._journal.append(event, **({"reason": self._health} if event == "unhealthy" else {}))
         sample = self._world.load(self.run.endpoint, self.run.engine.metrics, limit_s)
@@ -236,7 +253,7 @@ class GenerationMonitor:
             self._send_canary(now_s)
         if self.state is State.READY:
             blind = self.run.keyless or self._stall.blind
-            self.because = self._health or "/health answers 200"
+            self.because = self._health or f"{self.run.endpoint.health_path} answers 200"
             self.because += f"; hangs cannot be detected: {blind}" if blind else ""
         least, most = READY_POLL_S
         return min(most, max(least, min(policy.stall_after_s, policy.min_healthy_s) / 5))

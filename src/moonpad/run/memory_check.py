@@ -15,6 +15,7 @@ from moonpad.facts.probe import Unknown
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.logged_figures import logged_kv_bytes, measured_start
 from moonpad.run.prepare import Prepared
+from moonpad.run.startable import Startable
 from moonpad.store.calibrations import keep_calibration, own_calibrations
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.checkpoint import Checkpoint
@@ -84,14 +85,14 @@ def write_expected(folder: RunFolder, expected: Expected | Unknown) -> None:
     folder.write_memory(document)
 
 
-def keep_measured(folder: RunFolder, prepared: Prepared, expected: Expected | Unknown) -> None:
+def keep_measured(folder: RunFolder, prepared: Startable, expected: Expected | Unknown) -> None:
     """Keeps the KV cache size that the engine reported, if it did, for later plans."""
     measured: dict[str, list[tuple[str, float]]] = {}
     for event in folder.events():
         for name in ("kv_gib", "kv_set_gib", "kv_tokens"):
             if name in event and (value := number_of(str(event[name]))) is not None:
                 measured.setdefault(name, []).append(("", value))
-    figures = {name: over_ranks(name, values, prepared.engine.log) for name, values in measured.items()}
+    figures = {name: over_ranks(name, values, prepared.log) for name, values in measured.items()}
     if "kv_set_gib" in figures:
         figures.setdefault("kv_gib", figures["kv_set_gib"])
     if isinstance(expected, Unknown) or not figures.get("kv_gib", 0.0) > 0.01:

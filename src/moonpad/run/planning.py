@@ -13,6 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import finished, in_words_of_the_spec, request_of, unjudged_plan
 from moonpad.plan.judgement import forgive
+from moonpad.plan.replicas import shared
 from moonpad.plan.search import search
 from moonpad.run.knowledge import knowledge, local_cluster
 from moonpad.spec.loader import LoadedSpec
@@ -134,9 +135,10 @@ def known_checkpoint(loaded: LoadedSpec) -> Checkpoint:
 
 
 def cluster_of(spec: Spec) -> Cluster:
-    """What the spec names, else what there is here, one machine for each of its hosts. Raises PreflightRefused: it
-    names none, and what this machine has is not known."""
+    """What the spec names, else what there is here, one machine for each of its hosts; of several copies behind a
+    router, the part of one. Raises PreflightRefused: it names none, and what this machine has is not known; or it does
+    not divide among the copies."""
     if spec.hardware.cluster is not None:
-        return parse_cluster(spec.hardware.cluster)
+        return shared(parse_cluster(spec.hardware.cluster), spec)
     here = local_cluster(ENGINES[spec.engine.name], 'set [hardware] cluster, as in cluster = "8xH200"')
-    return replace(here, nodes=len(spec.hosts) or here.nodes)
+    return shared(replace(here, nodes=len(spec.hosts) or here.nodes), spec)

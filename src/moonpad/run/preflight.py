@@ -14,7 +14,7 @@ from moonpad.facts.ports import owner_of_port
 from moonpad.facts.probe import Unknown
 from moonpad.render.proxy import PROGRAM, front_of
 from moonpad.store.paths import state_home
-from moonpad.values.deployment import Deployment, Process
+from moonpad.values.deployment import Deployment
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.host_facts import LOG_BYTES
 from moonpad.values.references import PortRef
@@ -27,7 +27,7 @@ def check(deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Conta
     for process in (process for process in deployment.processes if process.node not in elsewhere):
         for port in process.ports:
             findings.extend(_port(ports[PortRef(process.name, port.name)]))
-        findings.extend(_memory(process))
+        findings.extend(check_memory(process.name, process.needs.memory_bytes))
     findings.extend(_disk(state_home()))
     return tuple(findings)
 
@@ -50,12 +50,13 @@ def _port(number: int) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, Code.PORT_TAKEN, "endpoint.port", f"port {number} is taken by {owner}", remedy)
 
 
-def _memory(process: Process) -> Iterator[Finding]:
-    needed, ram = process.needs.memory_bytes, memory()
+def check_memory(name: str, needed: int) -> Iterator[Finding]:
+    """Whether this host has that much RAM available; `name`: what needs it."""
+    ram = memory()
     if isinstance(ram, Unknown):
         yield Finding(Severity.WARNING, Code.MEMORY_LOW, "memory", f"unknown ({ram.reason})")
     elif ram.available_bytes < needed:
-        message = f"{process.name} needs {gib(needed)} of RAM at its peak, {gib(ram.available_bytes)} is available"
+        message = f"{name} needs {gib(needed)} of RAM at its peak, {gib(ram.available_bytes)} is available"
         remedy = "free memory, or lower [settings] kv_cache_gib"
         yield Finding(Severity.ERROR, Code.MEMORY_LOW, "memory", message, remedy)
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from moonpad.catalog.models import find_model
 from moonpad.checkpoints.completeness import CheckpointFiles, inspect, require_complete
 from moonpad.checkpoints.resolve import checkpoint_folder
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, settled_version
+from moonpad.engines.log_grammar import LogGrammar
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, engine_from_python, find
 from moonpad.facts.devices import this_host
 from moonpad.plan.from_spec import runtime_of
+from moonpad.plan.replicas import replica_deployment
 from moonpad.render.docker_run import docker_run
 from moonpad.render.proxy import engine_port, front_of
 from moonpad.render.rendered import Rendered
@@ -71,16 +73,54 @@ class Prepared:
     interfaces: Mapping[str, str] = field(default_factory=dict)
     """By node: the network interface with its address, where there are several and it was asked for."""
 
+    group: str = ""
+    """The endpoint whose copy this is; "": it is one by itself."""
+
     @property
     def spec(self) -> Spec:
         return self.loaded.spec
 
     @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def program(self) -> str:
+        return "the engine"
+
+    @property
+    def log(self) -> LogGrammar:
+        return self.engine.log
+
+    @property
+    def stop_grace_s(self) -> float:
+        return self.plan.stop_grace_s
+
+    def about(self) -> dict[str, Any]:
+        """As `Startable` has it."""
+        image = self.installed
+        return {
+            "despite": sorted(self.despite),
+            "engine": self.engine.name,
+            "engine_version": self.engine_version,
+            "container": asdict(image) if isinstance(image, ContainerEngine) else None,
+            "checkpoint": str(self.checkpoint.folder),
+            "key": key_source(self.spec, self.key_file) if self.key else None,
+            "group": self.group,
+        }
+
+    def plan_json(self) -> dict[str, Any]:
+        return asdict(self.plan)
+
+    @property
     def digest(self) -> str:
         """Equal where the same is asked for: a start that was measured may change the plan, and changes no spec."""
         where = self.installed.path if isinstance(self.installed, InstalledEngine) else self.installed.client
-        spec = self.spec.model_dump_json(exclude={"gate", "goal", "launch"})
-        words = (spec, self.checkpoint.folder, self.draft, where)
+        spec = self.spec.model_dump_json(exclude={"gate", "goal", "launch", "router"})
+        copies = (
+            self.spec.router.replicas if self.spec.router else 1
+        )  # the policy of the router is not its copies' affair
+        words = (spec, self.checkpoint.folder, self.draft, where, *([copies] if copies > 1 else ()))
         return hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()
 
     @property
@@ -98,11 +138,6 @@ class Prepared:
     def engine_version(self) -> str | None:
         """None for a container image: only the engine in it can say."""
         return self.installed.version if isinstance(self.installed, InstalledEngine) else None
-
-    @property
-    def drain_s(self) -> float:
-        """How long the engine goes on with running requests once it is told to end, new ones refused; 0: it cannot."""
-        return max((process.stop.drain_s for process in self.deployment.processes), default=0.0)
 
     @property
     def policy(self) -> Policy:
@@ -164,8 +199,11 @@ class Prepared:
         return {**here, **{name: folder for name, folder in there.items() if folder is not None}}
 
 
-def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepared:
+def prepare(
+    loaded: LoadedSpec, despite: frozenset[Code] = frozenset(), *, group: str = "", number: int = 0
+) -> Prepared:
     """Reads the checkpoint, judges and plans the spec, finds the engine. `despite`: errors that the person overrides.
+    `group`, `number`: the endpoint whose copy it is, and which of them.
 
     Raises:
         SpecError: the spec names an engine that there is not.
@@ -192,9 +230,12 @@ def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepa
             remedy="name a python instead of the image, or moonpad render --to kubernetes",
         )
     runtime = runtime_of(spec)
-    deployment = (
-        deployment_of(spec, plan, runtime) if isinstance(runtime, Executable) else engine.processes(plan, runtime)
-    )
+    if group:
+        deployment = replica_deployment(spec, engine, plan, runtime, number)
+    elif isinstance(runtime, Executable):
+        deployment = deployment_of(spec, plan, runtime)
+    else:
+        deployment = engine.processes(plan, runtime)
     ranks = [process.rank for process in deployment.processes if process.role is not Role.ROUTER]
     if spec.hosts and ranks != list(range(len(spec.hosts))):
         raise PreflightRefused(
@@ -220,7 +261,13 @@ def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepa
         key=read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ),
         key_file=key_file,
         despite=despite,
+        group=group,
     )
+
+
+def key_source(spec: Spec, key_file: str | None) -> dict[str, str | None]:
+    """Where the key can be read again; never the key."""
+    return {"env": spec.endpoint.api_key_env, "file": key_file}
 
 
 def _refuse_name(loaded: LoadedSpec, checkpoint: CheckpointFiles) -> None:

@@ -160,12 +160,14 @@ def _health(was_ready: bool, because: str, endpoint: Endpoint | None) -> tuple[S
         return State.STARTING, because
     if endpoint is None:
         return State.READY, f"{because}; /health not checked"
-    answer = ask_health(endpoint, HEALTH_TIMEOUT_S)
+    answer, path = ask_health(endpoint, HEALTH_TIMEOUT_S), endpoint.health_path
     if answer.ok:
-        return State.READY, because if "/health" in because else f"{because}; /health answers 200"
+        return State.READY, because if path in because else f"{because}; {path} answers 200"
     if answer.timed_out:
-        return State.READY, f"{because}; /health takes longer than {duration(HEALTH_TIMEOUT_S)} just now"
-    return State.STALLED, f"was ready, and /health does not answer: {answer.text or answer.status}"
+        return State.READY, f"{because}; {path} takes longer than {duration(HEALTH_TIMEOUT_S)} just now"
+    if endpoint.replica_urls and answer.status is not None:
+        return State.STALLED, f"was ready, and no copy behind it can serve: {path} answers {answer.status}"
+    return State.STALLED, f"was ready, and {path} does not answer: {answer.text or answer.status}"
 
 
 def _answer(endpoint: Endpoint | None) -> str:

@@ -12,7 +12,8 @@ import base64
 import json
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -137,6 +138,23 @@ def ask(host: SshHost, command: str, document: Mapping[str, Any]) -> dict[str, A
         raise _lost(host, _tail(done.stderr) or "it gave no answer")
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])  # its shell may print a greeting
     return answer
+
+
+def start_listener(host: SshHost, address: str, ports: Iterable[int], limit_s: float) -> subprocess.Popen[str]:
+    """The agent's `listen` on that host: it ends when its standard input is closed. Raises ContactLost."""
+    words = ("listen", address, str(limit_s), *map(str, ports))
+    command = host.words(shlex.join((*PYTHON, "-c", BOOTSTRAP, *words)))
+    try:
+        client = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+    except OSError as error:
+        raise _lost(host, str(error)) from error
+    if client.stdin is not None:
+        with suppress(OSError):  # a client that has ended says so by its output
+            client.stdin.write(f"{base64.b64encode(keeper_archive()).decode()}\n")
+            client.stdin.flush()
+    return client
 
 
 def _tail(output: str) -> str:

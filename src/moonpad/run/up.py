@@ -19,7 +19,6 @@ from moonpad.engines.log_grammar import Failure, LogGrammar, first_failure, read
 from moonpad.facts.gather import gather
 from moonpad.facts.probe import Unknown
 from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
-from moonpad.run.container import ContainerEngine
 from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.keeper.state_file import FINAL
 from moonpad.run.keeper.stop import run_commands
@@ -27,12 +26,13 @@ from moonpad.run.launch import start_keeper
 from moonpad.run.memory_check import Expected, keep_measured, write_expected
 from moonpad.run.planned_figures import kv_tokens_measured
 from moonpad.run.preflight import check
-from moonpad.run.prepare import Prepared
 from moonpad.run.run_status import is_kept
 from moonpad.run.ssh_hosts import far_log, window
+from moonpad.run.startable import Startable
 from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.store.run_folder import RunFolder, create_run
 from moonpad.values.binding import BoundProcess
+from moonpad.values.deployment import Deployment
 from moonpad.values.errors import ContactLost, LaunchFailed, PreflightRefused
 from moonpad.values.finding import Code
 from moonpad.values.visible_text import shell_word
@@ -61,7 +61,7 @@ class Started:
     kv_tokens: int | None
 
 
-def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False) -> RunFolder:
+def launch(prepared: Startable, *, command_age_s: float, foreground: bool = False) -> RunFolder:
     """Writes the run folder and starts the keeper. `command_age_s` is how long the calling command has lived.
 
     Call it with `interrupts_blocked()`.
@@ -73,14 +73,14 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
     folder: RunFolder | None = None
     placed: list[BoundProcess] = []
     try:
-        folder = create_run(prepared.spec.name)
+        folder = create_run(prepared.name)
         _write_run(folder, prepared)
         folder.append_event("up", command_age_s=round(command_age_s, 3))
         placed.extend(_placed(prepared, folder))
         start_keeper(
             folder,
             placed,
-            grace_s=prepared.plan.stop_grace_s,
+            grace_s=prepared.stop_grace_s,
             policy=prepared.policy,
             ports=prepared.ports,
             foreground=foreground,
@@ -97,9 +97,9 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
     return folder
 
 
-def _placed(prepared: Prepared, folder: RunFolder) -> Iterator[BoundProcess]:
+def _placed(prepared: Startable, folder: RunFolder) -> Iterator[BoundProcess]:
     """What is to be started here: on other hosts everything is put in its place, and a window on it stands here."""
-    far, grace_s, lease_s = prepared.far, prepared.plan.stop_grace_s, prepared.spec.launch.host_lease_s
+    far, grace_s, lease_s = prepared.far, prepared.stop_grace_s, prepared.loaded.spec.launch.host_lease_s
     for process, bound in zip(prepared.deployment.processes, prepared.bound(folder.path), strict=True):
         if process.node in far:
             yield window(far[process.node], bound, folder.run_id, grace_s=grace_s, lease_s=lease_s)
@@ -127,7 +127,7 @@ def note_facts(folder: RunFolder, expected: Expected | Unknown) -> None:
 
 def await_ready(
     folder: RunFolder,
-    prepared: Prepared,
+    prepared: Startable,
     show: Callable[[Event], None],
     expected: Expected | Unknown,
     ticks: Sequence[Callable[[], None]] = (),
@@ -151,9 +151,9 @@ def await_ready(
                 raise _ended(folder, prepared, event)
         problem = ""
         if not kept:
-            problem = f"its keeper was killed while it was {phase_of(folder, prepared.engine.log)}"
+            problem = f"its keeper was killed while it was {phase_of(folder, prepared.log)}"
         elif time.monotonic() > deadline:
-            problem = f"not ready after {limit_s:.0f} s, the last phase was: {phase_of(folder, prepared.engine.log)}; "
+            problem = f"not ready after {limit_s:.0f} s, the last phase was: {phase_of(folder, prepared.log)}; "
             problem += f"its controller reported nothing (see {folder.path / 'controller.log'})"
         if problem:
             _clean_up(folder, prepared)
@@ -181,7 +181,7 @@ def started(folder: RunFolder, ready: Event) -> Started:
     return Started(folder, seconds, float(ready.get("token_s", 0.0)), kv_tokens_measured(folder))
 
 
-def _ended(folder: RunFolder, prepared: Prepared, event: Event) -> LaunchFailed:
+def _ended(folder: RunFolder, prepared: Startable, event: Event) -> LaunchFailed:
     _await_gone(folder, prepared)
     reason = str(event.get("reason", ""))
     if event["event"] == "stopped":
@@ -193,10 +193,10 @@ def _ended(folder: RunFolder, prepared: Prepared, event: Event) -> LaunchFailed:
     if given_up and given_up.get("reason") == reason:
         return why_ended(folder, prepared, reason)
     # It ended by itself, before or after the controller had given it up.
-    return why_ended(folder, prepared, f"the engine ended while {phase_of(folder, prepared.engine.log)} ({reason})")
+    return why_ended(folder, prepared, f"{prepared.program} ended while {phase_of(folder, prepared.log)} ({reason})")
 
 
-def _await_gone(folder: RunFolder, prepared: Prepared) -> None:
+def _await_gone(folder: RunFolder, prepared: Startable) -> None:
     """The name's lock goes with the keeper: once the end is reported, a new start is possible at once."""
     until = time.monotonic() + LETTING_GO_S
     while is_kept(folder):
@@ -206,27 +206,27 @@ def _await_gone(folder: RunFolder, prepared: Prepared) -> None:
         time.sleep(FOLLOW_S)
 
 
-def _clean_up(folder: RunFolder, prepared: Prepared) -> None:
+def _clean_up(folder: RunFolder, prepared: Startable) -> None:
     with suppress(ContactLost):
-        stop_run(folder, prepared.plan.stop_grace_s, patience_s=START_PATIENCE_S)
+        stop_run(folder, prepared.stop_grace_s, patience_s=START_PATIENCE_S)
 
 
 def stop_after_interrupt(
-    folder: RunFolder, prepared: Prepared, *, patience_s: float | None = START_PATIENCE_S
+    folder: RunFolder, prepared: Startable, *, patience_s: float | None = START_PATIENCE_S
 ) -> Stopped:
     """Ctrl-C: one stops cleanly, a second one at once."""
     try:
-        return stop_run(folder, prepared.plan.stop_grace_s, patience_s=patience_s)
+        return stop_run(folder, prepared.stop_grace_s, patience_s=patience_s)
     except KeyboardInterrupt:
-        return stop_run(folder, prepared.plan.stop_grace_s, patience_s=0.0)
+        return stop_run(folder, prepared.stop_grace_s, patience_s=0.0)
 
 
 # --- why it ended ----------------------------------------------------------------------------------------------------
 
 
-def why_ended(folder: RunFolder, prepared: Prepared, what: str) -> LaunchFailed:
+def why_ended(folder: RunFolder, prepared: Startable, what: str) -> LaunchFailed:
     """`what` with the cause that can be found: who has the port, and the first true error of the log."""
-    failure = failure_of(folder, prepared.engine.log, what)
+    failure = failure_of(folder, prepared.log, what)
     # By the check before the start: the process that has taken one of our ports by now.
     findings = check(prepared.deployment, prepared.ports, prepared.far)
     taken = [finding for finding in findings if finding.code is Code.PORT_TAKEN]
@@ -268,28 +268,26 @@ def _log_lines(folder: RunFolder, log: Path | None = None) -> Iterator[str]:
 # --- what is written down --------------------------------------------------------------------------------------------
 
 
-def _write_run(folder: RunFolder, prepared: Prepared) -> None:
-    spec, image = prepared.spec, prepared.installed
+def _write_run(folder: RunFolder, prepared: Startable) -> None:
     replace_text(folder.path / "spec.toml", prepared.loaded.text)
-    replace_json(folder.path / "plan.json", asdict(prepared.plan))
+    replace_json(folder.path / "plan.json", prepared.plan_json())
     for path, rendered in prepared.rendered.items():
         replace_text(folder.path / "rendered" / path, rendered.text, rendered.mode)
-    key = {"env": spec.endpoint.api_key_env, "file": prepared.key_file}
     folder.write_about(
         digest=prepared.digest,
-        despite=sorted(prepared.despite),
         spec=str(prepared.loaded.path.resolve()),
         base_url=prepared.endpoint.base_url,
         open_port=prepared.open_port,
         served_name=prepared.deployment.served_name,
-        engine=prepared.engine.name,
-        engine_version=prepared.engine_version,
-        container=asdict(image) if isinstance(image, ContainerEngine) else None,
-        checkpoint=str(prepared.checkpoint.folder),
-        key=key if prepared.key else None,
         ports=sorted(prepared.ports.values()),
         hosts={node: host.target for node, host in prepared.far.items()},
-        stop_grace_s=prepared.plan.stop_grace_s,
-        drain_s=prepared.drain_s,
+        stop_grace_s=prepared.stop_grace_s,
+        drain_s=drain_s(prepared.deployment),
         policy=asdict(prepared.policy),
+        **prepared.about(),
     )
+
+
+def drain_s(deployment: Deployment) -> float:
+    """How long it goes on with running requests once it is told to end, new ones refused; 0: it cannot."""
+    return max((process.stop.drain_s for process in deployment.processes), default=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
 
@@ -86,6 +86,8 @@ class SettingsTable(Table):
     extra_args: Annotated[
         tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
     ] = ()
+    option_file: dict[str, Any] = Field(default_factory=dict, description="a table of keys of the engine's option file")
+    """TensorRT-LLM: keys of its YAML beside those that are made of the settings above."""
 
     @model_validator(mode="after")
     def _a_draft_proposes(self) -> SettingsTable:

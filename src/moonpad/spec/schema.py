@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
 from moonpad.catalog.clusters import parse_cluster
@@ -32,6 +32,7 @@ from moonpad.spec.fields import (
 from moonpad.spec.layout_tables import LayoutTable, SettingsTable
 from moonpad.spec.near_match import did_you_mean
 from moonpad.spec.pool_tables import PoolTable, TransferTable, transfer_flag
+from moonpad.spec.router_table import LONGEST_ROUTED_NAME, RouterTable, refuse_colliding_ports
 from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
 from moonpad.values.plan_answer import Goal
@@ -212,6 +213,7 @@ class Spec(Table):
     prefill: PoolTable | None = None
     decode: PoolTable | None = None
     hosts: Annotated[tuple[HostTable, ...], Field(strict=False, description="a list of tables, [[hosts]]")] = ()
+    router: Annotated[RouterTable | None, Field(description="a table, [router]")] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -250,6 +252,21 @@ class Spec(Table):
         if self.hosts:
             raise ValueError("has [[hosts]] beside [prefill] and [decode], which are rendered and not started by ssh")
         return self
+
+    @field_validator("router")
+    @classmethod
+    def _fits_the_rest(cls, router: RouterTable | None, info: ValidationInfo) -> RouterTable | None:
+        if router is None:
+            return None
+        if info.data.get("prefill") or info.data.get("decode"):
+            raise ValueError("and [prefill] with [decode] exclude one another: two pools have a router of their own")
+        if info.data.get("hosts"):
+            raise ValueError("and [[hosts]] exclude one another: copies behind a router run on this machine")
+        if (name := info.data.get("name")) and len(name) > LONGEST_ROUTED_NAME:
+            raise ValueError(f"needs a name of at most {LONGEST_ROUTED_NAME} characters: each copy's name adds to it")
+        if (endpoint := info.data.get("endpoint")) is not None:
+            refuse_colliding_ports(endpoint, router)
+        return router
 
     @field_validator("engine", mode="before")
     @classmethod
@@ -290,4 +307,5 @@ TABLES: Final[dict[str, type[Table]]] = {
     **{f"{role}.layout": LayoutTable for role in POOL_ROLES},
     **{f"{role}.settings": SettingsTable for role in POOL_ROLES},
     "hosts": HostTable,
+    "router": RouterTable,
 }

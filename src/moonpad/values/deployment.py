@@ -139,6 +139,22 @@ class Stop:
     drain_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class MpiRanks:
+    """What a launcher starts by MPI: `command` as `per_node` ranks on each of `nodes`, the launcher's own first.
+
+    For those who start the ranks without the launcher's arguments: another MPI, or a scheduler.
+    """
+
+    command: tuple[Arg, ...]
+    nodes: tuple[str, ...]
+    per_node: int
+
+    @property
+    def count(self) -> int:
+        return len(self.nodes) * self.per_node
+
+
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 """Names of processes, gangs and runs: valid as a DNS label, a file name and an option value at once."""
 
@@ -162,6 +178,8 @@ class Process:
     ready: Probe = AliveProbe()
     start_budget_s: float = 600.0
     stop: Stop = Stop()
+    ranks: MpiRanks | None = None
+    """Of a launcher; its `argv` starts them by `mpirun`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
@@ -205,6 +223,12 @@ class Deployment:
     @property
     def processes(self) -> tuple[Process, ...]:
         return tuple(process for gang in self.gangs for process in gang.processes)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Every node that something runs on, those to which a launcher takes its ranks among them."""
+        own = (process.ranks.nodes if process.ranks else (process.node,) for process in self.processes)
+        return tuple(dict.fromkeys(node for nodes in own for node in nodes))
 
     def process(self, name: str) -> Process:
         for process in self.processes:

@@ -12,6 +12,9 @@ from moonpad.values.secret import Secret
 class Endpoint:
     """`base_url` ends in `/v1`. `engine` is "" where it is unknown. `planned`: figures of our own deployment.
     `timeout_s`: the longest that the user gives one answer; None leaves it to the verb.
+
+    `health_path`: what answers 200 while it can serve. `replica_urls`: behind a router, the roots of the copies, whose
+    metrics together are those of the endpoint.
     """
 
     base_url: str
@@ -20,6 +23,8 @@ class Endpoint:
     engine: str = ""
     planned: tuple[Planned, ...] = ()
     timeout_s: float | None = None
+    health_path: str = "/health"
+    replica_urls: tuple[str, ...] = ()
 
     @property
     def root_url(self) -> str:

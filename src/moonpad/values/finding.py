@@ -49,6 +49,17 @@ class Code(StrEnum):
     KEY_MISSING = "key-missing"
     KEY_EXPOSED = "key-exposed"
     HOSTS_DIFFER = "hosts-differ"
+    # doctor
+    HOST_SOFTWARE = "host-software"
+    """Driver, CUDA, ROCm, CANN, Python or C library of a host are not what the engine's release asks for."""
+    DEVICE_TROUBLE = "device-trouble"
+    TOPOLOGY = "topology"
+    NETWORK = "network"
+    LIMIT_LOW = "limit-low"
+    DISK_SLOW = "disk-slow"
+    CONTAINER_RUNTIME = "container-runtime"
+    ADVISORY = "advisory"
+    FACT_UNKNOWN = "fact-unknown"
     # verify
     UNREACHABLE = "unreachable"
     WRONG_ANSWER = "wrong-answer"

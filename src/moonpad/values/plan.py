@@ -147,6 +147,8 @@ class Plan:
     checkpoint_file: str = ""
     """What an engine is told that takes the path of a file: its name in the checkpoint's folder."""
     extra_args: tuple[str, ...] = ()
+    option_file: str = ""
+    """A JSON object of further keys of the engine's option file, or ""."""
     start_budget_s: float = 900.0
     """How long a start may take before it is given up."""
     stop_grace_s: float = 20.0

@@ -48,6 +48,9 @@ MOST_EVENTS: Final = 1_000_000
 EXCHANGES: Final = 4
 NOT_PACKED: Final = {"Accept-Encoding": "identity"}
 OBEY_LIMIT: Final = "let the engine obey max_tokens, and no gateway repeat its answer"
+LATE: Final = (
+    "look at the engine's log: moonpad logs; if it is slow and sound, give each answer more time: --timeout 10m"
+)
 EVIDENCE_CHARACTERS: Final = 4000
 
 Body = Mapping[str, object]
@@ -76,10 +79,15 @@ class Deadlines:
     most_s: float = 900.0
 
     def within(self, most_s: float | None) -> Deadlines:
-        """The same, with at most `most_s` for anything; None changes nothing."""
+        """The same, with `most_s` for an answer, be that less or more, and at most as much for anything else; None
+        changes nothing."""
         if most_s is None:
             return self
-        return replace(self, **{row.name: min(getattr(self, row.name), most_s) for row in fields(self)})
+        limits = {row.name: min(getattr(self, row.name), most_s) for row in fields(self)}
+        return Deadlines(**{**limits, **dict.fromkeys(OF_AN_ANSWER, most_s)})
+
+
+OF_AN_ANSWER: Final = ("answer_s", "idle_s", "stream_s", "most_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +277,7 @@ class Api:
                 yield response, caps, record
         except TimeoutError as error:
             message = f"{_passed(error, timeout)} {url}"
-            raise ContactLost(message, remedy="look at the engine's log: moonpad logs") from error
+            raise ContactLost(message, remedy=LATE) from error
         except (aiohttp.ClientError, OSError) as error:
             message = f"no answer from {url}: {_shortened(' '.join(str(error).split()), 500) or type(error).__name__}"
             raise ContactLost(message, remedy="check the address, and that the server is up") from error

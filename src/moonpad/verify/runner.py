@@ -16,10 +16,11 @@ from moonpad.values.finding import Code
 from moonpad.verify import remediation
 from moonpad.verify.api import EXCHANGES, Api, Deadlines, Exchange, connect
 from moonpad.verify.judged_model import facts_by_card, owner_of, subject_of, too_small
+from moonpad.verify.own_text.comparable import is_greedy
 from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, recorded
 from moonpad.verify.own_text.template import model_of
 from moonpad.verify.own_text.verdict import settle
-from moonpad.verify.own_text.witness import Witness, is_greedy
+from moonpad.verify.own_text.witness import Witness
 from moonpad.verify.probe import ApiProbe, Outcome, ProbeEnded, Status, failed, skipped
 from moonpad.verify.probe_helpers import greedy
 from moonpad.verify.probes import LONG_PROBES, PROBES

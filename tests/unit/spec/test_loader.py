@@ -52,6 +52,7 @@ def test_everything_said() -> None:
         "[layout]\ntp = 2\npp = 3\ndp = 4\nep = 8\ndcp = 5\nexpert_parallel = true\n"
         "[settings]\nmax_model_len = 1\nmax_num_seqs = 2\nmax_num_batched_tokens = 3\ngpu_memory_utilization = 0.5\n"
         'kv_cache_dtype = "auto"\nkv_cache_gib = 4\nenforce_eager = false\nextra_args = ["--seed", "-1"]\n'
+        "option_file = { print_iter_log = true, moe_config = { backend = 'CUTLASS' } }\n"
         'prefix_caching = true\nattention_backend = "FLASHMLA"\nblock_size = 64\nkv_free_fraction = 1.0\n'
         "redundant_experts = 0\ngpu_experts = 0\nhost_expert_layers = 60\ndevice_layers = 62\n"
         'executor = "ray"\ntext_only = true\ndraft = "/models/draft"\ndraft_tokens = 5\n'
@@ -90,6 +91,7 @@ def test_everything_said() -> None:
         "host_expert_layers": 60,
         "device_layers": 62,
         "extra_args": ("--seed", "-1"),
+        "option_file": {"print_iter_log": True, "moe_config": {"backend": "CUTLASS"}},
     }
     assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (120.0, 0.5)
 

@@ -15,7 +15,7 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.secret import Secret
 from moonpad.verify import api
-from moonpad.verify.api import Api, Body, connect
+from moonpad.verify.api import Api, Body, Deadlines, connect
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -151,3 +151,13 @@ def test_the_key_is_sent_and_not_shown() -> None:
 def test_a_request_that_is_no_text_is_refused_before_it_is_sent() -> None:
     with pytest.raises(UsageError, match="JSON"):
         ask(answers(b"{}"), lambda client: client.chat({"messages": [{"content": "\udcff"}]}))
+
+
+@pytest.mark.parametrize("given_s", [5.0, 300.0, 3600.0])
+def test_the_users_time_limit_is_that_of_an_answer(given_s: float) -> None:
+    """Less than the usual, or more: a sound server on a processor writes two tokens a second."""
+    usual, given = Deadlines(), Deadlines().within(given_s)
+    assert (given.answer_s, given.idle_s, given.stream_s, given.most_s) == (given_s,) * 4
+    others = (given.connect_s, given.control_s, given.canary_s)
+    assert others == tuple(min(limit_s, given_s) for limit_s in (usual.connect_s, usual.control_s, usual.canary_s))
+    assert usual.within(None) == usual

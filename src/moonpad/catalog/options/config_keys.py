@@ -1,5 +1,6 @@
-"""Which keys the JSON configurations of `vllm serve` have by release: `data/vllm-config-keys.json`, made by
-scripts/record_options/config_keys.py."""
+"""Which keys the configurations of an engine have by release: the JSON of `vllm serve`'s options, in
+`data/vllm-config-keys.json`, made by scripts/record_options/config_keys.py; the YAML of TensorRT-LLM, in
+`data/trtllm-config-keys.json`, read by hand, whose keys outside of all sections stand in the table ""."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from moonpad.catalog.options.tables import holds, nearest, read
 
-TABLES: Final = {"vllm serve": "vllm-config-keys"}
+TABLES: Final = {"vllm serve": "vllm-config-keys", "trtllm-serve": "trtllm-config-keys"}
 """By program; the plugin for Ascend takes those of the vLLM that it is built on."""
 
 

@@ -37,4 +37,9 @@ def parse_lock(text: str) -> Lock:
         if not version or not any(word.startswith("--hash=sha256:") for word in words[1:]):
             raise ValueError(f"{words[0]} is not pinned with a version and a hash")
         pins[name] = version
-    return Lock(text, hashlib.sha256(text.encode()).hexdigest(), MappingProxyType(pins))
+    return lock_of(text, pins)
+
+
+def lock_of(text: str, pins: Mapping[str, str]) -> Lock:
+    """`text` as pip reads it, `pins` the versions in it."""
+    return Lock(text, hashlib.sha256(text.encode()).hexdigest(), MappingProxyType(dict(pins)))

@@ -138,7 +138,7 @@ def _remark(error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: 
     if _RAISED.match(text):
         text = _unwrapped(text, error.number, script)
     for cause in causes:
-        match = cause.pattern.search(text)
+        match = None if cause.weak and not cause.symptom else cause.pattern.search(text)
         if match is None or match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
             continue
         failure = failure_at(cause, match)

@@ -4,6 +4,8 @@ Everything that it needs is in one folder there, so each command can be repeated
 again, and nothing is started twice (the keeper's lock sees to that).
 
     facts           what a JSON on standard input asks of this host; see `host_facts`
+    survey          the same for `moonpad doctor`; see `host_survey`
+    listen A S P …  listens at address A on ports P for S seconds, or until standard input ends; see `host_survey`
     place           a job as JSON on standard input → a folder with the files to run it; prints its path
     attach FOLDER   starts the keeper where it has not run yet; prints the engine's log until it has ended.
                     Anything that comes on standard input renews the keeper's lease
@@ -29,6 +31,7 @@ from typing import Any
 
 from moonpad.run.keeper.control_socket import request
 from moonpad.run.keeper.host_facts import gather_facts
+from moonpad.run.keeper.host_survey import serve_reach, take_survey
 from moonpad.run.keeper.shared_memory import RESERVE, read_reserve
 from moonpad.run.keeper.state_file import find_living, has_keeper
 from moonpad.run.keeper.stop import remove_leftovers, stop_all
@@ -49,6 +52,12 @@ def main(words: list[str]) -> int:
     if command == "facts":
         print(json.dumps(gather_facts(json.load(sys.stdin))))
         return 0
+    if command == "survey":
+        print(json.dumps(take_survey(json.load(sys.stdin))))
+        return 0
+    if command == "listen":
+        serve_reach(rest[0], [int(port) for port in rest[2:]], float(rest[1]))
+        return 0
     if command == "place":
         print(json.dumps({"folder": place(json.load(sys.stdin))}))
         return 0
@@ -61,7 +70,7 @@ def main(words: list[str]) -> int:
         return stop(folder, float(rest[1])) or remove(folder)
     if command in ("attach", "window"):
         return attach(folder, only_new=command == "window")
-    print(f"{command} is not one of facts, place, attach, window, ask, stop, remove", file=sys.stderr)
+    print(f"{command} is not one of facts, survey, listen, place, attach, window, ask, stop, remove", file=sys.stderr)
     return 2
 
 

@@ -100,8 +100,10 @@ class NoCompletions(Exception):
         self.ever = ever
 
 
-async def continue_prompt(api: Api, prompt: str | Sequence[int], body: Body, limit: int) -> Continuation:
-    """At most `limit` tokens, by the sampling fields of a chat request.
+async def continue_prompt(
+    api: Api, prompt: str | Sequence[int], body: Body, limit: int, *, with_prompt_ids: bool = False
+) -> Continuation:
+    """At most `limit` tokens, by the sampling fields of a chat request. `with_prompt_ids`: and the prompt's own tokens.
 
     Raises:
         NoCompletions: it has no such API, refuses the request, or does not answer in its shape.
@@ -114,7 +116,7 @@ async def continue_prompt(api: Api, prompt: str | Sequence[int], body: Body, lim
         "skip_special_tokens": False,
         "add_special_tokens": False,
         "logprobs": TOP,
-        **({"return_token_ids": True} if body.get("return_token_ids") else {}),
+        **({"return_token_ids": True} if with_prompt_ids else {}),
     }
     try:
         reply = await api.post("/completions", request)

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from moonpad.load.openai_schema import Message, ToolCall
 from moonpad.verify.tool_calls import (
@@ -55,6 +55,16 @@ def read_kimi_text(text: str, finish_reason: str, *, thinking: bool = False) -> 
     problem = parsed.problem or next((call.problem for call in parsed.calls if call.problem), "")
     end = "length" if cut else "tool_calls" if parsed.calls else "stop"
     return OwnAnswer(reasoning, parsed.content, parsed.calls, end, cut, problem)
+
+
+def renumbered(answer: OwnAnswer, messages: Any) -> OwnAnswer:
+    """Its calls with the ids of an engine that counts the calls of the conversation itself."""
+    before = sum(len(turn.get("tool_calls") or ()) for turn in messages if turn.get("role") == "assistant")
+    calls = (
+        replace(call, id=f"functions.{call.name}:{number}") if not call.problem else call
+        for number, call in enumerate(answer.calls, before)
+    )
+    return replace(answer, calls=tuple(calls))
 
 
 def without_end(text: str) -> str:

@@ -43,8 +43,9 @@ class AnswerRecording:
 
 
 def key_of(body: Body, limit: int) -> str:
-    """Of a request: equal where the model must write the same. Its stream or whole answer has one text."""
-    fields = {name: body[name] for name in (*SAMPLING_FIELDS, "return_token_ids") if body.get(name) is not None}
+    """Of a request: equal where the model must write the same, whichever engine serves it. Its stream or whole answer
+    has one text."""
+    fields = {name: body[name] for name in SAMPLING_FIELDS if body.get(name) is not None}
     document = {"messages": body["messages"], "tools": body.get("tools") or [], "limit": limit, **fields}
     return hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).hexdigest()[:24]
 

@@ -14,7 +14,8 @@ from moonpad.values.errors import CheckFailed, ContactLost
 from moonpad.verify.api import Api, Asked, Body
 from moonpad.verify.offered_tools import WEATHER, WEATHER_QUESTION
 from moonpad.verify.own_text.answer_labels import AnswerLabels
-from moonpad.verify.own_text.continuation import SAMPLING_FIELDS, Continuation, NoCompletions, continue_prompt
+from moonpad.verify.own_text.comparable import comparable, is_greedy, limit_of
+from moonpad.verify.own_text.continuation import Continuation, NoCompletions, continue_prompt
 from moonpad.verify.own_text.difference import (
     BROKEN,
     CLEAR_MARGIN,
@@ -25,29 +26,12 @@ from moonpad.verify.own_text.difference import (
     wrong_tokens,
     wrong_usage,
 )
-from moonpad.verify.own_text.kimi_text import THINK, THINK_END, OwnAnswer, as_kimi_text, read_kimi_text
+from moonpad.verify.own_text.kimi_text import THINK, THINK_END, OwnAnswer, as_kimi_text, read_kimi_text, renumbered
 from moonpad.verify.own_text.prompt import Prompt, prompt_of
-from moonpad.verify.own_text.recording import AnswerRecording, departs, key_of
+from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, departs, key_of
 from moonpad.verify.own_text.template import model_of, shipped_template
 from moonpad.verify.tool_calls import SECTION_BEGIN
 
-COMPARABLE: Final = frozenset(
-    (
-        *SAMPLING_FIELDS,
-        *(
-            "model",
-            "messages",
-            "tools",
-            "tool_choice",
-            "parallel_tool_calls",
-            "n",
-            "max_tokens",
-            "max_completion_tokens",
-        ),
-        *("stream", "stream_options", "logprobs", "top_logprobs", "skip_special_tokens", "return_token_ids"),
-    )
-)
-"""Fields that do not keep an answer from being compared. Others, as a form that is asked for, change the text."""
 MOST_TIES: Final = 6
 OTHER_SEEDS: Final = (101, 202)
 BATCH_MARGIN: Final = 3.0
@@ -100,6 +84,10 @@ class Witness:
     @property
     def _seeded(self) -> bool:
         return self.engine is not None and self.engine.repeats_by_seed
+
+    @property
+    def _gives_prompt_ids(self) -> bool:
+        return self.engine is not None and self.engine.returns_token_ids
 
     async def examine(self, asked: Sequence[Asked]) -> Examination:
         slots = asyncio.Semaphore(AT_ONCE)
@@ -156,7 +144,7 @@ class Witness:
         try:
             prompt = await prompt_of(self.api, body, shipped_template(model_of(self.card)))
             self._prompts[key] = prompt
-            own = await continue_prompt(self.api, prompt.sent, body, limit)
+            own = await continue_prompt(self.api, prompt.sent, body, limit, with_prompt_ids=self._gives_prompt_ids)
         except NoCompletions as error:
             if error.ever:
                 self.unavailable = self.unavailable or str(error)
@@ -171,7 +159,7 @@ class Witness:
         if (judged := self._by_prompt(prompt, asked, own)) is not None:
             return judged
         for _ in range(MOST_TIES):
-            answer = read_kimi_text(own.text, own.finish_reason, thinking=prompt.thinking)
+            answer = self._read(asked.body, own, prompt)
             wrong = self._differences(asked, own, answer)
             if not wrong:
                 return Examination(1)
@@ -193,6 +181,11 @@ class Witness:
             own = followed
         return Examination(reasons=("too many tokens were as likely as others",))
 
+    def _read(self, body: Body, own: Continuation | RecordedText, prompt: Prompt | None = None) -> OwnAnswer:
+        answer = read_kimi_text(own.text, own.finish_reason, thinking=prompt is not None and prompt.thinking)
+        numbers = self.engine is not None and self.engine.numbers_calls
+        return renumbered(answer, body["messages"]) if numbers else answer
+
     async def _shows_marks(self) -> bool:
         """Whether the endpoint's plain completions show special tokens at all, by a question that needs a tool."""
         if self._marked is None:
@@ -206,7 +199,7 @@ class Witness:
         """Whether the same question, asked alone, is answered with the model's own text: then another batch may be why
         it was not before."""
         _, own = self.known[key]
-        answer = read_kimi_text(own.text, own.finish_reason, thinking=self._prompts[key].thinking)
+        answer = self._read(asked.body, own, self._prompts[key])
         async with self._alone:
             try:
                 chat = await self.api.chat(asked.body)
@@ -227,7 +220,7 @@ class Witness:
                     chat = await (self.api.chat(body) if asked.how == "whole" else self.api.joined(body))
                 except (NoCompletions, ContactLost, CheckFailed):
                     return False
-                answer = read_kimi_text(own.text, own.finish_reason, thinking=prompt.thinking)
+                answer = self._read(body, own, prompt)
                 if not isinstance(chat, Message) or not differences(answer, chat):
                     return False
         return True
@@ -318,8 +311,8 @@ class Witness:
         counted = got.usage.prompt_tokens if got.usage else None
         if counted is not None and counted != trusted.prompt_tokens:
             return Examination(reasons=(f"the prompt has {counted} tokens, in the recording {trusted.prompt_tokens}",))
-        own = read_kimi_text(trusted.text, trusted.finish_reason)
         body = asked.body
+        own = self._read(body, trusted)
         most = 1 if body.get("parallel_tool_calls") is False else None
         wrong = differences(own, got, calls=body.get("tool_choice") != "none", most_calls=most)
         departure = departs(trusted, as_kimi_text(got, opened=trusted.text.startswith(THINK)))
@@ -364,28 +357,6 @@ def _is_moved(asked: Asked) -> bool:
 
 def _has_marks(text: str) -> bool:
     return any(mark in text for mark in (THINK, THINK_END, SECTION_BEGIN))
-
-
-def limit_of(body: Body) -> int | None:
-    """The tokens that an answer may have; None where the request sets no limit."""
-    limits = [body[name] for name in ("max_tokens", "max_completion_tokens") if type(body.get(name)) is int]
-    return min(int(str(limit)) for limit in limits) if limits else None
-
-
-def is_greedy(body: Body) -> bool:
-    return body.get("temperature") == 0 or body.get("top_k") == 1
-
-
-def comparable(body: Body, *, seeded: bool = False) -> bool:
-    """Whether the model must write the same after the same prompt: decoded greedily, in no form that is asked for.
-    `seeded`: this engine draws the same for one seed in both APIs."""
-    messages = body.get("messages")
-    return (
-        isinstance(messages, list | tuple)
-        and (is_greedy(body) or (seeded and body.get("seed") is not None))
-        and COMPARABLE.issuperset(body)
-        and body.get("tool_choice") in (None, "auto", "none")
-    )
 
 
 def _question(body: Body) -> str:

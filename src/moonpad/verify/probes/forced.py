@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from moonpad.engines.api_facts import ApiFacts
 from moonpad.load.openai_schema import Malformed, Message, completion_text, read_json
 from moonpad.values.finding import Code
-from moonpad.verify.api import Api
+from moonpad.verify.api import Api, Asked
 from moonpad.verify.judged_model import served_by
 from moonpad.verify.offered_tools import UPDATE_PARSER, WEATHER, WEATHER_QUESTION, call_lost
 from moonpad.verify.own_text.difference import Difference, common_prefix, differences
@@ -27,6 +27,7 @@ from moonpad.verify.probes.structured import regex_form
 from moonpad.verify.tool_calls import ARGUMENTS_BEGIN, CALL_BEGIN, CALL_END, SECTION_BEGIN, SECTION_END
 
 SPECIAL: Final = re.compile(r"[\\.^$|?*+()\[\]{}]")
+MARKS: Final = (SECTION_BEGIN, CALL_BEGIN, ARGUMENTS_BEGIN, CALL_END, SECTION_END)
 LIMIT: Final = 1536
 """A grammar may take the smallest tokens."""
 DIRECTLY: Final = "ask the engine directly: a gateway or a proxy changes the text on the way"
@@ -89,12 +90,23 @@ async def forced_calls(api: Api) -> Outcome:
     if refusal := await _refused(api, bodies[0]):
         return refusal
     answers = await ask_both(api, bodies)
-    if not any(token.text == SECTION_BEGIN for row in api.asked or () for token in row.logprobs):
-        return skipped("this grammar cannot write the marks of calls as tokens, so no calls can be forced")
+    judged = 0
     for text, both in zip(CALLS, answers, strict=True):
+        if any(spells_marks(api.asked or (), answer, text) for answer in both):
+            continue
         if fault := _differs(both, text, exact=False):
             return fault
-    return passed(f"{len(CALLS)} answers with two, three and five calls, whole and streamed, to the character")
+        judged += 1
+    if not judged:
+        return skipped("under this grammar the marks of calls are not written as tokens, so no calls can be forced")
+    return passed(f"{judged} answers with two to five calls, whole and streamed, to the character")
+
+
+def spells_marks(asked: Sequence[Asked], answer: Message, text: str) -> bool:
+    """Whether this answer spells marks of the forced calls with tokens of ordinary text, as a grammar allows. No parser
+    needs to see a call then; vLLM's sees it in whole answers and not in streams."""
+    tokens = next((row.logprobs for row in asked if row.answer == answer and row.logprobs), ())
+    return any(sum(token.text.count(mark) for token in tokens) != text.count(mark) for mark in MARKS)
 
 
 def _with_calls(engine: ApiFacts, text: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.load.openai_schema import Message, ToolCall
-from moonpad.verify.own_text.kimi_text import OwnAnswer, as_kimi_text, read_kimi_text
+from moonpad.verify.own_text.kimi_text import OwnAnswer, as_kimi_text, read_kimi_text, renumbered
 
 CALL = '<|tool_call_begin|>functions.look:{n}<|tool_call_argument_begin|>{{"at": {n}}}<|tool_call_end|>'
 SECTION = "<|tool_calls_section_begin|>{}<|tool_calls_section_end|>"
@@ -31,6 +31,21 @@ def parts(answer: OwnAnswer) -> tuple[str, str, tuple[str, ...], str]:
 )
 def test_a_text_has_its_parts(text: str, finish: str, expected: tuple[str, str, tuple[str, ...], str]) -> None:
     assert parts(read_kimi_text(text, finish)) == expected
+
+
+def test_an_engine_may_count_the_calls_itself() -> None:
+    """SGLang: by those of the conversation's turns, whatever the model writes."""
+    later = SECTION.format(CALL.format(n=7) + CALL.format(n=9))
+    turns = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": [{}, {}]}, {"role": "tool"}]
+    answer = renumbered(read_kimi_text(later, "stop"), turns)
+    assert [(call.id, call.arguments) for call in answer.calls] == [
+        ("functions.look:2", '{"at": 7}'),
+        ("functions.look:3", '{"at": 9}'),
+    ]
+    assert [call.id for call in renumbered(read_kimi_text(TWO, "stop"), turns[:1]).calls] == [
+        "functions.look:0",
+        "functions.look:1",
+    ]
 
 
 def test_a_prompt_may_have_opened_the_thinking() -> None:

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from moonpad.engines import ENGINES
-from moonpad.load.openai_schema import Message, Usage
+from moonpad.load.openai_schema import Message, ToolCall, Usage
 from moonpad.values.endpoint import Endpoint
 from moonpad.verify.api import Asked, connect
 from moonpad.verify.envelope import TokenLogprob
@@ -20,6 +20,7 @@ from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, key
 from moonpad.verify.own_text.verdict import settle
 from moonpad.verify.own_text.witness import Examination, Witness
 from moonpad.verify.probe import Outcome, Status
+from moonpad.verify.tool_calls import ARGUMENTS_BEGIN, CALL_BEGIN, CALL_END, SECTION_BEGIN, SECTION_END
 
 BODY: dict[str, Any] = {"messages": [{"role": "user", "content": "Why?"}], "temperature": 0, "max_tokens": 64}
 SURE, UNSURE = -9.0, -0.4
@@ -104,10 +105,11 @@ def examine(
     recording: AnswerRecording | None = None,
     logprobs: tuple[TokenLogprob, ...] = (),
     model: str = "",
+    engine: str = "vllm",
 ) -> Examination:
     async def ask() -> Examination:
         async with server.serve() as url, connect(Endpoint(url, "kimi")) as api:
-            witness = Witness(api, {"id": "kimi"}, ENGINES["vllm"].api, recording)
+            witness = Witness(api, {"id": "kimi"}, ENGINES[engine].api, recording)
             return await witness.examine([Asked(body, answer, how, logprobs=logprobs, model=model)])
 
     return asyncio.run(ask())
@@ -231,6 +233,21 @@ def test_what_the_engine_itself_does_is_a_warning() -> None:
     assert examine(replace(RIGHT, reasoning="", content="whysun lamp"), Model(), how="streamed", body=LATER).changes
 
 
+def test_an_engine_that_counts_calls_itself_gives_another_id() -> None:
+    tokens = ("<think>", "</think>", SECTION_BEGIN, CALL_BEGIN, "functions.look:7", ARGUMENTS_BEGIN, "{}", CALL_END)
+    model = Model((*tokens, SECTION_END))
+    usage = Usage(prompt_tokens=3, completion_tokens=9, total_tokens=12)
+
+    def called(number: int) -> Message:
+        call = ToolCall(f"functions.look:{number}", "look", "{}")
+        return Message("", tool_calls=(call,), finish_reason="tool_calls", usage=usage)
+
+    assert examine(called(7), model) == Examination(1)
+    assert "id of call 0" in examine(called(0), model).changes[0].text
+    assert examine(called(0), model, engine="sglang") == Examination(1)
+    assert "id of call 0" in examine(called(7), model, engine="sglang").changes[0].text
+
+
 def recording(*, margin: float, text: str = "<think>why</think>sun lamp") -> AnswerRecording:
     row = RecordedText("Why?", text, "stop", 3, 5, (0, 7, 10, 18, 21), (margin,) * 5)
     return AnswerRecording("kimi", "a sound endpoint", "", {key_of(BODY, 64): row})
@@ -242,6 +259,13 @@ def test_another_text_than_was_recorded_is_the_servers_where_the_margin_is_clear
     assert "the recording of a sound endpoint" in changes[0].text
     assert examine(RIGHT, Model(), recording=recording(margin=0.3, text=other)) == Examination(1)
     assert examine(RIGHT, Model(), recording=recording(margin=3.0)) == Examination(1)
+
+
+def test_a_recording_holds_for_every_engine() -> None:
+    """What a request asks for beside the text, as vLLM's `return_token_ids`, makes no other text of it."""
+    asked = {**BODY, "return_token_ids": True, "logprobs": True, "tool_choice": "auto"}
+    other = recording(margin=3.0, text="<think>why</think>moon")
+    assert examine(RIGHT, Model(), body=asked, recording=other).changes
 
 
 def test_a_recording_stands_in_for_missing_completions() -> None:

@@ -1,0 +1,157 @@
+"""Why a start or a run ended, by its log: the first true cause, with the line that names it and what helps.
+
+Causes are those that some line names in its own words (catalog/data/known_failures.toml, general_failures.toml, and the
+lines of each engine's file). Where no line does, no cause is known: nothing is guessed from what follows of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.engines import ENGINES
+from moonpad.engines.base import Engine
+from moonpad.engines.log_grammar import (
+    EXCEPTION,
+    CauseLine,
+    catalogued_causes,
+    failure_at,
+    first_cause,
+    may_name,
+    plain,
+    read_progress,
+)
+from moonpad.engines.start_log import unwrapped
+from moonpad.explain.own_flags import in_own_flags
+
+MOST_LINES: Final = 10_000
+MOST_CHARACTERS: Final = 500_000
+"""So much is looked at from the beginning, where a start is, and as much from the end, where what ended a run is:
+characters of lines with a hint."""
+LONGEST: Final = 4_000
+OWN_WORDS: Final = "own-words"
+_SAYS_WHAT: Final = re.compile(
+    r"(?:\w+\.)*(?:ValueError|ImportError|ModuleNotFoundError|FileNotFoundError|PermissionError|HTTPError|HfHubHTTPError"
+    r"): (?=\S+ \S+ \S)"
+    r"|RuntimeError: (?=\S+ \S+ \S)(?!.{0,300}(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|Engine|[Ww]orker|process|[Ii]nitiali[sz]"
+    r"|died|internal|Internal|[Uu]nexpected|aborted|cancelled|error code|[Tt]imed? ?out|shape|size of tensor))"
+)
+"""Exceptions that a program raises with a sentence about what it was given. The others (KeyError, TypeError) mostly say
+where it failed, and not why."""
+
+_SETTING: Final = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+\b")
+
+_OWN: Final = (
+    ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
+    ("ktransformers", re.compile(r"ktransformers|\bkt[_-]kernel|cpuinfer")),
+    ("tensorrt-llm", re.compile(r"trtllm|tensorrt_llm|TensorRT-LLM|\[TRT")),
+    ("sglang", re.compile(r"sglang|launch_server|mem_fraction_static|sgl_kernel")),
+    ("vllm", re.compile(r"\bvllm\b|VllmWorker|EngineCore")),
+    ("llama-cpp", re.compile(r"llama[_-](?:server|model|load|init|context)|ggml_|llama\.cpp|print_info:")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogAnswer:
+    """`key` is "" where no cause is known; then `message` has the first error that the log shows, if there is one. It
+    is `OWN_WORDS` where no row knows the error, and its own sentence says what is wrong.
+
+    `line` counts from 1, 0 where there is none. `phase`: how far the start had come by then, "" where the log does not
+    say. `later`: lines behind it that look like an error too, all of which follow."""
+
+    engine: str
+    key: str
+    message: str
+    remedy: str
+    line: int
+    text: str
+    phase: str
+    later: int
+    ready: bool
+    """Whether it had begun to serve before."""
+
+
+def read_log(text: str, engine: str = "") -> LogAnswer:
+    """Of a whole log, or a piece; `engine` where it is known, else the one whose words it has most. Never raises."""
+    lines = [line[:LONGEST] for line in unwrapped(text)]
+    between = len(lines) - 2 * MOST_LINES
+    if between > 0:  # empty lines, so that the numbers stay
+        lines[MOST_LINES:-MOST_LINES] = [""] * between
+    name = engine or engine_of(lines)
+    known = ENGINES.get(name)
+    named = first_cause(causes_of(known), _hinting(lines))
+    number = named.number if named is not None else first_error(lines, known)
+    phase, ready = _progress(lines[: len(lines) if number is None else number], known)
+    later = 0 if number is None else sum(bool(EXCEPTION.search(plain(line))) for line in lines[number + 1 :])
+    shown = "" if number is None else plain(lines[number]).strip()
+    if named is None:
+        error = EXCEPTION.search(shown)
+        words = error["error"] if error else shown
+        key = OWN_WORDS if _SAYS_WHAT.match(words) else ""
+        return LogAnswer(name, key, words, "", 0 if number is None else number + 1, shown, phase, later, ready)
+    failure = failure_at(named.cause, named.match)
+    remedy = failure.remedy
+    if known is not None:
+        options = known.command_line.options
+        remedy = in_own_flags(remedy, known.command_line)
+        remedy = _SETTING.sub(lambda match: options.get(match[0], match[0]), remedy)
+    key = named.cause.key or failure.message
+    return LogAnswer(name, key, failure.message, remedy, named.number + 1, shown, phase, later, ready)
+
+
+def _hinting(lines: Sequence[str]) -> list[str]:
+    """Those with a hint, as far as they are looked at; the others are empty, so that the numbers stay."""
+    kept = [""] * len(lines)
+    for numbers in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+        left = MOST_CHARACTERS
+        for number in numbers:
+            line = lines[number]
+            if kept[number] or not may_name(line):
+                continue
+            left -= len(line)
+            if left < 0:
+                break
+            kept[number] = line
+    return kept
+
+
+def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:
+    """The engine's own first, of an unknown one those of all; then every row of the catalogue: a log may hold the words
+    of a plugin, of a program below the engine, or of another engine that it is built on."""
+    engines = ENGINES.values() if engine is None else (engine,)
+    own = {(cause.pattern.pattern, cause.message): cause for each in engines for cause in each.log.causes}
+    return (*own.values(), *catalogued_causes())
+
+
+def engine_of(lines: Sequence[str]) -> str:
+    """By the words that occur most; "" where none does. Those that build on another engine name it too."""
+    counts = {name: sum(bool(pattern.search(line)) for line in lines) for name, pattern in _OWN}
+    for name in ("vllm-ascend", "ktransformers", "tensorrt-llm"):
+        if counts[name] > 1:
+            return name
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else ""
+
+
+def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:
+    """The first exception that does not only say that there was another."""
+    generic = engine.log.generic if engine is not None else ()
+    for number, line in enumerate(lines):
+        match = EXCEPTION.search(plain(line))
+        if match is not None and "WARNING" not in line and not any(part in match["error"] for part in generic):
+            return number
+    return None
+
+
+def _progress(lines: Sequence[str], engine: Engine | None) -> tuple[str, bool]:
+    phase, ready = "", False
+    if engine is None:
+        return phase, ready
+    for line in lines:
+        progress = read_progress(engine.log, line)
+        if progress is not None:
+            phase = progress.phase
+        ready = ready or "Application startup complete" in line or "The server is fired up" in line
+    return phase, ready
