@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from moonpad.doctor.need import SHARED, Need
-from moonpad.facts import amd, ascend, nvidia
+from moonpad.facts import amd, ascend, cann, nvidia
 from moonpad.store.paths import state_home
 
 TOOL_S: Final = 4.0
@@ -40,6 +40,7 @@ COMMANDS: Final[dict[str, tuple[float, tuple[str, ...]]]] = {
     "time": (QUICK_S, ("timedatectl", "show", "--property=NTPSynchronized,NTP")),
 }
 
+CANN_FILE: Final = f"{cann.ROOT}/ascend-toolkit/latest/*-linux/ascend_toolkit_install.info"
 FILES: Final = (
     "/etc/os-release",
     "/proc/meminfo",
@@ -63,10 +64,9 @@ FILES: Final = (
     "/sys/module/nvidia_peermem/version",
     "/sys/module/amdgpu/version",
     "/opt/rocm/.info/version",
-    "/usr/local/Ascend/ascend-toolkit/latest/version.cfg",
-    "/usr/local/Ascend/cann/latest/version.cfg",
-    "/usr/local/Ascend/driver/version.info",
-    "/usr/local/Ascend/firmware/version.info",
+    CANN_FILE,
+    f"{cann.ROOT}/driver/version.info",
+    f"{cann.ROOT}/firmware/version.info",
     "/etc/docker/daemon.json",
     "/etc/cdi/*",
     "/var/run/cdi/*",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,8 @@ from moonpad.doctor.need import Need
 from moonpad.doctor.survey import Survey
 from moonpad.store.paths import state_home
 from moonpad.values.finding import Code, Finding, Severity
-from tests.unit.doctor.sound import FABRIC, GPUS, HEALTH, LINKED, NEED, printed, sound
+from moonpad.values.platform import Platform
+from tests.unit.doctor.sound import FABRIC, GPUS, HEALTH, LINKED, MISSING, NEED, printed, sound
 
 Change = Callable[[dict[str, Any]], None]
 LATE = {"error": "nvidia-smi did not end within 4 s", "late": True}
@@ -202,6 +204,80 @@ WRONG: dict[str, tuple[Change, Severity, Code, tuple[str, ...]]] = {
         setting("Address already in use", "ports", "8000"), Severity.ERROR, Code.PORT_TAKEN, ("8000", "api of engine"),
     ),
 }  # fmt: skip
+
+
+def on(host: Survey, tool: str, output: str, **files: str) -> Survey:
+    """The same host with the tool of another vendor alone."""
+    answer = dict(host.answer)
+    gone = dict.fromkeys(("nvidia", "amd", "rocm", "ascend", "nvidia topology"), MISSING)
+    quiet = dict.fromkeys(("nvidia health", "nvidia fabric", "nvidia processes"), MISSING)
+    answer["commands"] = {**answer["commands"], **gone, **quiet, tool: printed(output)}
+    answer["files"] = {**answer["files"], **{path.replace("__", "/"): text for path, text in files.items()}}
+    return replace(host, answer=answer)
+
+
+INFO = "__usr__local__Ascend__ascend-toolkit__latest__aarch64-linux__ascend_toolkit_install.info"
+
+
+@pytest.mark.parametrize(
+    ("version", "messages"), [("9.1.0", []), ("8.5.0", ["CANN 8.5.0; vllm-ascend 0.23.0 asks for 9.1"])]
+)
+def test_cann(version: str, messages: list[str], host: Survey) -> None:
+    need = replace(
+        NEED, engine="vllm-ascend", version="0.23.0", platform=Platform.ASCEND, devices=None, engine_folder=""
+    )
+    survey = on(host, "ascend", "", **{INFO: f"package_name=x\nversion={version}\n"})
+    found_here = [each for each in found(survey, need) if each.where == "CANN"]
+    assert [each.message.removesuffix(" or newer") for each in found_here] == messages
+
+
+def test_rocm_and_how_its_devices_are_joined(host: Survey) -> None:
+    need = replace(NEED, platform=Platform.ROCM, devices=None, engine_folder="")
+    links = [
+        {
+            "gpu": row,
+            "links": [{"gpu": other, "link_type": "PCIE" if {row, other} == {0, 1} else "XGMI"} for other in range(8)],
+        }
+        for row in range(8)
+    ]
+    survey = on(host, "amd topology", json.dumps(links), **{"__opt__rocm__.info__version": "6.4.1-83"})
+    survey.answer["commands"]["amd"] = printed("")
+    messages = [each.message for each in found(survey, need) if each.where in ("ROCm", "topology")]
+    assert messages == [
+        "1 of 28 pairs of the 8 ranks of one layer are joined by PCIE and not by fast links (devices 0 and 1)",
+        "ROCm 6.4.1-83; vllm 0.33.0 asks for 7.0 or newer",
+    ]
+
+
+def test_an_image_needs_a_way_to_the_devices(host: Survey) -> None:
+    need = replace(NEED, image="vllm/vllm-openai:v0.33.0", engine_folder="")
+    assert found(host, need) == []
+    answer = {**host.answer, "commands": {**host.answer["commands"], "docker": printed('{"Runtimes": {"runc": {}}}')}}
+    (finding,) = found(replace(host, answer=answer), need)
+    assert finding.code is Code.CONTAINER_RUNTIME
+    answer["commands"] = {**answer["commands"], "docker": MISSING}
+    (finding,) = found(replace(host, answer=answer), need)
+    assert finding.code is Code.TOOL_MISSING
+    answer["commands"] = {**answer["commands"], "docker": printed('{"ServerErrors": ["permission denied"]}')}
+    (finding,) = found(replace(host, answer=answer), need)
+    assert "permission denied" in finding.message
+
+
+def test_published_weaknesses(host: Survey) -> None:
+    files = {"/engine/lib/python3.12/site-packages/vllm-0.11.0.dist-info/WHEEL": "x"}
+    answer = {**host.answer, "files": {**host.answer["files"], **files}}
+    del answer["files"]["/engine/lib/python3.12/site-packages/vllm-0.33.0.dist-info/WHEEL"]
+    findings = found(replace(host, answer=answer), replace(NEED, version="0.11.0"))
+    assert {each.where for each in findings if each.code is Code.ADVISORY} == {
+        "CVE-2025-62164", "CVE-2026-56340", "CVE-2026-22807", "CVE-2026-22778",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("off_s", [-9.0, 9.0])
+def test_a_clock_that_is_off(off_s: float, host: Survey) -> None:
+    (finding,) = found(replace(host, clock_off_s=off_s))
+    assert (finding.code, f"{off_s:+.1f} s" in finding.message) == (Code.HOSTS_DIFFER, True)
+    assert found(replace(host, clock_off_s=off_s / 9)) == []
 
 
 @pytest.mark.parametrize("name", WRONG)

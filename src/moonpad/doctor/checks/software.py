@@ -12,19 +12,14 @@ from packaging.version import InvalidVersion, Version
 from moonpad.catalog.host_requirements import HostRequirement, advisories_of, requirement_of
 from moonpad.doctor.checks.wording import error, note, unknown, warning
 from moonpad.doctor.need import Need
+from moonpad.doctor.question import CANN_FILE
 from moonpad.doctor.survey import Survey
-from moonpad.facts.probe import Unknown
+from moonpad.facts.cann import parse_install_info
+from moonpad.facts.probe import Unknown, parsed
 from moonpad.values.finding import Code, Finding
 from moonpad.values.platform import Platform
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)+|\d+")
-# version.cfg of a CANN toolkit: `runtime_running_version=[7.6.0.1.220:8.3.RC1]`, newer ones `Version=9.1.0`.
-_CANN: Final = re.compile(
-    r":(?P<bracket>\d+\.\d+[\w.]*)\]|^\s*[Vv]ersion\s*=\s*(?P<plain>\d+\.\d+[\w.]*)", re.MULTILINE
-)
-CANN_FILES: Final = (
-    "/usr/local/Ascend/cann/latest/version.cfg", "/usr/local/Ascend/ascend-toolkit/latest/version.cfg",
-)  # fmt: skip
 
 
 def versions(survey: Survey, need: Need) -> Iterator[Finding]:
@@ -114,11 +109,9 @@ def _lowest(survey: Survey, name: str, text: str | Unknown, lowest: str, need: N
 
 
 def _cann(survey: Survey) -> str | Unknown:
-    for path in CANN_FILES:
-        text = survey.text(path)
-        if isinstance(text, str) and (match := _CANN.search(text)):
-            return match["bracket"] or match["plain"]
-    return Unknown(f"none of {', '.join(CANN_FILES)} is here, or says it")
+    for _, text in survey.texts(CANN_FILE):
+        return parsed(text, parse_install_info)
+    return Unknown(f"there is no {CANN_FILE}")
 
 
 def _packages(survey: Survey, need: Need) -> Iterator[tuple[str, str]]:
