@@ -1,4 +1,4 @@
-"""The command of a systemd unit: `ExecStart=` with its `Environment=`.
+"""The command of a systemd unit: `ExecStart=` with its `Environment=`, and the files that `ExecStartPre=` writes.
 
 Source: https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html#Command%20lines.
 """
@@ -16,12 +16,13 @@ from moonpad.explain.source_text import IGNORED, Source
 
 _SECTION: Final = re.compile(r"^[ \t]*\[(?:Service|Container)\][ \t]*$|^[ \t]*ExecStart[ \t]*=", re.MULTILINE)
 _SETTING: Final = re.compile(
-    r"^[ \t]*(Environment|ExecStart)[ \t]*=[ \t]*((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n)*)*.*)$", re.MULTILINE
+    r"^[ \t]*(Environment|ExecStart(?:Pre)?)[ \t]*=[ \t]*((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n)*)*.*)$", re.MULTILINE
 )
 _SPECIAL: Final = re.compile(r"[-@:+!|]*")
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*[#;].*\n")
 
 
+_CODE: Final = re.compile(r"\\x(0[9a]|20)")  # blanks: a quote would end the word
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<single>\'(?:[^\'\\]|\\.)*\')|\$\$|%%', re.DOTALL)
 
 
@@ -54,10 +55,12 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
 
 
 def _as_shell(value: str) -> str:
-    """systemd has `$$` for a dollar and `%%` for a percent sign: as the shell's words of the same length have them."""
+    """systemd has `$$` for a dollar, `%%` for a percent sign and `\\x0a` for a line's end: as the shell's words of the
+    same length have them."""
 
     def written(match: re.Match[str]) -> str:
         dollar = f"{IGNORED}$" if match["single"] else r"\$"
-        return match.group().replace("$$", dollar).replace("%%", f"{IGNORED}%")
+        text = _CODE.sub(lambda code: IGNORED * 3 + chr(int(code[1], 16)), match.group())
+        return text.replace("$$", dollar).replace("%%", f"{IGNORED}%")
 
     return _QUOTED.sub(written, value)
