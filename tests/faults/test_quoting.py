@@ -180,6 +180,7 @@ def test_no_key_takes_an_option(table: str, key: str, text: str) -> None:
     lines = [f"{name} = {value}" for name, value in given.items()]
     lines += [f"[[{table}]]" if table == "hosts" else f"[{table}]"] if table else []
     lines += ['name = "vllm-cpu"'] if table == "engine" and key != "name" else []
+    lines += ['name = "sglang-router"'] if table == "router" and key != "name" else []
     lines += [f"{key} = {toml(text)}"]
     with pytest.raises(SpecError) as caught:
         parse_spec("\n".join(lines), name="a", where="a.toml")

@@ -19,17 +19,15 @@ from moonpad.engines.log_grammar import (
     catalogued_causes,
     failure_at,
     first_cause,
-    may_name,
     plain,
     read_progress,
+    worth_a_look,
 )
 from moonpad.engines.start_log import unwrapped
 from moonpad.explain.own_flags import in_own_flags
 
 MOST_LINES: Final = 10_000
-MOST_CHARACTERS: Final = 500_000
-"""So much is looked at from the beginning, where a start is, and as much from the end, where what ended a run is:
-characters of lines with a hint."""
+"""So many are read from the beginning, where a start is, and from the end, where what ended a run is."""
 LONGEST: Final = 4_000
 OWN_WORDS: Final = "own-words"
 _SAYS_WHAT: Final = re.compile(
@@ -81,7 +79,7 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
         lines[MOST_LINES:-MOST_LINES] = [""] * between
     name = engine or engine_of(lines)
     known = ENGINES.get(name)
-    named = first_cause(causes_of(known), _hinting(lines))
+    named = first_cause(causes_of(known), worth_a_look(lines))
     number = named.number if named is not None else first_error(lines, known)
     phase, ready = _progress(lines[: len(lines) if number is None else number], known)
     later = 0 if number is None else sum(bool(EXCEPTION.search(plain(line))) for line in lines[number + 1 :])
@@ -99,22 +97,6 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
         remedy = _SETTING.sub(lambda match: options.get(match[0], match[0]), remedy)
     key = named.cause.key or failure.message
     return LogAnswer(name, key, failure.message, remedy, named.number + 1, shown, phase, later, ready)
-
-
-def _hinting(lines: Sequence[str]) -> list[str]:
-    """Those with a hint, as far as they are looked at; the others are empty, so that the numbers stay."""
-    kept = [""] * len(lines)
-    for numbers in (range(len(lines)), range(len(lines) - 1, -1, -1)):
-        left = MOST_CHARACTERS
-        for number in numbers:
-            line = lines[number]
-            if kept[number] or not may_name(line):
-                continue
-            left -= len(line)
-            if left < 0:
-                break
-            kept[number] = line
-    return kept
 
 
 def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:

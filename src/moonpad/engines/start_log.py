@@ -30,13 +30,11 @@ MOST_LINES: Final = 10_000
 MOST_FIGURES: Final = 5_000
 LARGEST: Final = 1e15
 
-# One of these is part of every line that matters, so that the others cost one look.
-_HINTS: Final = re.compile(
-    r"Gi?B|tokens|args|version|model  |LLM engine|platform|device_name|blocks|GPU \d|max model len|total memory"
-    r"|weights took"
-    r"|ServerArgs|sglang|startup complete|fired up",
-    re.IGNORECASE,
-)
+# One of these is part of every line that matters, in any case of letters, so that the others cost one look.
+_HINTS: Final = (
+    "gib", "gb", "tokens", "args", "version", "model  ", "llm engine", "platform", "device_name", "blocks", "gpu ",
+    "max model len", "total memory", "weights took", "sglang", "startup complete", "fired up",
+)  # fmt: skip
 _SERVING: Final = re.compile(r"throughput|Decode batch|Prefill batch|HTTP/1")
 """Of what an engine says while it serves there is no end."""
 READY: Final = re.compile(r"Application startup complete|The server is fired up|Starting vLLM (?:API )?server")
@@ -81,7 +79,7 @@ class LoggedStart:
 def read_start(text: str, engines: Sequence[Engine]) -> LoggedStart | None:
     """The last start of the log that measured something, else the last one. None: no start of these engines."""
     lines = [line[:LINE_CHARACTERS] for line in unwrapped(text)]
-    informative = [line for line in lines if _HINTS.search(line) and not _SERVING.search(line)]
+    informative = [line for line in lines if _may_matter(line) and not _SERVING.search(line)]
     informative = informative[:MOST_LINES] + informative[max(MOST_LINES, len(informative) - MOST_LINES) :]
     engine = _engine_of(informative, engines)
     if engine is None:
@@ -89,6 +87,11 @@ def read_start(text: str, engines: Sequence[Engine]) -> LoggedStart | None:
     starts = list(_starts(informative, engine.log))
     measured = [start for start in starts if start.has_kv] or starts
     return measured[-1].closed(engine, lines, len(starts))
+
+
+def _may_matter(line: str) -> bool:
+    folded = line.casefold()
+    return any(hint in folded for hint in _HINTS)
 
 
 def _engine_of(lines: Sequence[str], engines: Sequence[Engine]) -> Engine | None:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from moonpad.spec.safe_text import parse_duration, refuse_option, shorten
 from moonpad.values.deployment import NAME
+from moonpad.values.versions import CHANNELS, parse
 
 _COUNT: Final = Field(ge=1, le=2**31 - 1, description="a whole number of 1 or more")
 _ZERO_OR_MORE: Final = Field(ge=0, le=2**31 - 1, description="a whole number of 0 or more")
@@ -28,6 +29,15 @@ Probes = Annotated[
 ]
 PortOrDefault = Annotated[int | None, Field(ge=1, le=65535, description="a whole number from 1 to 65535")]
 Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
+
+
+def _version(text: str) -> str:
+    if text not in CHANNELS and (parse(text) is None or not text[0].isdigit()):
+        raise ValueError(f'must be a version, like "0.11.0", found "{shorten(text)}"')
+    return text
+
+
+Release = Annotated[str, AfterValidator(_version), Field(description='a version as a text, like "0.11.0"')]
 
 
 def _like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:

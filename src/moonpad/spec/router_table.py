@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from moonpad.engines.routers import ROUTERS
 from moonpad.spec.extra_args import check_extra_args
-from moonpad.spec.fields import PinnedImage, PortOrDefault, Table, Text
+from moonpad.spec.fields import PinnedImage, PortOrDefault, Release, Table, Text
 from moonpad.spec.near_match import did_you_mean
 from moonpad.spec.safe_text import shorten
 
@@ -21,7 +21,7 @@ class RouterTable(Table):
     """So many copies of the engine, which share the machine's devices evenly."""
     policy: Annotated[str | None, Field(description='a policy of the router, like "round_robin"')] = None
     """How it chooses a copy; by default `cache_aware`, as both routers do."""
-    version: Annotated[str | None, Field(description='a version as a text, like "0.3.2"')] = None
+    version: Release | None = None
     """The only one that is started; by default whichever is installed."""
     python: Annotated[Text | None, Field(description="the path of the Python that the router is installed for")] = None
     image: PinnedImage | None = None

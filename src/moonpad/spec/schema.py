@@ -21,6 +21,7 @@ from moonpad.spec.fields import (
     Host,
     PinnedImage,
     Probes,
+    Release,
     Resource,
     ShareOrDefault,
     Switch,
@@ -37,14 +38,13 @@ from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
 from moonpad.values.plan_answer import Goal
 from moonpad.values.pools import POOL_ROLES
-from moonpad.values.versions import CHANNELS, parse
 
 
 class EngineTable(Table):
     """Which engine, and where it is installed; by default in the environment that moonpad made for it."""
 
     name: Annotated[str, Field(description="the name of an engine")]
-    version: Annotated[str | None, Field(description='a version as a text, like "0.11.0"')] = None
+    version: Release | None = None
     """What the plan assumes; for CPU engines the install recipe decides instead."""
     python: Annotated[Text | None, Field(description="the path of the Python that the engine is installed for")] = None
     image: PinnedImage | None = None
@@ -56,13 +56,6 @@ class EngineTable(Table):
             meant = did_you_mean(name, ENGINES)
             raise ValueError(f'must be one of {", ".join(ENGINES)}, found "{shorten(name)}"{meant}')
         return name
-
-    @field_validator("version")
-    @classmethod
-    def _version(cls, version: str | None) -> str | None:
-        if version is not None and version not in CHANNELS and (parse(version) is None or not version[0].isdigit()):
-            raise ValueError(f'must be a version, like "0.11.0", found "{shorten(version)}"')
-        return version
 
     @model_validator(mode="after")
     def _one_place(self) -> EngineTable:

@@ -31,7 +31,7 @@ def keep(engine: str, version: str, events: list[dict[str, str]]) -> None:
     judgement = judge(Configuration(checkpoint, cluster, facts, version, Layout(tp=8), Settings(max_num_seqs=64)))
     assert judgement.memory is not None
     folder = SimpleNamespace(events=lambda: events, run_id="k2-20261125-000000-ab12")
-    prepared = SimpleNamespace(engine=ENGINES[engine])
+    prepared = SimpleNamespace(engine=ENGINES[engine], log=ENGINES[engine].log)
     keep_measured(cast(Any, folder), cast(Any, prepared), Expected(judgement, judgement.memory))
 
 

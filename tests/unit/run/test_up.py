@@ -53,7 +53,7 @@ def test_why_it_was_given_up(
 ) -> None:
     monkeypatch.setattr(up, "why_ended", lambda _folder, _prepared, problem: LaunchFailed(problem))
     folder.append_event(event, reason="not ready after 2 s")
-    error = up._ended(folder, SimpleNamespace(engine=SimpleNamespace(log=LOG)), {"event": "failed", "reason": reason})
+    error = up._ended(folder, SimpleNamespace(program="the engine", log=LOG), {"event": "failed", "reason": reason})
     assert error.message == (f"the engine ended while starting ({reason})" if by_itself else reason)
 
 
