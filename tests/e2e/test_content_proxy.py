@@ -22,14 +22,10 @@ AT_ONCE = 4
 MOST_NOT_JUDGED = 6
 QUICK = {
     "the last character of the arguments is lost",
-    "pieces of several calls come in turns",
     "the history is dropped",
-    "1.0 becomes 1 in arguments",
-    "the last character of every text is lost, in completions too",
     "a digit changes in completions too",
 }
-"""For `make test`: of whole answers, streams, requests, forced calls, completions, and by the recording. The others are
-for `make test-all`."""
+"""For `make test`: of streams, requests, and by the recording. The others are for `make test-all`."""
 SOME = tuple(fault for fault in FAULTS if fault.name in QUICK)
 OTHERS = tuple(fault for fault in FAULTS if fault not in SOME)
 

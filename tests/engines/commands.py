@@ -57,7 +57,7 @@ def commands(folder: Path) -> Iterator[Command]:
         loaded = load_spec(path)
         engine, deployment = loaded.spec.engine.name, deployment_of(loaded)
         bindings = Bindings(
-            hosts={process.node: f"10.0.0.{process.rank + 1}" for process in deployment.processes},
+            hosts={node: f"10.0.0.{number + 1}" for number, node in enumerate(deployment.nodes)},
             ports={
                 PortRef(process.name, port.name): port.preferred
                 for process in deployment.processes
