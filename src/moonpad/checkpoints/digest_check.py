@@ -12,23 +12,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from moonpad.checkpoints.digests import Digest, digest_of
 from moonpad.checkpoints.files import open_inside
 from moonpad.checkpoints.weights import FETCH
-from moonpad.store.atomic_files import append_line, read_lines
-from moonpad.store.paths import state_home
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Code, Finding, Severity
 
 WORKERS: Final = 8
 """A local disk is at its full speed with fewer; storage over a network needs several readers."""
-
-_KEY: Final = ("path", "method", "bytes", "mtime_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +55,12 @@ class DigestCheck:
         return self.read_bytes / self.elapsed_s if self.elapsed_s else 0.0
 
 
-class KeptDigests:
-    """Digests of earlier checks, in moonpad's state. Safe to use from several threads."""
+class DigestMemory(Protocol):
+    """Digests of earlier checks (store/kept_digests.py)."""
 
-    def __init__(self, file: Path | None = None) -> None:
-        self._file = file or state_home() / "digests.jsonl"
-        self._lock = threading.Lock()
-        self._known: dict[tuple[object, ...], str] = {}
-        for row in read_lines(self._file):
-            if isinstance(row.get("digest"), str):
-                self._known[tuple(row.get(name) for name in _KEY)] = row["digest"]
+    def find(self, path: Path, method: str, at: os.stat_result) -> str | None: ...
 
-    def find(self, path: Path, method: str, at: os.stat_result) -> str | None:
-        return self._known.get((str(path), method, at.st_size, at.st_mtime_ns))
-
-    def keep(self, path: Path, method: str, at: os.stat_result, digest: str) -> None:
-        """A full disk costs only the time to compute it again."""
-        key = (str(path), method, at.st_size, at.st_mtime_ns)
-        with self._lock, suppress(OSError):
-            self._known[key] = digest
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            append_line(self._file, {**dict(zip(_KEY, key, strict=True)), "digest": digest})
+    def keep(self, path: Path, method: str, at: os.stat_result, digest: str) -> None: ...
 
 
 class Stopped(Exception):
@@ -90,16 +70,15 @@ class Stopped(Exception):
 def check_digests(
     folder: Path,
     known: Mapping[str, Digest],
+    kept: DigestMemory,
     each: Callable[[int], None] = lambda count: None,
     *,
-    kept: KeptDigests | None = None,
     fresh: bool = False,
 ) -> DigestCheck:
     """Of every file that has a known digest. `each` gets the bytes that were read or need not be read, from any thread.
 
     Ctrl-C ends the threads within a piece; the digests of finished files are kept.
     """
-    kept = kept or KeptDigests()
     stop = threading.Event()
     begun = time.monotonic()
     read = [0]
@@ -139,7 +118,7 @@ def check_file(
     folder: Path,
     name: str,
     expected: Digest,
-    kept: KeptDigests,
+    kept: DigestMemory,
     count: Callable[[int], None],
     skip: Callable[[int], None] = lambda count: None,
     *,

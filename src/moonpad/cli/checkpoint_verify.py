@@ -15,6 +15,7 @@ from moonpad.checkpoints.presence import Presence, presence
 from moonpad.checkpoints.revision import revision_of
 from moonpad.cli.byte_progress import byte_progress
 from moonpad.cli.output import Json, emit_json, next_command, note_findings, out
+from moonpad.store.kept_digests import KeptDigests
 from moonpad.values.errors import CheckpointError, UsageError
 from moonpad.values.finding import Finding, Severity, errors_of
 from moonpad.values.units import duration, gib
@@ -68,7 +69,7 @@ def _deep(folder: Path, listed: Path | None, fresh: bool) -> DigestCheck:
             remedy=f"name a list with --digests, or write one: {WRITE_SUMS}",
         )
     with byte_progress("reading", _bytes_of(folder, known)) as progress:
-        return check_digests(folder, known, progress.add, fresh=fresh)
+        return check_digests(folder, known, KeptDigests(), progress.add, fresh=fresh)
 
 
 def _bytes_of(folder: Path, known: dict[str, Digest]) -> int:

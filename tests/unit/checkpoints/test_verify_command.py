@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from moonpad.checkpoints.digest_check import KeptDigests, check_digests
+from moonpad.checkpoints.digest_check import check_digests
 from moonpad.checkpoints.digests import Digest, known_digests
 from moonpad.checkpoints.presence import presence
+from moonpad.store.kept_digests import KeptDigests
 from moonpad.values.errors import CheckpointError
 from tests.unit.checkpoints.test_read import CONFIGS
 from tests.unit.checkpoints.test_read import variants as variants  # a fixture
@@ -188,10 +189,10 @@ def test_stopped_in_the_middle(folder: Path, tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        check_digests(folder, known, stop_at_the_fourth, kept=KeptDigests(state))
+        check_digests(folder, known, KeptDigests(state), stop_at_the_fourth)
     finished = len(state.read_text().splitlines())
     assert 1 <= finished < 6
-    second = check_digests(folder, known, kept=KeptDigests(state))
+    second = check_digests(folder, known, KeptDigests(state))
     assert sum(file.kept for file in second.files) == finished
     assert all(file.is_right for file in second.files)
 
@@ -237,10 +238,10 @@ def test_the_names_of_blobs_in_a_cache(tmp_path: Path, write: Any) -> None:
     known = known_digests(snapshot)
     assert known["config.json"] == Digest(git_blob(snapshot / "config.json"), "the cache")
     kept = KeptDigests(tmp_path / "digests.jsonl")
-    check = check_digests(snapshot, known, kept=kept)
+    check = check_digests(snapshot, known, kept)
     assert (len(check.files), check.findings) == (5, ())
     flip((snapshot / "model-00001-of-00002.safetensors").resolve(), 500)
-    (finding,) = check_digests(snapshot, known, kept=kept).findings
+    (finding,) = check_digests(snapshot, known, kept).findings
     assert finding.where == "model-00001-of-00002.safetensors"
 
 
