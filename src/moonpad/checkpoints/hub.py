@@ -26,9 +26,12 @@ from moonpad.checkpoints.weights import MAX_FILES
 from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import CheckpointError, UsageError
 from moonpad.values.secret import Secret
+from moonpad.values.units import gib
 
 CHUNK_BYTES: Final = constants.DOWNLOAD_CHUNK_SIZE
 """What http_get holds in memory before it writes: a kill loses at most so much of each file."""
+MAX_FILE_BYTES: Final = constants.MAX_HTTP_DOWNLOAD_SIZE
+"""http_get refuses to begin a larger file. The largest shard of a Kimi model has about 10 GB."""
 
 _ID: Final = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 _REVISION: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)*", re.ASCII)
@@ -115,8 +118,12 @@ class Hub:
         http_get, which also waits where the server asks for it (429).
 
         Raises:
+            CheckpointError: the file is too large for it.
             OSError: and httpx2.HTTPError, as `explain` takes them.
         """
+        if file.size_bytes > MAX_FILE_BYTES:
+            message = f"{file.name} has {gib(file.size_bytes)}; the hub serves at most {gib(MAX_FILE_BYTES)} by HTTP"
+            raise CheckpointError(message, remedy=f"fetch it with `hf download {repository.id} {file.name}`")
         url = hf_hub_url(repository.id, file.name, revision=repository.commit, endpoint=self.endpoint)
         # A range of a compressed file is not a range of the file.
         headers = {"User-Agent": f"moonpad/{__version__}", "Accept-Encoding": "identity"}
