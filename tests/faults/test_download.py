@@ -109,9 +109,18 @@ def test_what_is_here_serves_without_a_network(get: Getting) -> None:
     assert len(get.hub.requests) == requests
     unreachable = get("--json", cache=True, HF_ENDPOINT="http://127.0.0.1:9")
     assert (unreachable.code, unreachable.json["offline"]) == (0, True), unreachable.stderr
+    other = get("--revision", "f" * 40, HF_HUB_OFFLINE="1")
+    assert (other.code, "is not here" in other.stderr) == (3, True)
     none = get("--json", HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(get.moonpad.home / "empty"))
     assert none.code == 3
     assert "is not here" in none.stderr
+
+
+def test_another_revision_does_not_serve(get: Getting) -> None:
+    assert get().code == 0
+    assert get(HF_HUB_OFFLINE="1").code == 0
+    other = get("--revision", "f" * 40, HF_HUB_OFFLINE="1")
+    assert (other.code, f"holds commit {COMMIT}" in other.stderr) == (3, True)
 
 
 def test_a_damaged_cache_is_not_taken(get: Getting) -> None:

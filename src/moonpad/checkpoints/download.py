@@ -13,6 +13,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from typing import BinaryIO, Final, cast
@@ -25,6 +26,7 @@ from moonpad.checkpoints.hub import Hub, RemoteFile, Repository
 from moonpad.checkpoints.places import Places
 from moonpad.facts.disk import disk
 from moonpad.facts.probe import Unknown
+from moonpad.spec.input_file import open_regular
 from moonpad.values.errors import CheckpointError, PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.units import gib
@@ -67,13 +69,28 @@ class Download:
             yield
 
     def missing(self, each: Callable[[int], None] = lambda count: None) -> tuple[RemoteFile, ...]:
-        """The files that are not in their place with the right digest. `each` gets bytes as they are looked at."""
-        return tuple(file for file in self._repository.files if not self._is_right(file, each))
+        """The files that are not in their place with the right digest. `each` gets bytes as they are looked at, from
+        any thread."""
+
+        def look(count: int) -> None:
+            if self._stop.is_set():
+                raise Stopped
+            each(count)
+
+        files = self._repository.files
+        with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as pool:
+            try:
+                right = list(pool.map(lambda file: self._is_right(file, look), files))
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+        return tuple(file for file, is_right in zip(files, right, strict=True) if not is_right)
 
     def _is_right(self, file: RemoteFile, each: Callable[[int], None]) -> bool:
         path, method = self._places.final(file), file.digest.method
         try:
-            with path.open("rb") as opened:
+            with open_regular(path) as opened:
                 at = os.fstat(opened.fileno())
                 if at.st_size != file.size_bytes:
                     return False

@@ -1,8 +1,8 @@
 """The Hugging Face hub, or a mirror of it: which files a repository has, with sizes and digests, and their bytes.
 
-By huggingface_hub, with one exception: since its 1.x it downloads a file into a temporary one of its own process and
-removes that when it ends (2.4.0, `file_download.py`, `_download_to_tmp_and_move`), so that a kill loses what was there
-of each file, and a shard has 10 GB. The temporary file is therefore ours, and its `http_get` continues it.
+By huggingface_hub, with one exception: it downloads a file into a temporary one of its own process and never takes up
+another's (2.4.0, `file_download.py`, `_download_to_tmp_and_move`), so that a kill loses what was there of each file,
+and a shard has 10 GB. The temporary file is therefore ours, and its `http_get` continues it.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ https://huggingface.co/docs/huggingface_hub/guides/manage-cache.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -87,9 +88,17 @@ class CachePlaces:
                 link.unlink()
             link.symlink_to(target)
         if self.revision != self.commit:
-            reference = self.repository / "refs" / self.revision
-            reference.parent.mkdir(parents=True, exist_ok=True)
-            reference.write_text(self.commit, encoding="ascii")
+            self._point(self.repository / "refs" / self.revision)
+
+    def _point(self, reference: Path) -> None:
+        """By rename: another program may read it at any moment."""
+        with suppress(OSError):
+            if reference.read_text(encoding="ascii") == self.commit:
+                return
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        part = reference.with_name(f".{reference.name}.{threading.get_native_id()}")
+        part.write_text(self.commit, encoding="ascii")
+        part.replace(reference)
 
 
 def cache_folder(cache: Path, repository: str) -> Path:

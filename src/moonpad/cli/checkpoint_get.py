@@ -15,7 +15,7 @@ from moonpad.checkpoints.download import Download, selected
 from moonpad.checkpoints.hub import Hub, HubUnreachable, RemoteFile, require_id, require_revision
 from moonpad.checkpoints.places import CachePlaces, FolderPlaces, Places, cache_folder, cached_snapshot
 from moonpad.checkpoints.presence import presence
-from moonpad.checkpoints.revision import revision_of
+from moonpad.checkpoints.revision import revision_findings, revision_of
 from moonpad.cli import output
 from moonpad.cli.byte_progress import byte_progress
 from moonpad.cli.output import Json, busy, emit_json, next_command, note, note_findings
@@ -44,7 +44,7 @@ def get(
     name
         moonshotai/Kimi-K2-Thinking, or what `moonpad catalog models` calls it.
     revision
-        A commit, a branch or a tag. What is downloaded is one commit, whatever the branch does meanwhile.
+        A whole commit, a branch or a tag. What is downloaded is one commit, whatever the branch does meanwhile.
     out
         A folder of its own; without it, the shared cache of Hugging Face (HF_HOME), where every engine finds it.
     include
@@ -127,7 +127,7 @@ def _has_size(places: Places, file: RemoteFile) -> bool:
 def _places(hub: Hub, name: str, revision: str, commit: str, out: Path | None) -> Places:
     if out is not None:
         return FolderPlaces(out, commit)
-    return CachePlaces(cache_folder(hub.cache, name), commit, commit if commit.startswith(revision) else revision)
+    return CachePlaces(cache_folder(hub.cache, name), commit, revision)
 
 
 def _offline(
@@ -143,6 +143,8 @@ def _offline(
     folder = out if out is not None and out.is_dir() else cached_snapshot(cache_folder(hub.cache, name), revision)
     if folder is None or not presence(folder).present_files:
         raise error or CheckpointError(f"{why}, and {name} is not here", remedy="unset it, or copy the cache here")
+    if errors := errors_of(revision_findings(folder, revision)):
+        raise CheckpointError(f"{why}, and another revision is here", findings=errors)
     known = known_digests(folder)
     note(f"{why}; taking what is in {one_line(str(folder))}")
     with byte_progress("checking what is there", presence(folder).present_bytes) as progress:
@@ -164,8 +166,9 @@ def _offline(
 def _print(result: dict[str, Any], findings: tuple[Finding, ...]) -> None:
     show = output.out().print
     show(f"{result['repository']} at {result['revision'] or 'a commit that nothing here names'}")
+    known = "known " if result["offline"] else ""
     verb = "downloaded" if result["downloaded_files"] else "nothing to download"
     count = f" {result['downloaded_files']} of" if result["downloaded_files"] else ","
-    show(f"  {verb}{count} {result['files']} files, {gib(result['bytes'])}; every digest is right")
+    show(f"  {verb}{count} {result['files']} files, {gib(result['bytes'])}; every {known}digest is right")
     show(f"  {one_line(result['folder'])}")
     note_findings(finding for finding in findings if finding.severity is not Severity.ERROR)

@@ -45,7 +45,7 @@ def verify(
     """
     place = embedded_checkpoint(folder) or Path(folder)
     if fresh and not deep and digests is None:
-        raise UsageError("--fresh is about digests", remedy="add --deep")
+        raise UsageError("--fresh is about digests", remedy="moonpad checkpoint verify FOLDER --deep --fresh")
     files = inspect(place)
     present = presence(place)
     check = _deep(place, digests, fresh) if (deep or digests) and is_folder(place) else None
@@ -66,7 +66,7 @@ def _deep(folder: Path, listed: Path | None, fresh: bool) -> DigestCheck:
     if not known:
         raise CheckpointError(
             f"no digest is known of any file in {folder}",
-            remedy=f"name a list with --digests, or write one: {WRITE_SUMS}",
+            remedy=f"moonpad checkpoint verify FOLDER --digests FILE; to write one: {WRITE_SUMS}",
         )
     with byte_progress("reading", _bytes_of(folder, known)) as progress:
         return check_digests(folder, known, KeptDigests(), progress.add, fresh=fresh)
