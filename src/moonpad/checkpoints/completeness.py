@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from moonpad.checkpoints.config import CONFIG, check_config
 from moonpad.checkpoints.files import is_folder, open_inside
+from moonpad.checkpoints.presence import partial_files
 from moonpad.checkpoints.read import read_contents
 from moonpad.checkpoints.weights import FETCH, MAX_NAMED, Shard, incomplete, intact_shards
 from moonpad.facts.probe import Unknown
@@ -92,15 +94,10 @@ def _tokenizer(folder: Path) -> Iterator[Finding]:
 
 
 def _leftovers(folder: Path) -> Iterator[Finding]:
-    """What an interrupted download leaves: in the folder, or in the cache that a download into it keeps there.
-
-    In the blobs of a shared cache it may belong to another revision, so there it is a warning.
-    """
-    home = folder.resolve()
-    for place in (home, home / ".cache" / "huggingface" / "download"):
-        for path in sorted(place.glob("*.incomplete"))[:MAX_NAMED]:
-            yield incomplete(str(path.relative_to(home)), "is left from an unfinished download")
-    if home.parent.name == "snapshots":
-        for path in sorted((home.parent.parent / "blobs").glob("*.incomplete"))[:MAX_NAMED]:
+    """What an unfinished download has left. In the blobs of a shared cache it may belong to another revision."""
+    for partial in islice(partial_files(folder), MAX_NAMED):
+        if partial.name.startswith("blobs/"):
             message = "is left from an unfinished download of this revision or another"
-            yield Finding(Severity.WARNING, Code.CHECKPOINT_INCOMPLETE, f"blobs/{path.name}", message, FETCH)
+            yield Finding(Severity.WARNING, Code.CHECKPOINT_INCOMPLETE, partial.name, message, FETCH)
+        else:
+            yield incomplete(partial.name, "is left from an unfinished download")

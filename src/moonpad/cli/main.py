@@ -62,6 +62,8 @@ app.command(_engine)
 
 _checkpoint = App(name="checkpoint", help="Checkpoints on this machine.", help_format="plaintext")
 _checkpoint.command("moonpad.cli.checkpoint:show", name="show", help="Show what a checkpoint folder holds.")
+_checkpoint.command("moonpad.cli.checkpoint_verify:verify", name="verify", help="Check that a checkpoint is whole.")
+_checkpoint.command("moonpad.cli.checkpoint_get:get", name="get", help="Download a checkpoint, and verify it.")
 _checkpoint.command("moonpad.cli.checkpoint_adapt:adapt_", name="adapt", help="Change it for an engine, in a copy.")
 app.command(_checkpoint)
 
