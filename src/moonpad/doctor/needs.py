@@ -18,7 +18,7 @@ from moonpad.run.ssh_hosts import SshHost
 from moonpad.spec.loader import LoadedSpec
 from moonpad.spec.schema import HostTable, Spec
 from moonpad.values.deployment import Deployment, Executable, Process, Role
-from moonpad.values.errors import MoonpadError, PreflightRefused
+from moonpad.values.errors import MoonpadError, PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding
 from moonpad.values.plan import Plan
 
@@ -40,8 +40,18 @@ def nothing_needed() -> Needs:
 
 
 def needs_of(loaded: LoadedSpec) -> Needs:
-    """Raises SpecError; what stands in the way of a plan is among the findings."""
+    """What stands in the way of a plan is among the findings.
+
+    Raises:
+        SpecError: the spec cannot be read.
+        UsageError: it has prefill and decode pools, whose hosts it does not name.
+    """
     spec = loaded.spec
+    if spec.prefill is not None:
+        raise UsageError(
+            "prefill and decode pools are rendered for hosts that the spec does not name",
+            remedy="moonpad doctor --host NAME looks at each of them",
+        )
     plan, findings = _plan(loaded)
     installed = find_engine(loaded)
     if isinstance(installed, PreflightRefused) and not spec.engine.image:
