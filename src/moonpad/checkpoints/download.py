@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 import httpx2
@@ -132,15 +133,22 @@ class Download:
             PreflightRefused: the disk is full. What is there stays, and the next run goes on.
             CheckpointError: the hub fails, or serves a file with a wrong digest twice.
         """
-        todo: queue.SimpleQueue[RemoteFile] = queue.SimpleQueue()
+        same_part: dict[Path, list[RemoteFile]] = {}  # a cache holds files of equal content once
         for file in sorted(missing, key=lambda file: file.size_bytes):
-            todo.put(file)
+            same_part.setdefault(self._places.part(file), []).append(file)
+        todo: queue.SimpleQueue[list[RemoteFile]] = queue.SimpleQueue()
+        for files in same_part.values():
+            todo.put(files)
         failures: list[Exception] = []
 
         def work() -> None:
             try:
                 while not self._stop.is_set():
-                    self._fetch_file(todo.get_nowait())
+                    first, *others = todo.get_nowait()
+                    self._fetch_file(first)
+                    for file in others:
+                        self._places.finish(file)
+                        self._finished.add(file.name)
             except (queue.Empty, Stopped):
                 pass
             except Exception as error:  # noqa: BLE001 - a thread's edge: it is raised by the caller
@@ -148,7 +156,7 @@ class Download:
                 self._stop.set()
 
         # Daemons, so that Ctrl-C need not wait for a slow link: what is on the disk is all that counts.
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(WORKERS, len(missing)))]
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(WORKERS, len(same_part)))]
         for thread in threads:
             thread.start()
         try:
