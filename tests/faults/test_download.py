@@ -351,7 +351,7 @@ def test_ctrl_c(get: Getting) -> None:
     get.require_whole()
 
 
-@pytest.mark.parametrize(("kills", "chunks"), [(2, 4), pytest.param(20, 16, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "chunks"), [(2, 5), pytest.param(20, 16, marks=pytest.mark.slow)])
 def test_killed_at_drawn_moments(moonpad: Moonpad, files: dict[str, bytes], kills: int, chunks: int) -> None:
     """Nothing is fetched twice beyond one chunk of each file that was being written, and what the sockets hold."""
     draw = random.Random(kills)
