@@ -38,7 +38,12 @@ def recording() -> AnswerRecording:
     return AnswerRecording(report.model, "the sound endpoint", "", report.own_texts)
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault",
+    # Every second one for `make test`.
+    [pytest.param(fault, marks=pytest.mark.slow if number % 2 else []) for number, fault in enumerate(FAULTS)],
+    ids=lambda fault: fault.name,
+)
 def test_is_named(fault: ContentFault, recording: AnswerRecording) -> None:
     (result,) = report_behind(fault, (fault.probe,), recording if fault.completion else None).results
     assert result.outcome.status is Status.FAIL, result.outcome.because

@@ -84,6 +84,7 @@ def test_two_sound_hosts_then_each_fault(two_hosts: TwoHosts) -> None:
     assert ask(two_hosts)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nft") is None, reason="nft is not here, which blocks the port")
 def test_a_blocked_port(two_hosts: TwoHosts) -> None:
     _, document = ask(two_hosts)
@@ -100,6 +101,7 @@ def test_a_blocked_port(two_hosts: TwoHosts) -> None:
     assert any("node-0 cannot reach node-1" in message for message in errors(document))
 
 
+@pytest.mark.slow
 def test_a_busy_port_here(two_hosts: TwoHosts) -> None:
     """Of the API, which only this host's engine has."""
     _, document = ask(two_hosts)

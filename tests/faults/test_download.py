@@ -100,6 +100,7 @@ def test_huggingface_hub_finds_what_was_downloaded(get: Getting) -> None:
     assert get.hub.sent.total() == sent
 
 
+@pytest.mark.slow
 def test_files_of_equal_content(get: Getting) -> None:
     """A cache holds them once: one is downloaded, and both have their names."""
     get.hub.files |= dict.fromkeys(("a.bin", "b.bin", "below/c.bin"), b"the same" * 100000)
@@ -127,6 +128,7 @@ def test_what_is_here_serves_without_a_network(get: Getting) -> None:
     assert "is not here" in none.stderr
 
 
+@pytest.mark.slow
 def test_another_revision_does_not_serve(get: Getting) -> None:
     assert get().code == 0
     assert get(HF_HUB_OFFLINE="1").code == 0
@@ -134,6 +136,7 @@ def test_another_revision_does_not_serve(get: Getting) -> None:
     assert (other.code, f"holds commit {COMMIT}" in other.stderr) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_not_taken(get: Getting) -> None:
     assert get(cache=True).code == 0
     (shard,) = get.moonpad.home.rglob(f"snapshots/*/{SHARD}")
@@ -162,7 +165,7 @@ def test_cuts(get: Getting) -> None:
     ]
 
 
-@pytest.mark.parametrize("status", [429, 503, 408])
+@pytest.mark.parametrize("status", [429, *(pytest.param(code, marks=pytest.mark.slow) for code in (503, 408))])
 def test_a_busy_hub(get: Getting, status: int) -> None:
     get.hub.statuses = [status, status]
     done = get()
@@ -170,6 +173,7 @@ def test_a_busy_hub(get: Getting, status: int) -> None:
     get.require_whole()
 
 
+@pytest.mark.slow
 def test_a_hub_that_ignores_ranges(get: Getting) -> None:
     begun(get, SHARD, 5000)
     get.hub.ignores_ranges = True
@@ -185,6 +189,7 @@ def begun(get: Getting, name: str, count: int) -> Path:
     return part
 
 
+@pytest.mark.slow
 def test_what_was_begun_goes_on(get: Getting) -> None:
     begun(get, SHARD, 5000)
     assert get().code == 0
@@ -229,12 +234,14 @@ def test_a_wrong_length(get: Getting, switch: str) -> None:
     get.require_whole()
 
 
+@pytest.mark.slow
 def test_a_slow_link(get: Getting) -> None:
     get.hub.rate = 100_000
     assert get().code == 0
     get.require_whole()
 
 
+@pytest.mark.slow
 def test_another_file_under_the_name(get: Getting) -> None:
     """Of the right size, so that only its digest tells."""
     get.out.mkdir()
@@ -288,6 +295,7 @@ def test_what_is_not_a_name(name: str) -> None:
         require_revision(f"../{name}")
 
 
+@pytest.mark.slow
 def test_some_files(get: Getting) -> None:
     done = get("--include", "*.json", "--include", "tok*", "--json")
     assert (done.code, done.json["files"]) == (0, 3)
@@ -325,6 +333,7 @@ def test_a_hostile_description(
         Hub().look_up(MODEL, "main")
 
 
+@pytest.mark.slow
 def test_two_at_a_time(get: Getting) -> None:
     get.hub.rate = 20_000
     first = get.moonpad.start("checkpoint", "get", MODEL, "--out", str(get.out), **get.env)
@@ -338,6 +347,7 @@ def test_two_at_a_time(get: Getting) -> None:
         first.communicate()
 
 
+@pytest.mark.slow
 def test_ctrl_c(get: Getting) -> None:
     get.hub.rate = 20_000
     process = get.moonpad.start("checkpoint", "get", MODEL, "--out", str(get.out), **get.env)
@@ -376,6 +386,7 @@ def test_killed_at_drawn_moments(moonpad: Moonpad, files: dict[str, bytes], kill
             assert hub.sent[name] <= len(data) + repeated * (CHUNK_BYTES + SOCKET_BYTES), name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not own_mounts(), reason="mounts of one's own are not allowed here")
 def test_a_full_disk(moonpad: Moonpad, files: dict[str, bytes]) -> None:
     """Said before anything is downloaded where the sizes say so, and cleanly where others fill the disk meanwhile."""

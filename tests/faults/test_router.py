@@ -95,6 +95,7 @@ def test_a_copy_that_is_killed(moonpad: Moonpad, spec: Path, port: int) -> None:
     assert [row["name"] for row in down.json["replicas"]] == list(COPIES)
 
 
+@pytest.mark.slow
 def test_drained_and_taken_up_again(moonpad: Moonpad, spec: Path, port: int) -> None:
     """`down --drain` lets the streams finish before a copy is stopped; a router that is lost is restarted alone."""
     assert moonpad("up", str(spec), FAKE_TOKEN_S="0.1").code == 0
@@ -121,6 +122,7 @@ def test_a_copy_that_does_not_start(moonpad: Moonpad, spec: Path, port: int) -> 
     assert time.monotonic() - begun < 60.0
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_started(moonpad: Moonpad, spec: Path, port: int) -> None:
     """`up` after a copy was stopped starts that copy, and touches nothing else."""
     assert moonpad("up", str(spec)).code == 0

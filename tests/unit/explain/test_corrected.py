@@ -30,7 +30,7 @@ MENDED = {
     Code.MISSING_FLAG,
 }
 CASES = [
-    pytest.param(name, version, marks=[] if version in ("", "0.11.1") else pytest.mark.slow)
+    pytest.param(name, version, marks=pytest.mark.slow if version else [])
     for name in NAMES
     for version in ("", "0.33.0", "0.20.0", "0.11.1", "0.5.23")
 ]

@@ -54,8 +54,17 @@ def explained(files: Mapping[str, str], planned: PlannedSpec) -> Judged:
     return server
 
 
-@pytest.mark.parametrize("target", THERE)
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+QUICK = ("instruct-2x8xh200-trtllm", "thinking-8xh200-latency", "instruct-2x8xh800-ray", "tiny", "tiny-sglang")
+"""For `make test` by each target, the other examples as shell alone."""
+CASES = [
+    pytest.param(path, target, id=f"{path.stem}-{target}", marks=[] if quick else pytest.mark.slow)
+    for path in EXAMPLES
+    for target in THERE
+    for quick in [target == "shell" or path.stem in QUICK]
+]
+
+
+@pytest.mark.parametrize(("path", "target"), CASES)
 def test_examples_are_read_back(path: Path, target: str) -> None:
     loaded = load_spec(path)
     spec, refused = planned(loaded)
