@@ -132,11 +132,11 @@ def check_file(
         if earlier == expected.hexadecimal:
             skip(size_bytes)
             return CheckedFile(name, size_bytes, expected, earlier, kept=True)
-        found = digest_of(file, size_bytes, expected.method, count)
+        digest = digest_of(file, size_bytes, expected.method, count)
         after = os.fstat(file.fileno())
     if (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
-        kept.keep(path, expected.method, after, found)
-    return CheckedFile(name, size_bytes, expected, found)
+        kept.keep(path, expected.method, after, digest)
+    return CheckedFile(name, size_bytes, expected, digest)
 
 
 def _mismatch(file: CheckedFile) -> Finding:

@@ -53,19 +53,19 @@ def doctor(
     with busy(f"Looking at {len(needs.hosts)} host{'s' * (len(needs.hosts) != 1)}"):
         surveys, reached = examine(needs.hosts, needs.of_node)
     whole = {node: survey for node, survey in surveys.items() if not isinstance(survey, MoonpadError)}
-    found = {node: findings_of(survey, needs.of_node[node]) for node, survey in whole.items()}
+    findings_by_node = {node: findings_of(survey, needs.of_node[node]) for node, survey in whole.items()}
     for node, more in reach_findings(reached).items():
-        found[node]["network"] = (*found[node]["network"], *more)
+        findings_by_node[node]["network"] = (*findings_by_node[node]["network"], *more)
     if len(whole) > 1:
         for node, more in differences(tuple(whole.values())).items():
-            found[node]["software"] = (*found[node]["software"], *more)
+            findings_by_node[node]["software"] = (*findings_by_node[node]["software"], *more)
     lost = {node: error for node, error in surveys.items() if isinstance(error, MoonpadError)}
-    document = _document(needs, whole, found, lost, reached)
+    document = _document(needs, whole, findings_by_node, lost, reached)
     if json:
         emit_json(document)
     else:
-        _show(needs, whole, found, lost)
-    of_hosts = (finding for subjects in found.values() for of in subjects.values() for finding in of)
+        _show(needs, whole, findings_by_node, lost)
+    of_hosts = (finding for subjects in findings_by_node.values() for of in subjects.values() for finding in of)
     count = len(errors_of((*needs.findings, *of_hosts))) + len(lost)
     if count:
         errors = "1 finding is an error" if count == 1 else f"{count} findings are errors"
@@ -103,7 +103,7 @@ def _unreachable(node: str, error: MoonpadError) -> Finding:
 def _document(
     needs: Needs,
     surveys: dict[str, Survey],
-    found: dict[str, dict[str, tuple[Finding, ...]]],
+    findings_by_node: dict[str, dict[str, tuple[Finding, ...]]],
     lost: dict[str, MoonpadError],
     reached: list[Reach],
 ) -> dict[str, Any]:
@@ -115,7 +115,9 @@ def _document(
         else:
             survey = surveys[host.node]
             findings = [
-                {"subject": subject, **finding.as_json()} for subject, of in found[host.node].items() for finding in of
+                {"subject": subject, **finding.as_json()}
+                for subject, of in findings_by_node[host.node].items()
+                for finding in of
             ]
             row |= {"reached": True, "host": survey.host, "took_s": round(survey.took_s, 3), "findings": findings}
             row |= {"facts": _facts(survey)}
@@ -136,7 +138,7 @@ def _facts(survey: Survey) -> dict[str, Any]:
 def _show(
     needs: Needs,
     surveys: dict[str, Survey],
-    found: dict[str, dict[str, tuple[Finding, ...]]],
+    findings_by_node: dict[str, dict[str, tuple[Finding, ...]]],
     lost: dict[str, MoonpadError],
 ) -> None:
     """A table of subjects by hosts, then each finding with its remedy."""
@@ -146,9 +148,11 @@ def _show(
     table.add_column("")
     for host in needs.hosts:
         table.add_column(host.node)
-    subjects = next(iter(found.values()), {})
+    subjects = next(iter(findings_by_node.values()), {})
     for subject in subjects:
-        cells = ["no answer" if host.node in lost else _worst(found[host.node][subject]) for host in needs.hosts]
+        cells = [
+            "no answer" if host.node in lost else _worst(findings_by_node[host.node][subject]) for host in needs.hosts
+        ]
         table.add_row(subject, *cells)
     took = ["-" if host.node in lost else f"{surveys[host.node].took_s:.1f} s" for host in needs.hosts]
     table.add_row("looked at in", *took)
@@ -158,7 +162,7 @@ def _show(
     for host in needs.hosts:
         if host.node in lost:
             _print(host.node, _unreachable(host.node, lost[host.node]))
-        for of in found.get(host.node, {}).values():
+        for of in findings_by_node.get(host.node, {}).values():
             for finding in sorted(of, key=lambda each: list(SIGNS).index(each.severity)):
                 _print(host.node, finding)
 

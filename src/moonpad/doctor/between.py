@@ -19,12 +19,12 @@ FAR_S: Final = 0.005
 
 def reach_findings(reached: Sequence[Reach]) -> dict[str, list[Finding]]:
     """By the node that tried."""
-    found: dict[str, list[Finding]] = {}
+    findings: dict[str, list[Finding]] = {}
     pairs = sorted({(each.source, each.target) for each in reached})
     for source, target in pairs:
         own = [each for each in reached if (each.source, each.target) == (source, target)]
-        found.setdefault(source, []).extend(_of_pair(source, target, own))
-    return found
+        findings.setdefault(source, []).extend(_of_pair(source, target, own))
+    return findings
 
 
 def _of_pair(source: str, target: str, tried: Sequence[Reach]) -> Iterator[Finding]:
@@ -53,14 +53,14 @@ def _of_pair(source: str, target: str, tried: Sequence[Reach]) -> Iterator[Findi
 def differences(surveys: Sequence[Survey]) -> dict[str, list[Finding]]:
     """By node: where it differs from the first one, in what should be the same on all."""
     first, *others = surveys
-    found: dict[str, list[Finding]] = {}
+    findings: dict[str, list[Finding]] = {}
     for survey in others:
         for what, own, expected in zip(_NAMES, _alike(survey), _alike(first), strict=True):
             if own is not None and expected is not None and own != expected:
                 message = f"{what} {own}; on {first.host} {expected}"
                 remedy = "make them the same: ranks of one engine run in step"
-                found.setdefault(survey.node, []).append(warning(Code.HOSTS_DIFFER, what, message, remedy))
-    return found
+                findings.setdefault(survey.node, []).append(warning(Code.HOSTS_DIFFER, what, message, remedy))
+    return findings
 
 
 _NAMES: Final = ("driver", "devices", "glibc", "kernel")

@@ -28,16 +28,16 @@ class Survey:
         return str(self.answer["host"])
 
     def text(self, path: str) -> str | Unknown:
-        found = self.answer["files"].get(path)
-        if found is None:
+        content = self.answer["files"].get(path)
+        if content is None:
             return Unknown(f"there is no {path}")
-        return found if isinstance(found, str) else Unknown(f"{path}: {found['error']}")
+        return content if isinstance(content, str) else Unknown(f"{path}: {content['error']}")
 
     def texts(self, pattern: str) -> Iterator[tuple[str, str]]:
         """Paths that match, each with its text, without blanks around it; those that cannot be read are left out."""
-        for path, found in self.answer["files"].items():
-            if isinstance(found, str) and fnmatchcase(path, pattern):
-                yield path, found.strip()
+        for path, content in self.answer["files"].items():
+            if isinstance(content, str) and fnmatchcase(path, pattern):
+                yield path, content.strip()
 
     def output(self, name: str) -> str | Unknown:
         """What a command printed, whatever its exit code says, where it printed anything."""
@@ -58,10 +58,10 @@ class Survey:
         return bool(self.answer["commands"].get(name, {}).get("late", False))
 
     def folder(self, path: str) -> Mapping[str, Any] | Unknown:
-        found = self.answer["folders"].get(path)
-        if found is None or "error" in found:
-            return Unknown(found["error"] if found else "not asked")
-        return dict(found)
+        folder = self.answer["folders"].get(path)
+        if folder is None or "error" in folder:
+            return Unknown(folder["error"] if folder else "not asked")
+        return dict(folder)
 
     def variable(self, name: str) -> str:
         """ "" where it is not set."""

@@ -19,8 +19,8 @@ from moonpad.values.platform import Platform
 TOOLS: Final = {Platform.CUDA: "nvidia", Platform.ROCM: "amd", Platform.ASCEND: "ascend"}
 NAMES: Final = {"nvidia": "nvidia-smi", "amd": "amd-smi", "rocm": "rocm-smi", "ascend": "npu-smi"}
 
-# nvml.h, nvmlClocksEventReason…: what keeps the clocks down. Idleness, the user's settings and the power cap under load
-# are no faults.
+# nvml.h, nvmlClocksEventReason…: what keeps the clocks down. Left out: idleness, the user's settings, and the power cap
+# under load, which are normal.
 REASONS: Final = {
     0x08: "hardware slowdown (too hot, or too much power)",
     0x20: "software thermal slowdown",
@@ -98,7 +98,7 @@ def health(survey: Survey, need: Need) -> Iterator[Finding]:
         remedy = f"sudo nvidia-smi -pl {default:.0f}, unless the cap is meant"
         yield warning(Code.DEVICE_TROUBLE, f"device {index}", message, remedy)
     if lazy:
-        message = f"persistence mode is off ({_devices(lazy)}): the driver is loaded anew for each first use"
+        message = f"persistence mode is off ({_devices(lazy)}): the driver is loaded again at each first use"
         yield note(Code.DEVICE_TROUBLE, "devices", message, "sudo nvidia-smi -pm 1")
 
 

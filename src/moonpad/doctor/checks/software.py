@@ -58,15 +58,15 @@ def engine(survey: Survey, need: Need) -> Iterator[Finding]:
     if not need.engine_folder:
         return
     installed = dict(_packages(survey, need))
-    name = "vllm" if need.engine.startswith("vllm-cpu") else need.engine.replace("-", "_")
+    name = need.engine.removesuffix("-cpu").replace("-", "_")
     there = survey.folder(need.engine_folder)
     if isinstance(there, Unknown) or not there["there"]:
         message = f"there is no engine: {need.engine_folder} is not a folder"
         yield error(Code.ENGINE_MISSING, "engine", message, "install it there, or name its python in [engine]")
         return
-    found = installed.get(name) or installed.get("sglang" if name.startswith("sglang") else name)
-    if installed and found and need.version and _public(found) != _public(need.version):
-        message = f"{need.engine} {found} is installed; {need.version} was planned for"
+    version = installed.get(name)
+    if version and need.version and _public(version) != _public(need.version):
+        message = f"{need.engine} {version} is installed; {need.version} was planned for"
         yield warning(Code.HOST_SOFTWARE, "engine", message, "install that release, or plan for this one")
 
 
