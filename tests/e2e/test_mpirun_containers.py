@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Moonpad
+from tests.e2e.mpi_site import SPEC
 from tests.e2e.podman import MPI, Podman, find_podman
-from tests.e2e.test_mpirun import SPEC
 from tests.faults.helpers import wait_until
 from tests.faults.two_hosts import HERE, THERE, run, why_not, wire
 

@@ -6,95 +6,34 @@ units by a systemd that is the first process of a container. With the fake engin
 
 from __future__ import annotations
 
-import base64
 import json
-import os
-import re
 import shutil
 import signal
 import subprocess
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from moonpad.environments.installed import InstalledEngine
 from moonpad.render.systemd import render_systemd
 from moonpad.values.deployment import Deployment, Executable, Gang, PortSpec, Process, Role
 from moonpad.values.references import PortRef
 from tests.conftest import Moonpad
-from tests.e2e.conftest import CHECKPOINT
-from tests.e2e.podman import FAKE, REAL, SYSTEMD, Podman, find_podman
+from tests.e2e.podman import FAKE, REAL, find_podman
+from tests.e2e.rendered_site import KEY, Site, playable, rendered_site
+from tests.e2e.systemd_machine import Machine, systemd_machine
 from tests.faults.helpers import wait_until
 
 pytestmark = pytest.mark.slow
-KEY = "s3 'cret $HOME %h"
 IMAGES = {"fake": FAKE, "real": REAL}
-
-
-@dataclass(frozen=True)
-class Site:
-    """A machine with podman, called docker too, on which files are rendered and run."""
-
-    podman: Podman
-    moonpad: Moonpad
-    port: int
-    env: dict[str, str]
-
-    def spec(self, engine: str) -> Path:
-        path = self.moonpad.home / "tiny.toml"
-        path.write_text(
-            f'model = "kimi-k2-tiny"\n\n[engine]\nname = "vllm-cpu"\n{engine}\n\n'
-            f'[endpoint]\nport = {self.port}\napi_key_env = "KIMI_KEY"\n'
-        )
-        return path
-
-    def render(self, target: str, engine: str) -> Path:
-        out = self.moonpad.home / "files"
-        done = self.moonpad("render", str(self.spec(engine)), "--to", target, "--out", str(out))
-        assert done.code == 0, done.stderr
-        return out
-
-    def answers(self, key: str = KEY) -> int:
-        """The status of one question; 0 where nobody answers."""
-        body = json.dumps({"model": "kimi-k2-tiny", "prompt": "1", "max_tokens": 2}).encode()
-        head = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/v1/completions", body, head)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return 200 if json.load(answer)["choices"][0]["text"] else 0
-        except urllib.error.HTTPError as error:
-            return error.code
-        except OSError:
-            return 0
-
-    def await_answer(self, tell: Callable[[], str] = lambda: "no answer", limit_s: float = 300.0) -> None:
-        wait_until(lambda: self.answers() == 200, tell, limit_s)
 
 
 @pytest.fixture
 def site(moonpad: Moonpad, clean_world: None, free_port: int, tmp_path: Path) -> Iterator[Site]:
-    podman = find_podman(moonpad.env, tmp_path, FAKE)
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    docker = folder / "docker"
-    docker.write_text('#!/bin/sh\nexec podman "$@"\n')
-    docker.chmod(0o755)
-    env = {
-        **podman.env,
-        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-        "MOONPAD_CHECKPOINT": str(CHECKPOINT),
-        "MOONPAD_API_KEY": KEY,
-    }
-    before = podman.left()
-    yield Site(podman, moonpad, free_port, env)
-    assert podman.left() == before
+    with rendered_site(moonpad, free_port, tmp_path) as site:
+        yield site
 
 
 @pytest.fixture(params=IMAGES)
@@ -145,116 +84,22 @@ def test_compose(site: Site, image: str) -> None:
 
 
 def test_kube_play(site: Site, image: str) -> None:
-    """Of a pod's own address and of `$(VARIABLE)` podman 4.3 knows nothing, and of a claim it makes a volume, filled
-    beforehand, as its secret is, a mapping in JSON."""
-    documents = list(yaml.safe_load_all((site.render("kubernetes", image) / "kubernetes.yaml").read_text()))
-    (deployment,) = [document for document in documents if document["kind"] == "Deployment"]
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    given: dict[str, Any] = {}
-    for variable in container["env"]:
-        if "fieldRef" in variable.get("valueFrom", {}):
-            del variable["valueFrom"]
-            variable["value"] = "127.0.0.1"
-        if (named := re.fullmatch(r"\$\((\w+)\)", variable.get("value", ""))) is not None:
-            variable |= given[named[1]]  # a value, or where it comes from
-            if "valueFrom" in variable:
-                del variable["value"]
-        given[variable["name"]] = {key: value for key, value in variable.items() if key != "name"}
-    secrets = [each["valueFrom"]["secretKeyRef"] for each in given.values() if "valueFrom" in each]
-    (claim,) = [
-        volume["persistentVolumeClaim"]["claimName"]
-        for volume in deployment["spec"]["template"]["spec"]["volumes"]
-        if "persistentVolumeClaim" in volume
-    ]
-    assert secrets
-    secret = secrets[0]
-    played = site.moonpad.home / "played.yaml"
-    played.write_text(yaml.safe_dump_all(documents))
-    data = {secret["key"]: base64.b64encode(KEY.encode()).decode()}
-    packed = subprocess.run(("tar", "-C", str(CHECKPOINT), "-c", "."), capture_output=True, check=True).stdout
-    site.podman("volume", "create", claim)
-    try:
-        into = ("podman", "volume", "import", claim, "-")
-        subprocess.run(into, input=packed, env=site.env, check=True, timeout=60)
-        kept = ("podman", "secret", "create", secret["name"], "-")
-        subprocess.run(kept, input=json.dumps(data).encode(), env=site.env, check=True, timeout=60)
+    with playable(site, site.render("kubernetes", image) / "kubernetes.yaml") as played:
         site.podman("kube", "play", str(played), limit_s=120)
         site.await_answer()
         no_key(site)
-    finally:
-        site.podman.run("kube", "down", str(played))
-        site.podman.run("volume", "rm", "--force", claim)
-        site.podman.run("secret", "rm", secret["name"])
     assert site.answers() == 0
 
 
 # --- systemd ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Machine:
-    """A container whose first process is systemd, in the network of the host."""
-
-    site: Site
-    name: str
-
-    def __call__(self, *words: str, code: int = 0, limit_s: float = 240.0) -> str:
-        done = self.site.podman.run("exec", self.name, *words, limit_s=limit_s)
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout.strip()
-
-    def install(self, folder: Path, **variables: str) -> None:
-        """As the unit's first lines say."""
-        for path in sorted(folder.iterdir()):
-            self.site.podman("cp", str(path), f"{self.name}:/srv/{path.name}")
-        self("install", "-D", "-m", "600", "/srv/moonpad-tiny.env", "/etc/moonpad/moonpad-tiny.env")
-        for name, value in variables.items():
-            quoted = value.replace("\\", "\\\\").replace('"', '\\"')
-            edit = "import sys; p, n, v = sys.argv[1:]; t = open(p).read(); assert n in t; "
-            edit += "open(p, 'w').write(t.replace(n, n + v))"
-            self("python3", "-c", edit, "/etc/moonpad/moonpad-tiny.env", f"{name}=", f'"{quoted}"')
-        self("install", "-m", "644", "/srv/moonpad-tiny.service", "/etc/systemd/system/")
-        self("systemctl", "daemon-reload")
-
-    def state(self) -> str:
-        return self("systemctl", "show", "--value", "--property", "ActiveState", "moonpad-tiny")
-
-    def main_pid(self) -> int:
-        return int(self("systemctl", "show", "--value", "--property", "MainPID", "moonpad-tiny"))
-
-    def processes(self) -> list[str]:
-        script = "for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$f; echo; done 2>/dev/null"
-        return [line for line in self("sh", "-c", script).splitlines() if "served-model-name" in line or "VLLM" in line]
-
-
 @pytest.fixture(params=["fake", "real"])
 def machine(request: pytest.FixtureRequest, site: Site, tmp_path: Path) -> Iterator[tuple[Machine, str]]:
-    """And the folder of the engine in it. The real one is the host's, at its own path."""
-    find_podman(site.moonpad.env, tmp_path, SYSTEMD)
-    mounts, folder = [f"{CHECKPOINT}:/srv/checkpoint:ro"], "/opt/engine"
-    if request.param == "real":
-        installed: InstalledEngine = request.getfixturevalue("engine")
-        home = Path(os.path.realpath(installed.python)).parent.parent
-        folder = str(installed.python.parent.parent)
-        mounts += [f"{place}:{place}:ro" for place in (folder, home)]
-    name = f"moonpad-systemd-{site.port}"
-    words = [word for mount in mounts for word in ("--volume", mount)]
-    options = ("--detach", "--name", name, "--systemd=always", "--privileged", "--network", "host")
-    shared = ("--shm-size", "2g")
-    site.podman("run", *options, *shared, *words, SYSTEMD)
-    machine = Machine(site, name)
-    try:
-        wait_until(
-            lambda: (
-                machine.site.podman.run("exec", name, "systemctl", "is-system-running").stdout.strip()
-                in ("running", "degraded")
-            ),
-            lambda: "systemd does not run",
-            60.0,
-        )
-        yield machine, folder
-    finally:
-        site.podman.run("rm", "--force", "-t", "0", name)
+    """And the folder of the engine in it."""
+    installed = request.getfixturevalue("engine") if request.param == "real" else None
+    with systemd_machine(site, tmp_path, installed) as found:
+        yield found
 
 
 def test_systemd(site: Site, machine: tuple[Machine, str]) -> None:
