@@ -17,7 +17,8 @@ from tests.e2e.mpi_hosts import HERE, THERE, MpiHosts, mpi_hosts
 from tests.e2e.mpi_stand_in import RECORDS, make_stand_in
 from tests.faults.helpers import wait_until
 
-SPEC = """
+PORT = 8123
+SPEC = f"""
 model = "kimi-k2-tiny"
 engine = "tensorrt-llm"
 
@@ -28,7 +29,7 @@ cluster = "2x2xH200"
 dp = 4
 
 [endpoint]
-port = 8123
+port = {PORT}
 """
 SECRET = "s3 cret"
 TARGETS = {"mpirun": ("a", "mpirun --hostfile"), "orted": ("b", "bin/orted"), "rank": ("b", "trtllm-llmapi-launch")}

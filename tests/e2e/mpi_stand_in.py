@@ -55,7 +55,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
-        body = json.dumps({"choices": [{"text": " token"}]}).encode()
+        said = {"text": " token"} if self.path.endswith("/v1/completions") else {"message": {"content": " token"}}
+        body = json.dumps({"choices": [said]}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from moonpad.render.leftovers import FUNCTIONS
+
 SCRIPT: Final = r"""#!/usr/bin/env bash
 # bash mpi.sh NAME GRACE_S RANKS HOSTFILE SSH_WORDS VARIABLES COMMAND...
 # Runs COMMAND as RANKS ranks on the hosts of HOSTFILE, the first of which is this one, until they end or INT or TERM
@@ -28,20 +30,7 @@ name=$1 grace=$2 ranks=$3 hostfile=$4 ssh_words=${MOONPAD_SSH_WORDS-$5} variable
 shift 6
 mark="MOONPAD_MPI=$name"
 
-# The pids of what has the word in its environment, and of what descends from that.
-marked() {
-  local list=" " before="" table pid state parent rest
-  while read -r pid; do list+="$pid "; done < <(grep -lzFx -- "$1" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3)
-  table=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/ (.*) / /')
-  while [ "$list" != "$before" ]; do
-    before=$list
-    while read -r pid state parent rest; do
-      [[ $state != Z && $list == *" $parent "* && $list != *" $pid "* ]] && list+="$pid "
-    done <<<"$table"
-  done
-  echo "$list"
-}
-
+FUNCTIONS
 # How many of those are children of a process.
 marked_children() {
   local pid count=0
@@ -51,28 +40,11 @@ marked_children() {
   echo "$count"
 }
 
-# TERM, after so many seconds KILL; fails where something is left.
-sweep() {
-  local pids tenths
-  for ((tenths = 0; tenths < 10 * ($2 + 10); tenths++)); do
-    read -ra pids <<<"$(marked "$1")"
-    [ "${#pids[@]}" -gt 0 ] || return 0
-    if ((tenths == 0)); then
-      kill -TERM "${pids[@]}" 2>/dev/null
-    elif ((tenths >= 10 * $2)); then
-      kill -KILL "${pids[@]}" 2>/dev/null
-    fi
-    sleep 0.1
-  done
-  echo "still running: ${pids[*]}" >&2
-  return 1
-}
-
 clean() {
   local host jobs=() status=0
   for host in "${others[@]}"; do
     # shellcheck disable=SC2086  # words for ssh
-    { declare -f marked sweep; echo "sweep '$mark' $grace"; } |
+    { declare -f marked sweep forget_shared; echo "sweep '$mark' $grace"; } |
       ssh $ssh_words -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 "$host" bash -s ||
       { echo "$host: what was started there may still run, or it was not reached" >&2; false; } &
     jobs+=($!)
@@ -129,4 +101,4 @@ wait "$mpi"
 status=$?
 clean 9>&- || exit 1
 ((stopped)) || exit "$((status ? status : 1))"
-"""
+""".replace("FUNCTIONS", FUNCTIONS, 1)

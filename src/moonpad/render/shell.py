@@ -15,6 +15,7 @@ from typing import Final
 
 from moonpad import __version__
 from moonpad.render.env_variables import expansion_of, variable_of
+from moonpad.render.leftovers import KEEPS_ENVIRONMENT, MARK, mark_of
 from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import NAME, Deployment, Executable, File, Process, Role
 from moonpad.values.errors import UsageError
@@ -53,7 +54,8 @@ def _script(deployment: Deployment, process: Process) -> Script:
             f"process {process.name} runs in a container image, and a shell script starts none",
             remedy="moonpad render --to docker",
         )
-    return Script(deployment, process, (*runtime.prefix, *process.argv), process.env, process.files)
+    command = (*runtime.prefix, *process.argv)
+    return Script(deployment, process, command, process.env, process.files, mark=mark_of(deployment, process.node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Script:
     files: tuple[File, ...] = ()
     notes: tuple[str, ...] = ()
     """Comments for the reader."""
+    mark: str = ""
+    """By which what it starts is found afterwards."""
 
     def lines(self, path: str) -> Iterator[str]:
         yield from (
@@ -87,6 +91,8 @@ class Script:
             if not _ENV_NAME.fullmatch(name):
                 raise ValueError(f"process {self.process.name}: {name!r} is not the name of an environment variable")
             yield f"export {name}={self._word(arg)}"
+        if self.mark:
+            yield f"export {MARK}={shlex.quote(self.mark)} {KEEPS_ENVIRONMENT}"
         words = [self._word(arg) for arg in self.command]
         yield " \\\n  ".join(in_lines([f"exec {words[0]}", *words[1:]]))
 

@@ -17,6 +17,7 @@ from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
 from moonpad.render.firewall import render_firewall
 from moonpad.render.kubernetes import render_kubernetes
+from moonpad.render.leftovers import render_stops
 from moonpad.render.mpirun import render_mpirun
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
@@ -65,7 +66,8 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         raise UsageError(f"copies on several machines are not written for {target} yet", remedy="use --to kubernetes")
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
-        return Files({**render_shell(deployment), **_firewall(spec, deployment)}, "bash {}")
+        files = {**render_shell(deployment), **render_stops(deployment), **_firewall(spec, deployment)}
+        return Files(files, "bash {}")
     if target == "systemd":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
         return Files({**render_systemd(deployment), **_firewall(spec, deployment)}, "systemd-analyze verify {}")
@@ -118,7 +120,7 @@ def render_pools(target: str, spec: Spec, plans: Mapping[PoolRole, Plan]) -> Fil
     files = {**render_shell(deployment), **render_firewall(deployment)}
     if target == "slurm":
         return Files({**render_slurm(deployment, files), **files}, "sbatch {}")
-    return Files(files, "bash {}")
+    return Files({**files, **render_stops(deployment)}, "bash {}")
 
 
 def pools_of(spec: Spec, plans: Mapping[PoolRole, Plan], runtimes: Mapping[PoolRole, Runtime]) -> Deployment:
