@@ -36,6 +36,7 @@ from benchmarks.targets.shell import open_shell
 from benchmarks.targets.slurm import open_slurm
 from benchmarks.targets.systemd import open_systemd
 from benchmarks.targets.target import PATIENCE_S, Target
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, set_process_option
 from tests.conftest import Moonpad
 from tests.faults.helpers import wait_until
 from tests.ports import free_port
@@ -54,6 +55,8 @@ AGAIN_S = 5.0
 """What still answers so long after a kill goes on: it takes a moment until an end is noticed."""
 GIVE_UP_S = 120.0
 """What neither ends nor answers by then needs the documented way."""
+SOCKET = "/fake-engine-"
+"""The name of a process's own socket: a file of no bytes, which a kill -9 leaves in /tmp. It is counted apart."""
 SETTLE_S = 60.0
 """What has not gone by then is left."""
 
@@ -62,9 +65,10 @@ def outside() -> set[str]:
     """Mounts, network namespaces and shared memory of this machine."""
     mounts = {f"mount {line.split()[1]}" for line in Path("/proc/self/mounts").read_text().splitlines()}
     listed = subprocess.run(("ip", "netns", "list"), capture_output=True, text=True, check=False).stdout
-    # What the stand-in of other tests makes on this machine is known by its port; World looks for ours.
+    # Other tests on this machine: their stand-in's names have its port (World looks for ours), their namespaces are mp….
     shared = {str(path) for path in SHARED_MEMORY.iterdir() if "moonpad_" not in path.name}
-    return mounts | {f"network namespace {line.split()[0]}" for line in listed.splitlines()} | shared
+    names = {line.split()[0] for line in listed.splitlines() if not line.startswith("mp")}
+    return {each for each in mounts if "/mp" not in each} | {f"network namespace {name}" for name in names} | shared
 
 
 def left_of(target: Target, world: World, before: set[str]) -> list[str]:
@@ -127,7 +131,9 @@ def trial(target: Target, name: str, number: int, ready_s: float) -> dict[str, A
         row = killed(target, target.victims[number // 2 % len(target.victims)], chance, ready_s)
     else:
         row = stopped(target, number, begun_s)
-    row["left"] = left_of(target, world, before)
+    left = left_of(target, world, before)
+    sockets = [each for each in left if SOCKET in each]
+    row |= {"left": [each for each in left if each not in sockets], "socket_files": sockets}
     target.restore()
     return {
         "target": name,
@@ -181,6 +187,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "answered_again_after_a_kill": sum(row.get("then") == "answers" for row in rows),
         "failed": sum("error" in row for row in rows),
         "with_something_left": sum(bool(row.get("left")) for row in rows),
+        "socket_files_left_by_a_kill": sum(len(row.get("socket_files", ())) for row in rows),
         "answered_s": {row["engine"]: row["answered_s"] for row in answered},
     }
 
@@ -193,6 +200,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     lines = args.out.with_suffix(".jsonl")
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)  # before a place is opened, which then is below us with all of it
     for name in OPEN if args.target == "all" else args.target.split(","):
         if args.engine == "real" and name == "mpirun":
             continue

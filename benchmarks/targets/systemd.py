@@ -37,6 +37,10 @@ class Unit(Target):
         quiet = subprocess.DEVNULL
         self.starting = subprocess.Popen(words, env=self.on.site.env, stdout=quiet, stderr=quiet)
 
+    def answers(self) -> bool:
+        """Once `systemctl start` has returned, which waits for a token."""
+        return self.starting is not None and self.starting.poll() is not None and super().answers()
+
     def main(self) -> int:
         """The engine's pid as this machine counts; 0 for none."""
         inside = self.on.main_pid()

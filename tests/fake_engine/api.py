@@ -308,6 +308,8 @@ def serve(argv: list[str]) -> None:
     folder = os.open(ipc.parent, os.O_RDONLY | os.O_DIRECTORY)
     short = f"/proc/self/fd/{folder}/{ipc.name}"
     listener = socket.socket(socket.AF_UNIX)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(short)  # in a container that was started again the pid is the same  # noqa: PTH108
     listener.bind(short)
     listener.listen()
     core_pid = os.fork()

@@ -12,7 +12,7 @@ from rich.text import Text
 from moonpad.cli.engine_names import known, locked_engines, next_of
 from moonpad.cli.output import Json, emit_json, next_command, note, out
 from moonpad.engines import ENGINES
-from moonpad.engines.routers import ROUTERS
+from moonpad.engines.router_programs import ROUTERS
 from moonpad.engines.tools import TOOLS
 from moonpad.environments.install import remove as remove_engine
 from moonpad.environments.installed import InstalledEngine, list_installed, list_unfinished

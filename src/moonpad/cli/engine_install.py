@@ -10,12 +10,13 @@ from moonpad.catalog.options import newest_stable
 from moonpad.catalog.package_indexes import IndexedBuild, indexed_build, indexed_builds
 from moonpad.catalog.recipes import read_lock
 from moonpad.catalog.source_builds import source_build, source_builds
+from moonpad.cli.engine_library import install_library
 from moonpad.cli.engine_names import known, next_of
 from moonpad.cli.output import Json, busy, emit_json, next_command, note, out
 from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines.base import Engine
 from moonpad.engines.install_recipe import Recipe, Tool
-from moonpad.engines.routers import Router
+from moonpad.engines.router_programs import Router
 from moonpad.environments.indexed import indexed_recipe
 from moonpad.environments.install import Installation
 from moonpad.environments.install import install as install_engine
@@ -36,6 +37,7 @@ def install(
     nightly: bool = False,
     cuda: str = "",
     version: str = "",
+    library: str = "",
     dry_run: bool = False,
     json: Json = False,
 ) -> None:
@@ -54,14 +56,24 @@ def install(
         The version of CUDA that a nightly build is for, 12.9 or 13.0.
     version
         Of an engine that is built from source: which one.
+    library
+        deepep or deepgemm, for vllm or sglang: this instead of the engine, where it does not come with it.
     dry_run
         Print what would be installed, and install nothing.
     """
     engine = known(name)
     if isinstance(engine, Tool | Router):
-        if platform or nightly or cuda or version:
-            raise UsageError(f"{name} is for no platform", remedy="install it without one")
+        if platform or nightly or cuda or version or library:
+            raise UsageError(f"{name} is for no platform and has no libraries", remedy=f"moonpad engine install {name}")
         _install_locked(engine, engine.recipe, dry_run=dry_run, json=json)
+        return
+    if library:
+        if platform or nightly or cuda or version:
+            raise UsageError(
+                "--library adds to the tested release of an engine, for CUDA",
+                remedy=f"moonpad engine install {name} --library {library}",
+            )
+        install_library(engine, library, dry_run=dry_run, json=json)
         return
     wanted = _platform(engine, platform)
     if build := source_build(engine.name, version):

@@ -7,7 +7,7 @@ import difflib
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.engines.install_recipe import Tool
-from moonpad.engines.routers import ROUTERS, Router
+from moonpad.engines.router_programs import ROUTERS, Router
 from moonpad.engines.tools import TOOLS
 from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError

@@ -85,21 +85,55 @@ def question_of(name: str, package: str) -> tuple[str, ...]:
     return ("python", "-c", ask)
 
 
-def cuda_recipe(
-    name: str, version: str, *, disk_bytes: int, download_bytes: int, cuda: int = 13, package: str = ""
+def wheel_recipe(
+    name: str,
+    version: str,
+    *,
+    glibc: tuple[int, int],
+    last_python: tuple[int, int],
+    processor_flags_any: tuple[str, ...],
+    disk_bytes: int,
+    download_bytes: int,
+    memory_bytes: int,
+    ask: tuple[str, ...],
+    package: str = "",
+    platform: Platform = Platform.CPU,
+    cuda: int = 0,
+    served: bool = True,
 ) -> Recipe:
-    """The engine's published wheel with all that it asks for, built for CUDA. It was installed on a machine without
-    a device, so its version is asked for in a way that needs none."""
+    """A published wheel for Linux on x86-64 with all that it asks for, each package in the lock of that name."""
     return Recipe(
         name=name,
         version=version,
         lock=f"{name}-{version}.txt",
         unlocked=(),
         fallback_index="",
-        python=((3, 11), (3, 12)),
+        python=((3, 11), last_python),
         system="Linux",
         machine="x86_64",
+        glibc=glibc,
+        processor_flags_any=processor_flags_any,
+        disk_bytes=disk_bytes,
+        download_bytes=download_bytes,
+        memory_bytes=memory_bytes,
+        package=package,
+        platform=platform,
+        cuda=cuda,
+        served=served,
+        ask=ask,
+    )
+
+
+def cuda_recipe(
+    name: str, version: str, *, disk_bytes: int, download_bytes: int, cuda: int = 13, package: str = ""
+) -> Recipe:
+    """The engine's published wheel, built for CUDA. It was installed on a machine without a device, so its version is
+    asked for in a way that needs none."""
+    return wheel_recipe(
+        name,
+        version,
         glibc=(2, 35),
+        last_python=(3, 12),
         processor_flags_any=("avx512f", "avx2"),
         disk_bytes=disk_bytes,
         download_bytes=download_bytes,
@@ -109,4 +143,26 @@ def cuda_recipe(
         cuda=cuda,
         served=False,
         ask=question_of(name, package or name),
+    )
+
+
+def tool_recipe(
+    name: str, version: str, *, glibc: tuple[int, int], module: str, disk_bytes: int, download_bytes: int
+) -> Recipe:
+    """A program that needs no torch. Its version is asked for once that module was imported, which loads what of it is
+    not Python."""
+    return wheel_recipe(
+        name,
+        version,
+        glibc=glibc,
+        last_python=(3, 14),
+        processor_flags_any=("avx512f", "avx2", "sse4_2"),
+        disk_bytes=disk_bytes,
+        download_bytes=download_bytes,
+        memory_bytes=GIB,
+        ask=(
+            "python",
+            "-c",
+            f"import {module}; from importlib.metadata import version; print({name!r}, version({name!r}))",
+        ),
     )

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from moonpad.engines.base import API, listen_on
-from moonpad.engines.routers import NAME
+from moonpad.engines.router_programs import NAME, SGLANG_ROUTER, VLLM_ROUTER, Router
 from moonpad.values.deployment import (
     After,
     Deployment,
-    Executable,
     HttpProbe,
-    Image,
     PortSpec,
     Process,
     Reach,
@@ -27,21 +24,10 @@ from moonpad.values.deployment import (
 )
 from moonpad.values.plan import Transfer
 from moonpad.values.pools import BOOTSTRAP, POOL_ROLES, PoolRole
-from moonpad.values.references import Arg, HostRef, PathRef, PortRef
+from moonpad.values.references import Arg, HostRef, PortRef
 
 Servers = Mapping[PoolRole, Process]
 """The process of each pool that answers requests, by its role."""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolRouter:
-    """`command` in an environment of its own, which is bound to the path `router`; `entrypoint` in an image."""
-
-    package: str
-    command: tuple[str, ...]
-    entrypoint: tuple[str, ...]
-    in_engine_image: bool
-    argv: Callable[[Servers, Transfer], Iterator[Arg]]
 
 
 def _sglang(servers: Servers, transfer: Transfer) -> Iterator[Arg]:
@@ -59,29 +45,22 @@ def _vllm(servers: Servers, transfer: Transfer) -> Iterator[Arg]:
     yield from ("--decode", _url(decode))
 
 
-# docker/Dockerfile of sgl-project/sglang installs sglang-router; vLLM's images hold no router.
-_SGLANG: Final = PoolRouter(
-    "sglang-router",
-    ("sglang-router", "launch"),
-    ("python3", "-m", "sglang_router.launch_router"),
-    True,
-    _sglang,
-)
-_VLLM: Final = PoolRouter("vllm-router", ("vllm-router",), ("python3", "-m", "vllm_router.launch_router"), False, _vllm)
-ROUTERS: Final[Mapping[str, PoolRouter]] = {"sglang": _SGLANG, "vllm": _VLLM, "vllm-cpu": _VLLM}
-"""By the engine's name."""
+OF_ENGINE: Final[Mapping[str, Router]] = {"sglang": SGLANG_ROUTER, "vllm": VLLM_ROUTER, "vllm-cpu": VLLM_ROUTER}
+"""Which router goes with the pools of an engine, by the engine's name."""
+_POOLS_ARGV: Final[Mapping[str, Callable[[Servers, Transfer], Iterator[Arg]]]] = {
+    SGLANG_ROUTER.name: _sglang,
+    VLLM_ROUTER.name: _vllm,
+}
 
 
 def router_process(
     engine: str, pools: Mapping[PoolRole, Deployment], transfer: Transfer, port: int, reach: Reach, image: str
 ) -> Process:
     """The router of these pools, on the first machine of prefill. `image`: what it runs in; "" for an environment."""
-    router = ROUTERS[engine]
+    router = OF_ENGINE[engine]
     servers = {role: pools[role].process(pools[role].endpoint.process) for role in POOL_ROLES}
     budget_s = max(server.start_budget_s for server in servers.values())
-    runtime: Runtime = Executable(((PathRef(NAME), f"/bin/{router.command[0]}"), *router.command[1:]))
-    if image:
-        runtime = Image(image, router.entrypoint)
+    runtime: Runtime = router.contained(image) if image else router.installed()
     node, api = servers["prefill"].node, PortRef(NAME, API.name)
     return Process(
         name=NAME,
@@ -91,7 +70,7 @@ def router_process(
         runtime=runtime,
         argv=(
             *("--host", listen_on(reach, runtime), "--port", api),
-            *router.argv(servers, transfer),
+            *_POOLS_ARGV[router.name](servers, transfer),
             *("--worker-startup-timeout-secs", str(math.ceil(budget_s))),
         ),
         ports=(PortSpec(API.name, port, reach),),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from moonpad.engines.base import API
 from moonpad.engines.pool_routers import router_process
 from moonpad.engines.renaming import Names
-from moonpad.engines.routers import NAME as ROUTER
+from moonpad.engines.router_programs import NAME as ROUTER
 from moonpad.values.deployment import Deployment, Gang, Reach
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Transfer

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.routers import ROUTERS
+from moonpad.engines.router_programs import ROUTERS
 from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.environments.receipt import Receipt, good_receipt
 from moonpad.facts.probe import Unknown, run

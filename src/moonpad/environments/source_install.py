@@ -16,21 +16,19 @@ from pathlib import Path
 from typing import IO, Final
 
 from moonpad.catalog.source_builds import SourceBuild
-from moonpad.environments import pip
 from moonpad.environments.build import InstallProgress
 from moonpad.environments.cancellation import Cancellation, cancel_on_signal
 from moonpad.environments.installed import InstalledEngine, installed_from, version_in
 from moonpad.environments.installed_packages import folder_bytes, packages
 from moonpad.environments.lock import locked
 from moonpad.environments.paths import EnvironmentFolder, engines_home
-from moonpad.environments.process import Watch, run
 from moonpad.environments.receipt import Receipt, good_receipt, write_receipt
+from moonpad.environments.run_steps import run_steps
 from moonpad.environments.source_steps import Step, script_of, steps
 from moonpad.facts.cann import ROOT, Cann, cann, environment_scripts
 from moonpad.facts.probe import Unknown
 from moonpad.values.errors import InstallError, PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
-from moonpad.values.redaction import redact
 
 PROGRAMS: Final = ("git", "bash", "gcc", "g++", "cmake")
 """What building takes besides CANN (the Dockerfile of vLLM-Ascend 0.23.0)."""
@@ -59,7 +57,11 @@ class SourceInstall:
     def script(self) -> str:
         """For any machine with CANN: the environment is made in the folder that it is started in."""
         folder = Path(f"{self.build.engine}-{self.build.version}")
-        return script_of(self.build, self._steps(folder, Path("python3")))
+        return script_of(self._title, self._steps(folder, Path("python3")))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.build.engine} {self.build.version}, for CANN {self.build.cann}"
 
     def _steps(self, folder: Path, base_python: Path) -> tuple[Step, ...]:
         return steps(self.build, folder, base_python, platform.machine(), environment_scripts(self.root))
@@ -121,37 +123,14 @@ class SourceInstall:
 
     @property
     def _sha256(self) -> str:
-        return hashlib.sha256(script_of(self.build, self.steps).encode()).hexdigest()
+        return hashlib.sha256(script_of(self._title, self.steps).encode()).hexdigest()
 
     def _run_steps(self, progress: InstallProgress, cancellation: Cancellation, lock_fd: int, log: IO[bytes]) -> str:
         """What the last step printed."""
         self.place.receipt.unlink(missing_ok=True)
         with suppress(FileNotFoundError):
             shutil.rmtree(self.place.folder)
-        lines: list[str] = []
-        for step in self.steps:
-            progress.phase(step.what)
-            log.write(redact(f"$ {' '.join(step.argv)}\n").encode())
-            lines = []
-            environment = pip.clean_environment(os.environ) | dict(step.env)
-            if "PIP_EXTRA_INDEX_URL" in step.env and (own := os.environ.get("PIP_EXTRA_INDEX_URL")):
-                environment["PIP_EXTRA_INDEX_URL"] = f"{own} {step.env['PIP_EXTRA_INDEX_URL']}"
-            watch = Watch(log, cancellation, lock_fd, lines.append, lambda: None)
-            try:
-                status = run(step.argv, environment, watch)
-            except OSError as error:
-                raise self._failure(step, f"{step.argv[0]}: {error.strerror or error}") from error
-            if status:
-                raise self._failure(step, pip.first_error(lines))
-            if not "\n".join(lines).strip().startswith(step.commit):
-                raise self._failure(step, f"it is {' '.join(lines)}: the tag was moved, or the mirror is another")
-        return "\n".join(lines)
-
-    def _failure(self, step: Step, problem: str) -> InstallError:
-        return InstallError(
-            f"{step.what} failed: {problem}",
-            remedy=f"then repeat the command; the whole output is in {self.place.log}",
-        )
+        return run_steps(self.steps, log, self.place.log, progress, cancellation, lock_fd)
 
     def _receipt(self, version: str, seconds: float) -> Receipt:
         there = {package.name: package for package in packages(self.place.site_packages)}

@@ -36,9 +36,9 @@ def steps(
     return tuple(_steps(build, folder, base_python, machine, scripts))
 
 
-def script_of(build: SourceBuild, listed: Sequence[Step]) -> str:
+def script_of(title: str, listed: Sequence[Step]) -> str:
     """The steps as a bash script that stops at the first one that fails."""
-    lines = ["set -euo pipefail", f"# {build.engine} {build.version}, for CANN {build.cann}"]
+    lines = ["set -euo pipefail", f"# {title}"]
     for step in listed:
         words = [f"{name}={shlex.quote(value)}" for name, value in step.env.items()]
         command = " ".join([*words, *map(shlex.quote, step.argv)])
@@ -58,13 +58,13 @@ def _steps(
     torch = (build.torch_index,) if build.torch_index and machine == "x86_64" else ()
     triton = (build.triton_index,) if build.triton_index else ()
     yield Step("making the environment", (str(base_python), "-I", "-m", "venv", "--clear", str(folder)))
-    yield from _clone(build.base, base)
+    yield from clone(build.base, base)
     yield Step(
         f"installing {base.name}, without the kernels of a device",
         (*pip, "install", "--no-input", *_extra(torch), "--editable", str(base)),
         build.base_env,
     )
-    yield from _clone(build.plugin, plugin)
+    yield from clone(build.plugin, plugin)
     yield Step(
         f"building {plugin.name}",
         _with_cann(scripts, (*pip, "install", "--no-input", "--editable", str(plugin))),
@@ -81,7 +81,7 @@ def _steps(
     yield Step(f"importing {', '.join(build.imports)}", _with_cann(scripts, (pip[0], "-c", question + answer)))
 
 
-def _clone(repository: Repository, folder: Path) -> Iterator[Step]:
+def clone(repository: Repository, folder: Path) -> Iterator[Step]:
     what = f"cloning {repository.url} at {repository.tag}"
     yield Step(what, ("git", "clone", "--depth", "1", "--branch", repository.tag, repository.url, str(folder)))
     yield Step(

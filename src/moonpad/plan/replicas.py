@@ -13,8 +13,9 @@ from typing import Final
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.engines.base import Engine, listen_on
 from moonpad.engines.renaming import Names
+from moonpad.engines.router_programs import ROUTERS, Router
 from moonpad.engines.routers import API as ROUTER_API
-from moonpad.engines.routers import ROUTERS, Replica, Router, Routing, router_process
+from moonpad.engines.routers import Replica, Routing, router_process
 from moonpad.spec.router_table import RouterTable, metrics_port, replica_port, router_port
 from moonpad.spec.schema import Spec
 from moonpad.values.cluster import Cluster
@@ -23,7 +24,7 @@ from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan
 from moonpad.values.platform import Platform
-from moonpad.values.references import PathRef, PortRef, SecretRef
+from moonpad.values.references import PortRef, SecretRef
 
 VISIBLE: Final[Mapping[Platform, str]] = {
     Platform.CUDA: "CUDA_VISIBLE_DEVICES",
@@ -125,11 +126,6 @@ def routing_of(spec: Spec, plan: Plan, replicas: tuple[Replica, ...]) -> Routing
         replicas_start_s=plan.start_budget_s,
         extra_args=spec.router.extra_args,
     )
-
-
-def router_runtime(router: Router) -> Executable:
-    """The router's command in the environment that is bound to the path `router`."""
-    return Executable(((PathRef("router"), f"/bin/{router.command}"),))
 
 
 def routed(

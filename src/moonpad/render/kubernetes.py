@@ -14,7 +14,7 @@ from typing import Final
 
 from moonpad import __version__
 from moonpad.engines.base import API
-from moonpad.engines.routers import NAME as ROUTER
+from moonpad.engines.router_programs import NAME as ROUTER
 from moonpad.engines.routers import is_routed
 from moonpad.render.containers import contain, has_draft, image_note
 from moonpad.render.pods import Object, Pods, secrets_of, service_of

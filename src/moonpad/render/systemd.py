@@ -29,8 +29,12 @@ FOLDER: Final = "/etc/moonpad"
 RESTARTS: Final = 3
 RESTART_AFTER_S: Final = 10
 PROBE_LIMIT_S: Final = 55
-_UNTIL: Final = 'until "$@" 2>/dev/null; do kill -0 "$MAINPID" || exit; sleep 5; done'
-"""systemd itself goes on waiting for this command where the program that it is about has ended."""
+SHARED_MEMORY: Final = "TemporaryFileSystem=/dev/shm:mode=1777"
+_UNTIL: Final = (
+    'trap \'exit 0\' INT TERM; until "$@" 2>/dev/null; do kill -0 "$MAINPID" || exit; sleep 5 & wait $!; done'
+)
+"""systemd itself goes on waiting for this command where the program that it is about has ended. A unit that is stopped
+while it starts has not failed."""
 
 
 def render_systemd(deployment: Deployment) -> Mapping[str, Rendered]:
@@ -85,6 +89,7 @@ class _Unit:
                 else ()
             ),
             "# It runs as root unless User= is added.",
+            *(() if self.is_contained else ("# Its /tmp and /dev/shm are its own: no checkpoint can be read there.",)),
             *(f"# {note}" for note in image_note(process)),
             "",
             "[Unit]",
@@ -104,7 +109,8 @@ class _Unit:
         yield from (f"Restart={'on-failure' if alone else 'no'}", f"RestartSec={RESTART_AFTER_S}")
         yield from (f"TimeoutStartSec={self.start_s:g}", f"TimeoutStopSec={self.stop_s:g}")
         if not self.is_contained:
-            yield from ("KillSignal=SIGINT", "KillMode=mixed", "PrivateTmp=yes", "NoNewPrivileges=yes")
+            # A shared memory of its own: what an engine that was killed hard leaves there goes with its processes.
+            yield from ("KillSignal=SIGINT", "KillMode=mixed", "PrivateTmp=yes", SHARED_MEMORY, "NoNewPrivileges=yes")
         if process.needs.memlock or process.needs.rdma:
             yield "LimitMEMLOCK=infinity"
         yield from ("LimitNOFILE=1048576", "TasksMax=infinity", "", "[Install]", "WantedBy=multi-user.target")

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.engines.pool_routers import ROUTERS as POOL_ROUTERS
+from moonpad.engines.pool_routers import OF_ENGINE as POOL_ROUTERS
 from moonpad.engines.pools import pools_deployment
-from moonpad.engines.routers import Router
+from moonpad.engines.router_programs import Router
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
 from moonpad.plan.pools_from_spec import PORTS_TAKEN
-from moonpad.plan.replicas import machines_apart, routed, router_of, router_runtime
+from moonpad.plan.replicas import machines_apart, routed, router_of
 from moonpad.render.aisbench import START, render_aisbench
 from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
@@ -66,8 +66,8 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         raise UsageError(f"copies on several machines are not written for {target} yet", remedy="use --to kubernetes")
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
-        files = {**render_shell(deployment), **render_stops(deployment), **_firewall(spec, deployment)}
-        return Files(files, "bash {}")
+        beside = {**render_stops(deployment), **_firewall(spec, deployment)}
+        return Files({**render_shell(deployment), **beside}, "bash {}")
     if target == "systemd":
         deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
         return Files({**render_systemd(deployment), **_firewall(spec, deployment)}, "systemd-analyze verify {}")
@@ -148,7 +148,7 @@ def router_image(spec: Spec, engine_image: str) -> str:
         return spec.transfer.router_image
     if not router.in_engine_image:
         raise UsageError(
-            f"the images of {spec.engine.name} hold no {router.package}",
+            f"the images of {spec.engine.name} hold no {router.name}",
             remedy='name an image that does: [transfer] router_image = "NAME@sha256:..."',
         )
     return engine_image
@@ -186,10 +186,10 @@ def _firewall(spec: Spec, deployment: Deployment) -> Mapping[str, Rendered]:
 def _router_in(router: Router, table: RouterTable, engine_in: Runtime) -> Runtime:
     """Beside engines in containers the router runs in one too."""
     if not isinstance(engine_in, Image):
-        return router_runtime(router)
+        return router.installed()
     if table.image is None:
         raise UsageError(
             f"no image of {router.name} is named, and the engine runs in one",
             remedy='name one that has it and Python: [router] image = "NAME@sha256:..."',
         )
-    return Image(table.image, (router.command,), own_network=engine_in.own_network)
+    return router.contained(table.image, own_network=engine_in.own_network)

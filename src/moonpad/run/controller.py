@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.engines import ENGINES
-from moonpad.engines.routers import ROUTERS
+from moonpad.engines.router_programs import ROUTERS
 from moonpad.facts.processes import read_boot_id, read_start
 from moonpad.run.controller_state import ControllerJournal, ControllerState, write_controller
 from moonpad.run.endpoints import endpoint_of, keyless_endpoint_of

@@ -10,9 +10,10 @@ from typing import Any
 
 from moonpad.engines.base import API
 from moonpad.engines.log_grammar import LogGrammar
-from moonpad.engines.routers import NAME, READINESS, Replica, Router, router_deployment
+from moonpad.engines.router_programs import NAME, Router
+from moonpad.engines.routers import READINESS, Replica, router_deployment
 from moonpad.environments.installed import InstalledEngine, engine_from_python, find, matches
-from moonpad.plan.replicas import replica_names, replica_spec, router_of, router_runtime, routing_of
+from moonpad.plan.replicas import replica_names, replica_spec, router_of, routing_of
 from moonpad.render.proxy import engine_port, front_of, with_front
 from moonpad.render.rendered import Rendered
 from moonpad.run.prepare import Prepared, key_source, prepare
@@ -146,7 +147,7 @@ def prepare_group(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) ->
     )
     installed = find_router(loaded, router)
     routing = routing_of(spec, copies[0].plan, _replicas(copies))
-    deployment = router_deployment(router, router_runtime(router), routing, copies[0].deployment.served_name)
+    deployment = router_deployment(router, router.installed(), routing, copies[0].deployment.served_name)
     if spec.endpoint.expose:
         deployment = with_front(deployment, spec.endpoint.port)
     ports = {

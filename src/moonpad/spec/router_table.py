@@ -6,7 +6,7 @@ from typing import Annotated, Final, Protocol
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from moonpad.engines.routers import ROUTERS
+from moonpad.engines.router_programs import ROUTERS
 from moonpad.spec.extra_args import check_extra_args
 from moonpad.spec.fields import PinnedImage, PortOrDefault, Release, Table, Text
 from moonpad.spec.near_match import did_you_mean

@@ -136,7 +136,7 @@ def test_a_dry_run_of_a_lock_installs_nothing(home: Path, capsys: pytest.Capture
         ("vllm-ascend", {"nightly": True}, "builds no nightly vllm-ascend", "moonpad engine install vllm-ascend"),
         ("vllm-ascend", {"version": "0.1"}, "does not build vllm-ascend 0.1 from source", "0.23.0, 0.20.2rc1"),
         ("vllm", {"version": "0.1"}, "does not build vllm 0.1 from source", "moonpad engine install vllm"),
-        ("lm-eval", {"nightly": True}, "lm-eval is for no platform", "install it without"),
+        ("lm-eval", {"nightly": True}, "lm-eval is for no platform", "moonpad engine install lm-eval"),
     ],
 )
 def test_a_build_that_there_is_not(name: str, options: dict[str, object], message: str, remedy: str) -> None:

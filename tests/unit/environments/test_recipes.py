@@ -6,7 +6,7 @@ import pytest
 from moonpad.catalog.recipes import parse_lock, read_lock
 from moonpad.engines import ENGINES
 from moonpad.engines.install_recipe import Recipe
-from moonpad.engines.routers import ROUTERS
+from moonpad.engines.router_programs import ROUTERS
 from moonpad.engines.tools import TOOLS
 from moonpad.environments.installed_packages import normal_name
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.engines.routers import ROUTERS
+from moonpad.engines.router_programs import ROUTERS
 from moonpad.spec.loader import load_spec
 from tests.conftest import Moonpad
 

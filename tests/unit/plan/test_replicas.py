@@ -13,9 +13,10 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.base import installed_runtime
 from moonpad.engines.option_grammar import Grammar
-from moonpad.engines.routers import ROUTERS, is_routed
+from moonpad.engines.router_programs import ROUTERS
+from moonpad.engines.routers import is_routed
 from moonpad.plan.from_spec import unjudged_plan
-from moonpad.plan.replicas import replica_spec, routed, router_runtime, shared
+from moonpad.plan.replicas import replica_spec, routed, shared
 from moonpad.report.plan_commands import commands_of
 from moonpad.spec.loader import parse_spec
 from moonpad.spec.schema import Spec
@@ -55,7 +56,7 @@ def deployment(spec: Spec) -> Deployment:
     assert spec.hardware.cluster is not None
     engine = ENGINES[spec.engine.name]
     plan = unjudged_plan(spec, shared(parse_cluster(spec.hardware.cluster), spec))
-    router = router_runtime(ROUTERS[spec.router.name])
+    router = ROUTERS[spec.router.name].installed()
     return routed(spec, engine, plan, installed_runtime(engine.command), router)
 
 
