@@ -65,7 +65,7 @@ def outside() -> set[str]:
     """Mounts, network namespaces and shared memory of this machine."""
     mounts = {f"mount {line.split()[1]}" for line in Path("/proc/self/mounts").read_text().splitlines()}
     listed = subprocess.run(("ip", "netns", "list"), capture_output=True, text=True, check=False).stdout
-    # Other tests on this machine: their stand-in's names have its port (World looks for ours), their namespaces are mp….
+    # Of other tests here the names of shared memory have their port (World looks for ours), namespaces begin with mp.
     shared = {str(path) for path in SHARED_MEMORY.iterdir() if "moonpad_" not in path.name}
     names = {line.split()[0] for line in listed.splitlines() if not line.startswith("mp")}
     return {each for each in mounts if "/mp" not in each} | {f"network namespace {name}" for name in names} | shared

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from moonpad.render.leftovers import FUNCTIONS
 from moonpad.render.targets import FOR_POOLS, THERE, render_for, render_pools
 from moonpad.run.planning import plan_spec
 from moonpad.run.pool_planning import plan_pools
@@ -68,6 +69,11 @@ def written_pools(loaded: LoadedSpec, target: str) -> Mapping[str, str]:
 
 
 def as_one(files: Mapping[str, str]) -> str:
+    """Of `stop.sh` without its functions, which mpi.sh has too."""
+    files = {
+        name: text.replace(FUNCTIONS, "[functions]\n") if name.endswith("/stop.sh") else text
+        for name, text in files.items()
+    }
     return "".join(f"==> {name}\n{text}" for name, text in files.items())
 
 

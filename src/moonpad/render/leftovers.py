@@ -80,7 +80,8 @@ def mark_of(deployment: Deployment, node: str) -> str:
 
 def render_stops(deployment: Deployment) -> Mapping[str, Rendered]:
     """`stop.sh` of each node: path → text and mode."""
-    return {f"{node}/stop.sh": Rendered(_stop(deployment, node), 0o755) for node in deployment.nodes}
+    nodes = dict.fromkeys(process.node for process in deployment.processes)
+    return {f"{node}/stop.sh": Rendered(_stop(deployment, node), 0o755) for node in nodes}
 
 
 def _stop(deployment: Deployment, node: str) -> str:

@@ -41,7 +41,7 @@ def test_rendered_files_are_read_back(
     explained = moonpad("explain", "--file", path, "--on", "8xH200", "--json")
     deployments = explained.json["deployments"]
     commands = [tuple(argv[0] for argv in deployment["commands"]) for deployment in deployments]
-    routers = [names for names in commands if ROUTERS[router].command in names[0]]
+    routers = [each for each in deployments if any(ROUTERS[router].module in argv for argv in each["commands"])]
     assert len(routers) == 1, commands
     assert len(commands) == 1 + replicas, commands
     errors = [

@@ -43,8 +43,8 @@ def test_no_front_where_nobody_asked_for_one(target: str) -> None:
     assert not any("nginx" in text for text in files("keyed", target).values())
 
 
-def test_shell_and_docker_have_a_script_more() -> None:
-    assert list(files("exposed", "shell")) == ["node-0/run.sh", "node-0/front.sh"]
+def test_shell_and_docker_have_a_script_for_it() -> None:
+    assert list(files("exposed", "shell")) == ["node-0/run.sh", "node-0/front.sh", "node-0/stop.sh"]
     run, front = files("exposed", "docker").values()
     assert '--publish "${MOONPAD_PORT_API}":"${MOONPAD_PORT_API}"' in run, "for the front, which shares its network"
     assert "--network container:moonpad-exposed-" in front

@@ -74,6 +74,7 @@ def test_a_posix_shell_reads_the_words_back(argv: list[str], env: dict[str, str]
     words = shlex.split(text.split("set -euo pipefail\n", 1)[1])
     assert [word for word in words if word != "\n"] == [
         *(word for name, value in env.items() for word in ("export", f"{name}={value}")),
+        *("export", "MOONPAD_START=gang/node-0", "SPT_NOENV=1"),
         "exec",
         *argv,
     ]
@@ -133,7 +134,7 @@ def test_the_command_writes_files_and_replaces_them(tmp_path: Path, capsys: pyte
     assert stat.S_IMODE(path.stat().st_mode) == 0o755
     render(EXAMPLE, out=out)
     assert path.read_bytes() == first
-    assert [each.name for each in path.parent.iterdir()] == ["run.sh"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["run.sh", "stop.sh"]
     assert str(path) in capsys.readouterr().out
 
 
