@@ -19,6 +19,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stage import about, write
-from benchmarks.targets.containers import open_compose, open_docker, open_played
+from benchmarks.targets.containers import Contained, open_compose, open_docker, open_played
 from benchmarks.targets.mpirun import open_mpirun
 from benchmarks.targets.shell import open_shell
 from benchmarks.targets.slurm import open_slurm
@@ -57,28 +58,33 @@ GIVE_UP_S = 120.0
 """What neither ends nor answers by then needs the documented way."""
 SOCKET = "/fake-engine-"
 """The name of a process's own socket: a file of no bytes, which a kill -9 leaves in /tmp. It is counted apart."""
+HOSTS = re.compile(r"[ /]m[mps]\d+-[ab]$")
+OTHERS = re.compile(rf"{HOSTS.pattern}|containers/|netns-")
+"""Namespaces that last longer than a run: of the hosts of mpirun and Slurm here, and of other tests."""
 SETTLE_S = 60.0
 """What has not gone by then is left."""
 
 
-def outside() -> set[str]:
-    """Mounts, network namespaces and shared memory of this machine."""
+def outside(target: Target) -> set[str]:
+    """Mounts, network namespaces and shared memory of this machine, without what other tests have: the namespaces of
+    hosts, shared memory of a stand-in, whose names have its port (World looks for ours), and containers where the
+    target makes none."""
     mounts = {f"mount {line.split()[1]}" for line in Path("/proc/self/mounts").read_text().splitlines()}
     listed = subprocess.run(("ip", "netns", "list"), capture_output=True, text=True, check=False).stdout
-    # Of other tests here the names of shared memory have their port (World looks for ours), namespaces begin with mp.
+    names = {f"network namespace {line.split()[0]}" for line in listed.splitlines()}
     shared = {str(path) for path in SHARED_MEMORY.iterdir() if "moonpad_" not in path.name}
-    names = {line.split()[0] for line in listed.splitlines() if not line.startswith("mp")}
-    return {each for each in mounts if "/mp" not in each} | {f"network namespace {name}" for name in names} | shared
+    others = HOSTS if isinstance(target, Contained) else OTHERS
+    return {each for each in mounts | names if not others.search(each)} | shared
 
 
 def left_of(target: Target, world: World, before: set[str]) -> list[str]:
     until = time.monotonic() + SETTLE_S
     remaining = world.sweep(SETTLE_S)
-    while time.monotonic() < until and (target.left() or target.is_served() or outside() - before):
+    while time.monotonic() < until and (target.left() or target.is_served() or outside(target) - before):
         time.sleep(0.5)
     if target.is_served():
         remaining.append(f"port {target.port} is served")
-    return remaining + target.left() + sorted(outside() - before)
+    return remaining + target.left() + sorted(outside(target) - before)
 
 
 def stopped(target: Target, number: int, begun_s: float) -> dict[str, Any]:
@@ -123,7 +129,7 @@ def killed(target: Target, victim: str, chance: random.Random, ready_s: float) -
 
 
 def trial(target: Target, name: str, number: int, ready_s: float) -> dict[str, Any]:
-    world, before = World(target.moonpad.home, target.port), outside()
+    world, before = World(target.moonpad.home, target.port), outside(target)
     begun_s = time.monotonic()
     target.start()
     if number % 2:
