@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from moonpad.verify.probes import PROBES
-from tests.e2e.conftest import Served
+from tests.e2e.conftest import CHECKPOINT, Served
 
 WEATHER = {
     "type": "function",
@@ -111,6 +111,15 @@ def test_served_name_and_404(served: Served) -> None:
     body = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 8}
     assert post(served, "/chat/completions", {"model": "kimi-k2-thinking", **body})[0] == 200
     assert post(served, "/chat/completions", {"model": "moonshotai/Kimi-K2-Thinking", **body})[0] == 404
+
+
+def test_up_said_where_the_time_went(served: Served) -> None:
+    start = served.up["start"]
+    phases = {row["phase"]: row["seconds"] for row in start["phases"]}
+    assert {"loading weights", "opening the API", "first token"} <= phases.keys()
+    assert sum(phases.values()) == pytest.approx(served.up["start_s"], abs=0.02)
+    assert start["weights"]["checkpoint_bytes"] == sum(file.stat().st_size for file in CHECKPOINT.glob("*.safetensors"))
+    assert start["advice"] == "", "nothing is to be saved on 70 MB"
 
 
 def test_openai_client_streams(served: Served) -> None:
