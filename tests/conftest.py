@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,6 +50,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("DRAWN", datetime.datetime.now(datetime.UTC).date().isoformat())
 
 
+def pytest_sessionstart() -> None:
+    gc.disable()  # collecting makes a million objects that all stay
+
+
+def pytest_collection_finish() -> None:
+    """Twenty thousand tests are no garbage: each full collection of it within a test took longer than most tests do."""
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_report_header() -> str:
     return f"of the tests marked `drawn`: DRAWN={os.environ['DRAWN']}"
 
@@ -66,9 +78,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(left_out))
     serial = [ROOT / place for place in SERIAL]
     assert all(path.exists() for path in serial), "SERIAL names a file that has moved"
+    dear = _dear_tests()
     for item in items:
         if any(item.path.is_relative_to(path) for path in serial):
             item.add_marker(pytest.mark.serial)
+        if dear.match(item.nodeid):
+            item.add_marker(pytest.mark.slow)
+
+
+def _dear_tests() -> re.Pattern[str]:
+    lines = (ROOT / "tests" / "dear_tests.txt").read_text().splitlines()
+    patterns = [line for line in lines if line and not line.startswith("#")]
+    # Only `*` means something: ids hold brackets, which fnmatch reads as sets.
+    wanted = [re.escape(pattern).replace(re.escape("*"), ".*") for pattern in patterns]
+    return re.compile(f"(?:{'|'.join(wanted)})" + r"\Z")
 
 
 def _chosen(nodeid: str, seed: str) -> bool:

@@ -28,6 +28,7 @@ from moonpad.values.redaction import forget_all
 from tests.attacks.explain_attacks import ATTACKS, REFUSED
 from tests.attacks.explain_mutator import ROOT, mutant, seeds
 from tests.attacks.runner import MEASURE
+from tests.processor import in_time
 
 MOST_SECONDS: Final = 3.0
 """Of processor time, so that a busy machine fails nothing that is right."""
@@ -97,7 +98,7 @@ def put_to_explain(seed: object, count: int, folder: Path) -> Tally:
         path = folder / "input"
         try:
             code, said, seconds = explain(content, path, as_json=as_json, on=on)
-            assert seconds < MOST_SECONDS
+            assert in_time(seconds, MOST_SECONDS)
         except BaseException as error:
             kept = folder / f"mutant-{seed}-{number}"
             kept.write_bytes(content)
@@ -112,8 +113,8 @@ def put_to_explain(seed: object, count: int, folder: Path) -> Tally:
 
 
 def test_a_sample_of_mutants(tmp_path: Path) -> None:
-    tally = put_to_explain("sample", 150, tmp_path)
-    assert tally.codes[3] > 30, "it is no test of the judge if nothing is judged"
+    tally = put_to_explain("sample", 50, tmp_path)
+    assert tally.codes[3] > 10, "it is no test of the judge if nothing is judged"
 
 
 @pytest.mark.slow
@@ -125,14 +126,14 @@ def test_ten_thousand_mutants(seed: int | str, tmp_path: Path) -> None:
     put_to_explain(drawn, 2_000, tmp_path)
 
 
-@pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [20, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_named_attacks(name: str, share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By default with a fifth of the budget, so that the refusal comes after a fifth of the time."""
+    """By default with a twentieth of the budget, so that the refusal comes after a twentieth of the time."""
     monkeypatch.setattr(input_limits, "STEPS", input_limits.STEPS // share)
     content = ATTACKS[name]().encode("utf-8", "surrogatepass")[:1_000_000]
     code, said, seconds = explain(content, tmp_path / "input")
-    assert seconds < MOST_SECONDS
+    assert in_time(seconds, MOST_SECONDS)
     if name in REFUSED:
         assert code == 2
         assert "too large to judge" in said
@@ -165,7 +166,7 @@ def test_memory_of_mutants_and_attacks(tmp_path: Path) -> None:
         _, seconds, peak = measured(["--file", str(path)], tmp_path)
         worst_s, worst_bytes = max(worst_s, seconds), max(worst_bytes, peak)
     print(f"\n{len(contents)} processes, worst {worst_s:.2f} s and {worst_bytes / 2**20:.0f} MiB")
-    assert worst_s < MOST_SECONDS
+    assert in_time(worst_s, MOST_SECONDS)
     assert worst_bytes < MOST_BYTES
 
 
@@ -174,7 +175,7 @@ def test_memory_of_the_largest(tmp_path: Path) -> None:
     path = tmp_path / "input"
     path.write_text(ATTACKS["a list of YAML"]())
     _, seconds, peak = measured(["--file", str(path)], tmp_path)
-    assert seconds < MOST_SECONDS
+    assert in_time(seconds, MOST_SECONDS)
     assert peak < MOST_BYTES
 
 
@@ -186,7 +187,7 @@ def test_long_command_lines(words: int) -> None:
         code = run(["explain", "--", "vllm", "serve", "m", *["x"] * words])
     seconds = time.process_time() - started
     assert code in CODES
-    assert seconds < MOST_SECONDS
+    assert in_time(seconds, MOST_SECONDS)
     assert "Traceback" not in stderr.getvalue()
 
 

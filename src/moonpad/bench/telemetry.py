@@ -170,7 +170,7 @@ async def watch_devices(
 ) -> AsyncIterator[DeviceStats]:
     """As `watch_server`; nothing is sampled where the endpoint is on another machine."""
     stats = DeviceStats()
-    if not _is_here(endpoint):
+    if not is_here(endpoint):
         stats.why_not = "the endpoint is on another machine"
         yield stats
         return
@@ -188,7 +188,7 @@ async def watch_devices(
         yield stats
 
 
-def _is_here(endpoint: Endpoint) -> bool:
+def is_here(endpoint: Endpoint) -> bool:
     host = urlsplit(endpoint.base_url).hostname or ""
     try:
         return ip_address(host).is_loopback

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from cyclopts import Parameter
+
+from moonpad.cli.endpoint import EndpointOptions
 from moonpad.cli.output import Json, busy, emit_json, next_command, out
-from moonpad.values.errors import MoonpadError, PreflightRefused
+from moonpad.values.errors import MoonpadError, PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.visible_text import shell_word
 
@@ -24,10 +27,12 @@ def doctor(
     host: list[str] | None = None,
     log: Path | None = None,
     engine: str = "",
+    endpoint: Annotated[bool, Parameter(negative="")] = False,
+    at: EndpointOptions = EndpointOptions(),
     json: Json = False,
 ) -> None:
     """Look at this host, or at every host of a spec, before a start: devices, software, limits, disks, networks. Or say
-    why a start failed, by its log.
+    why a start failed, by its log; or why an endpoint is slow, by a short load.
 
     Parameters
     ----------
@@ -36,10 +41,20 @@ def doctor(
     host
         Look at these nodes of the spec alone, as node-1, or at these hosts over ssh where there is no spec.
     log
-        Name the cause in this log of an engine; - reads standard input.
+        Name the cause in this log of an engine; - reads standard input. With --endpoint, the log of that endpoint.
     engine
         Whose log it is, where its own words do not tell.
+    endpoint
+        Say what makes the spec's endpoint slow, or that of --url, by half a minute of load: queueing, preemption, long
+        prompts, few streams, devices, kernels, tokenizer, network.
     """
+    if endpoint or at.url is not None:
+        from moonpad.cli.doctor_endpoint import show_slowness
+
+        if host:
+            raise UsageError("--host and --endpoint cannot be combined", remedy="leave one of them out")
+        show_slowness(spec, at, log, json=json)
+        return
     if log is not None:
         from moonpad.cli.doctor_log import show_cause
 
@@ -74,6 +89,18 @@ def doctor(
         next_command(f"moonpad up {shell_word(spec)}" if spec else "moonpad init --model ID_OR_PATH")
 
 
+def look_here() -> dict[str, tuple[Finding, ...]]:
+    """The findings about this host, by subject, for no run in particular."""
+    from moonpad.doctor.checks import findings_of
+    from moonpad.doctor.examine import examine
+    from moonpad.doctor.needs import nothing_needed
+
+    needs = nothing_needed()
+    surveys, _ = examine(needs.hosts, needs.of_node)
+    ((node, survey),) = surveys.items()
+    return {} if isinstance(survey, MoonpadError) else findings_of(survey, needs.of_node[node])
+
+
 def _needs(spec: Path | None, only: tuple[str, ...]) -> Needs:
     """Raises UsageError: a node that the spec does not have."""
     from moonpad.doctor.examine import Host
@@ -81,7 +108,6 @@ def _needs(spec: Path | None, only: tuple[str, ...]) -> Needs:
     from moonpad.doctor.needs import Needs, needs_of, nothing_needed
     from moonpad.run.ssh_hosts import SshHost
     from moonpad.spec.loader import load_spec
-    from moonpad.values.errors import UsageError
 
     if spec is None:
         if not only:

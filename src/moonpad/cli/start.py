@@ -23,6 +23,7 @@ from moonpad.run.preflight import check, check_devices
 from moonpad.run.prepare import Prepared, prepare
 from moonpad.run.prepare_router import prepare_group
 from moonpad.run.run_status import read_status
+from moonpad.run.start_source import budget_of, note_source
 from moonpad.run.up import START_PATIENCE_S, Started, await_ready, launch, note_facts, stop_after_interrupt
 from moonpad.spec.loader import load_spec
 from moonpad.store.run_folder import RunFolder, current_run
@@ -88,6 +89,7 @@ class Start:
                 folder = launch(prepared, command_age_s=command_age_s(), foreground=self.foreground)
             say_taken_over(folder)
             note_facts(folder, expected)
+            note_source(folder, prepared.checkpoint)
             if self.no_wait and stay is None:
                 self.interrupts.end()
                 text = f"{prepared.spec.name} is starting; its log is {folder.log_path}"
@@ -99,9 +101,15 @@ class Start:
             if stay is None:
                 self.interrupts.end()  # it is up and said so: a Ctrl-C from here on comes too late to mean the start
             text = f"{prepared.spec.name} is ready at {prepared.endpoint.base_url} after {started.seconds:.1f} s"
+            budget = budget_of(folder)
+            if budget is not None:
+                text += f"\n{budget.line()}"
+                text += f"\n{budget.advice}" if budget.advice else ""
             if prepared.open_port:
                 text += f"\nOthers reach its API, and nothing else of it, at port {prepared.open_port}."
-            self._show(text, _started_document(started, prepared), f"moonpad verify {shell_word(self.spec)}")
+            document = _started_document(started, prepared)
+            document["start"] = None if budget is None else budget.as_json()
+            self._show(text, document, f"moonpad verify {shell_word(self.spec)}")
             if stay is not None:
                 stay.follow(folder)
         except KeyboardInterrupt as interrupt:

@@ -38,6 +38,21 @@ API: Final = PortRef("engine", "api")
 
 
 @dataclass(frozen=True, slots=True)
+class RequestTimeNames:
+    """Histograms in the engine's `/metrics` of where the time of its requests went, in seconds, and of the tokens of
+    their prompts; "" where it has none of the kind, or none is known."""
+
+    queued: str = ""
+    prefill: str = ""
+    decode: str = ""
+    between_tokens: str = ""
+    prompt_tokens: str = ""
+
+
+NO_TIMES: Final = RequestTimeNames()
+
+
+@dataclass(frozen=True, slots=True)
 class MetricNames:
     """Names in the engine's `/metrics`; "" where it has none of the kind, or none is known."""
 
@@ -50,6 +65,7 @@ class MetricNames:
     prefix_hits: str = ""
     prefix_queries: str = ""
     """Tokens that were found in the prefix cache, and that were looked for."""
+    times: RequestTimeNames = NO_TIMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from moonpad.engines.base import (
     API,
     Engine,
     MetricNames,
+    RequestTimeNames,
     address_for,
     node_process,
     refuse_uneven_nodes,
@@ -149,8 +150,14 @@ METRICS: Final = MetricNames(
     # Not generation_tokens_total, which grows when a request ends: a busy engine would look hung for minutes.
     generation_tokens="sglang:realtime_tokens_total",
     prompt_tokens="sglang:prompt_tokens_total",
+    preemptions="sglang:num_retracted_requests_total",
     prefix_hits="sglang:cached_tokens_total",
     prefix_queries="sglang:prompt_tokens_total",
+    times=RequestTimeNames(
+        queued="sglang:queue_time_seconds",
+        between_tokens="sglang:inter_token_latency_seconds",
+        prompt_tokens="sglang:prompt_tokens_histogram",
+    ),
 )
 
 # The package is asked, not the command: the command is Python.

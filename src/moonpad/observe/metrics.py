@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from moonpad.engines.base import MetricNames
@@ -76,7 +76,7 @@ def read_load(body: bytes, names: MetricNames) -> EngineLoad | Unknown:
     if len(lines) > LINES or max(map(len, lines)) > LINE_BYTES:
         return Unknown("/metrics repeats the known names more often than any engine")
     try:
-        values = _values(b"\n".join(lines).decode())
+        values = values_of(b"\n".join(lines).decode())
     except (ValueError, LookupError, ArithmeticError) as error:
         return Unknown(f"/metrics cannot be read: {str(error)[:200] or type(error).__name__}")
 
@@ -98,13 +98,19 @@ def read_load(body: bytes, names: MetricNames) -> EngineLoad | Unknown:
 
 
 def _lines_of(body: bytes, names: MetricNames) -> list[bytes]:
-    patterns = [re.escape(name.encode()) for field in fields(names) if (name := getattr(names, field.name))]
-    if not patterns:
+    values = (getattr(names, field.name) for field in fields(names))
+    return lines_named(body, [name for name in values if isinstance(name, str) and name])
+
+
+def lines_named(body: bytes, names: Sequence[str]) -> list[bytes]:
+    """The lines of samples that have one of the names."""
+    if not names:
         return []
+    patterns = [re.escape(name.encode()) for name in names]
     return re.findall(rb"^(?:%s)[ \t{][^\n]*" % b"|".join(patterns), body, re.MULTILINE)
 
 
-def _values(text: str) -> dict[str, list[float]]:
+def values_of(text: str) -> dict[str, list[float]]:
     """Values by the sample's name.
 
     Raises:

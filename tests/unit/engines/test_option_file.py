@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from moonpad.engines import ENGINES
 from moonpad.engines.option_file import flat_options, option_file
+from tests.processor import in_time
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 10)
@@ -85,9 +86,9 @@ def test_aliases() -> None:
     ids=range(14),
 )
 def test_what_an_engine_could_not_read_is_empty(text: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     assert flat_options(text) == {}
-    assert time.monotonic() - begun < 5
+    assert in_time(time.process_time() - begun, 5.0)
 
 
 @given(

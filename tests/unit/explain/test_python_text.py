@@ -14,6 +14,7 @@ from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.values.errors import UsageError
+from tests.processor import in_time
 
 K2 = "moonshotai/Kimi-K2-Instruct"
 
@@ -195,7 +196,7 @@ def test_hostile_programs_end(text: str) -> None:
     began = time.process_time()
     with contextlib.suppress(UsageError):
         judge(read_script(text), Question())
-    assert time.process_time() - began < 6
+    assert in_time(time.process_time() - began, 6.0)
 
 
 CODE = f'from vllm import LLM\nllm = LLM(model="{K2}", tensor_parallel_size=16)\n'
@@ -291,7 +292,7 @@ def test_texts_that_grow_are_refused_or_read_in_time(text: str) -> None:
     start = time.process_time()
     with contextlib.suppress(UsageError):
         read_script(f"import subprocess\n{text}subprocess.run(['vllm', 'serve', '{K2}', *l])\n")
-    assert time.process_time() - start < 5
+    assert in_time(time.process_time() - start, 5.0)
 
 
 @pytest.mark.parametrize(

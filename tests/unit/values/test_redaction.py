@@ -29,6 +29,7 @@ from moonpad.values.redaction import (
 )
 from moonpad.values.secret import Secret
 from tests.faults.hostile_server import spellings
+from tests.processor import in_time
 
 KEY = "sk-CanAry-93b1f0c7d2e84a56"
 PRINTABLE = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=40)
@@ -179,7 +180,7 @@ def test_it_is_quick() -> None:
     text = "INFO 11-24 23:27:34 engine.py:310] Avg generation throughput: 1234.5 tokens/s, Running: 12 reqs\n" * 100_000
     begun = time.process_time()
     assert redact(text) == text
-    assert time.process_time() - begun < 2.0, "10 MB took more than two seconds"
+    assert in_time(time.process_time() - begun, 2.0), "10 MB took more than two seconds"
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_a_long_text_takes_a_second_at_most(text: str, key: str) -> None:
     with contextlib.suppress(TooManyKeys):
         remember_labelled(text)
     redact(text)
-    assert time.process_time() - began_s < 3.0
+    assert in_time(time.process_time() - began_s, 3.0)
 
 
 def test_keys_without_end_are_refused() -> None:

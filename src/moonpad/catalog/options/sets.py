@@ -129,6 +129,7 @@ def releases_with(program: str, flag: str) -> tuple[str, ...]:
     return tuple(version for at, version in enumerate(releases) if holds(runs, at))
 
 
+@cache
 def known_environment(program: str, version: str | None = None) -> frozenset[str]:
     """The variables that the engine declares in a release, found as `option_set` finds one."""
     files = programs().get(program)

@@ -10,6 +10,7 @@ from moonpad.catalog.options import known_environment, versions
 from moonpad.engines import foreign_names as names
 from moonpad.engines.vllm_rules import GLUON_BY_DEVICE, GLUON_HEADS, aiter_heads
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
@@ -167,13 +168,13 @@ def _is_old(case: Case) -> bool:
         reading = [release for release in versions(program) if name in known_environment(program, release)]
         if reading and since(reading[-1], first) and not since(reading[-1], CHOSEN_BY_BLOCK):
             return True  # what no release with the model reads is only left over
-    return any(names.AITER_OF_OLD.search(line[:_LONGEST]) for line in case.script.lines)
+    return is_in_lines(names.AITER_OF_OLD, case.script.lines, _LONGEST)
 
 
 def _by_log(case: Case) -> bool:
     """Whether a line of log in the text says that it is chosen."""
     case.script.budget.work(len(case.script.lines), "its lines")
-    return any(names.AITER_CHOSEN.search(line[:_LONGEST]) for line in case.script.lines)
+    return is_in_lines(names.AITER_CHOSEN, case.script.lines, _LONGEST)
 
 
 def aiter_whole_heads(case: Case) -> Iterator[Remark]:

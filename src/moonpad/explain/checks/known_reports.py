@@ -15,6 +15,7 @@ from moonpad.catalog.known_reports import KnownReport, known_reports
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
@@ -96,7 +97,7 @@ def _of_image(row: KnownReport, case: Case) -> bool:
 
 def _in_lines(pattern: str, case: Case) -> bool:
     case.script.budget.work(len(case.script.lines), "its known reports")
-    return any(re.search(pattern, line[:_LONGEST], re.IGNORECASE) for line in case.script.lines)
+    return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, _LONGEST)
 
 
 def _of_model(row: KnownReport, case: Case) -> bool:

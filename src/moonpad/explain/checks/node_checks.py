@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.cluster import Cluster
@@ -29,7 +30,7 @@ _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 def starts_ray(script: Script) -> bool:
     """Whether the text makes a cluster of Ray, by itself or by a script that is known for it."""
     script.budget.work(len(script.lines), "its lines")
-    return any(_STARTS_RAY.search(line[:500]) for line in script.lines)
+    return is_in_lines(_STARTS_RAY, script.lines, 500)
 
 
 def node_remarks(

@@ -12,6 +12,7 @@ from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import known_environment, option_set, versions
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.flags import COLON
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -72,7 +73,7 @@ def _is_read(case: Case, name: str) -> bool:
         rf"\$[{{(]?{name}\b|[\[(][ ]?[\"']{name}[\"']|\benv\.{name}\b|%{name}%|\{{\{{-?[ ]*{name}\b|printenv {name}\b"
     )
     case.script.budget.work(len(case.script.lines), "its variables")
-    return any(used.search(line[:_LONGEST]) for line in case.script.lines)
+    return is_in_lines(used, case.script.lines, _LONGEST)
 
 
 def file_for_folder(case: Case) -> Iterator[Remark]:

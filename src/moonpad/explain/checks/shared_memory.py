@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Wrapper
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
@@ -41,7 +42,7 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
     if case.version and not since(case.version, names.WITHOUT_RAY_SINCE):
         return
     case.script.budget.work(len(case.script.lines), "its containers")
-    if any(names.ADDS_RAY.search(line[:_LONGEST]) for line in case.script.lines):
+    if is_in_lines(names.ADDS_RAY, case.script.lines, _LONGEST):
         return
     message = f"the image brings no Ray from {names.WITHOUT_RAY_SINCE} on: ray is not found"
     remedy = "install ray in an image of your own, or start over the machines by --nnodes, without Ray"

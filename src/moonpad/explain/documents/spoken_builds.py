@@ -8,11 +8,12 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.device_mentions import mentions, platform_of
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
-_OF_OTHERS: Final = ("NVIDIA", "CUDA_", "nvidia.com/gpu")
+_OF_OTHERS: Final = re.compile(r"NVIDIA|CUDA_|nvidia\.com/gpu")
 
 
 def is_spoken_of(name: str, script: Script) -> bool:
@@ -21,14 +22,13 @@ def is_spoken_of(name: str, script: Script) -> bool:
     if line.build is None or line.build.platform is not Platform.ASCEND:
         return False
     script.budget.work(len(script.lines) // 2, "the text around its engine commands")
-    lines = [text[:_LONGEST] for text in script.lines]
-    if any(mark in text for text in lines for mark in _OF_OTHERS):
+    if is_in_lines(_OF_OTHERS, script.lines, _LONGEST):
         return False
     marks = re.compile("|".join((*line.names, *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment))))
-    if any(marks.search(text) for text in lines):
+    if is_in_lines(marks, script.lines, _LONGEST):
         return True
     spoken = re.compile(line.build.spoken) if line.build.spoken else None
-    if spoken is None or not any(spoken.search(text) for text in lines):
+    if spoken is None or not is_in_lines(spoken, script.lines, _LONGEST):
         return False
     kinds = [each.kind for each in mentions(script.lines, script.placed_hints)]
     return all(not _is_gpu(kind) for kind in kinds)
