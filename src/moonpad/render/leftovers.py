@@ -2,9 +2,7 @@
 
 Workers survive an API server that was killed hard and leave its process group (vllm-project/vllm#55510), so they are
 known by a word in their environment, which the script that starts an engine puts there, and by their parents.
-Shared memory is named by Python (psm_, sem.mp-), NCCL, torch, vLLM, and Open MPI 4 (vader_segment.) and 5
-(sm_segment.). What Python, torch and vLLM name psm_, torch_ and vllm_ may be handed on while nobody has it mapped: of
-those only what a process of ours has mapped.
+Shared memory that may be handed on is removed where a process of ours has mapped it, other kinds where nobody has.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from moonpad import __version__
+from moonpad.engines.shared_memory import ALWAYS_MAPPED, HANDED_ON
 from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import Deployment
 
@@ -42,7 +41,7 @@ sweep() {
     read -ra pids <<<"$(marked "$1")"
     [ "${#pids[@]}" -gt 0 ] || { forget_shared "$shared"; return 0; }
     if ((tenths == 0)); then
-      shared=$(cd /proc && grep -hosE '/dev/shm/(psm_|torch_|vllm_)[^ ]+' "${pids[@]/%//maps}" | sort -u)
+      shared=$(cd /proc && grep -hosE '/dev/shm/(HANDED_ON)[^ ]+' "${pids[@]/%//maps}" | sort -u)
       kill -TERM "${pids[@]}" 2>/dev/null
     elif ((tenths >= 10 * $2)); then
       kill -KILL "${pids[@]}" 2>/dev/null
@@ -56,12 +55,12 @@ sweep() {
 # Removes these files, and the kinds that a living maker always has mapped; of them what this user has and nobody maps.
 forget_shared() {
   local file
-  for file in $1 /dev/shm/{sem.mp-,nccl-,vader_segment.,sm_segment.}*; do
+  for file in $1 /dev/shm/{ALWAYS_MAPPED}*; do
     [[ -f $file && -O $file ]] || continue
     grep -qsF -- " $file" /proc/[0-9]*/maps || rm -f -- "$file"
   done
 }
-"""
+""".replace("HANDED_ON", "|".join(HANDED_ON)).replace("ALWAYS_MAPPED", ",".join(ALWAYS_MAPPED))
 _STOP: Final = r"""#!/usr/bin/env bash
 # Written by moonpad VERSION. Ends what the scripts of this folder have started on this machine, also what lives on of
 # a start that was killed hard, and removes the shared memory that it left. Fails where a process is left.
