@@ -21,6 +21,7 @@ import os
 import random
 import re
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -194,7 +195,10 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "failed": sum("error" in row for row in rows),
         "with_something_left": sum(bool(row.get("left")) for row in rows),
         "socket_files_left_by_a_kill": sum(len(row.get("socket_files", ())) for row in rows),
-        "answered_s": {row["engine"]: row["answered_s"] for row in answered},
+        "answered_s": {
+            engine: statistics.median(row["answered_s"] for row in answered if row["engine"] == engine)
+            for engine in dict.fromkeys(row["engine"] for row in answered)
+        },
     }
 
 
