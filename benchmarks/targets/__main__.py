@@ -163,17 +163,19 @@ def measure(name: str, engine: str, times: int, lines: Path) -> None:
     ready_s = next((row["answered_s"] for row in done if "answered_s" in row and row["engine"] == engine), 5.0)
     # The real engine takes its turn among those that are stopped first.
     numbers = range(len(done), len(done) + times) if engine == "fake" else range(0, times)
-    with OPEN[name](Moonpad(home, env), free_port(), engine) as target:
-        for number in numbers:
-            try:
-                row = trial(target, name, number, ready_s)
-            except BaseException as error:
-                row = {"target": name, "engine": engine, "number": number, "error": str(error)[-1000:]}
+    try:
+        with OPEN[name](Moonpad(home, env), free_port(), engine) as target:
+            for number in numbers:
+                try:
+                    row = trial(target, name, number, ready_s)
+                except BaseException as error:
+                    row = {"target": name, "engine": engine, "number": number, "error": str(error)[-1000:]}
+                    append(lines, row)
+                    raise
+                ready_s = row.get("answered_s", ready_s)
                 append(lines, row)
-                raise
-            ready_s = row.get("answered_s", ready_s)
-            append(lines, row)
-    shutil.rmtree(home, ignore_errors=True)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def append(lines: Path, row: dict[str, Any]) -> None:
