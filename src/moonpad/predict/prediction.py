@@ -1,0 +1,93 @@
+"""How fast a plan serves a workload: the constants that apply, a run of the scheduler, and how sure the result is."""
+
+from __future__ import annotations
+
+import math
+
+from moonpad.catalog.step_constants import FittedGroup, StepConstants, fitted_groups, step_constants
+from moonpad.plan.layout_plan import Fit
+from moonpad.predict.calibrate import StepCalibration
+from moonpad.predict.corrections import corrected
+from moonpad.predict.cost import StepCost
+from moonpad.predict.figures import simulated_figures, steady_figures
+from moonpad.predict.ranges import REASONS, ranged, rate_of
+from moonpad.predict.serving_plan import ServingPlan, serving_plan_of
+from moonpad.values.configuration import Configuration
+from moonpad.values.estimate import Estimate
+from moonpad.values.prediction import Prediction, PredictionStanding
+from moonpad.values.workload import Workload
+
+
+def predict(
+    plan: ServingPlan | Fit, workload: Workload, *, calibration: StepCalibration | None = None, quick: bool = False
+) -> Prediction:
+    """With the constants of the catalogue for the plan's device and weights, or those of a calibration. `quick`: the
+    steady state in closed form instead of a simulated run.
+
+    Raises:
+        PreflightRefused: a request does not fit the KV cache, or memory cannot be planned.
+    """
+    serving = serving_plan_of(plan)
+    constants, standing, because = constants_for(serving.configuration, calibration)
+    cost = StepCost(serving, constants, workload.acceptance)
+    found = steady_figures(serving, workload, cost) if quick else simulated_figures(serving, workload, cost)
+    ttft, tpot = ranged(found.ttft_s, "ttft", standing), ranged(found.tpot_s, "tpot", standing)
+    tokens = workload.output.mean - 1
+    e2el = _sum(ttft, tpot.times(max(0.0, tokens)), found.e2el_s, because)
+    each = tpot if found.tpot_s else ttft
+    devices = max(1, serving.configuration.layout.world_size)
+    return Prediction(
+        workload=workload,
+        ttft_s=ttft,
+        tpot_s=tpot,
+        e2el_s=e2el,
+        ttft_mean_s=ranged(found.ttft_mean_s, "ttft", standing),
+        ttft_p95_s=ranged(found.ttft_p95_s, "ttft", standing),
+        tpot_p95_s=ranged(found.tpot_p95_s, "tpot", standing),
+        output_tokens_per_s=rate_of(found.output_tokens_per_s, each, because),
+        total_tokens_per_s=rate_of(found.total_tokens_per_s, each, because),
+        requests_per_s=rate_of(found.requests_per_s, each, because),
+        output_tokens_per_s_per_user=rate_of(1 / found.tpot_s if found.tpot_s else 0.0, each, because),
+        output_tokens_per_s_per_device=rate_of(found.output_tokens_per_s / devices, each, because),
+        standing=standing,
+        step=cost.breakdown(max(found.decodes, 1.0), max(found.context, 1.0), 0.0, 0.0, 0),
+        saturated=found.saturated,
+        preemptions=found.preemptions,
+        notes=cost.rates.notes,
+    )
+
+
+def constants_for(
+    configuration: Configuration, calibration: StepCalibration | None = None
+) -> tuple[StepConstants, PredictionStanding, str]:
+    """A calibration is on top of what is known of the device and the weights already."""
+    base = step_constants()
+    standing: PredictionStanding = "from the data sheet"
+    because = REASONS["from the data sheet"]
+    if (group := group_of(configuration)) is not None:
+        base, standing = corrected(base, group.corrections), "interpolated"
+        because = f"{REASONS[standing]} ({group.points} points)"
+    if calibration is not None:
+        return (
+            calibration.constants(base),
+            calibration.standing,
+            f"{REASONS[calibration.standing]}: {calibration.source}",
+        )
+    return base, standing, because
+
+
+def group_of(configuration: Configuration) -> FittedGroup | None:
+    """The same device and weights, the same engine first."""
+    near = [
+        group
+        for group in fitted_groups()
+        if group.device == configuration.device.id and group.scheme == configuration.scheme
+    ]
+    return min(near, key=lambda group: group.engine != configuration.engine.name, default=None)
+
+
+def _sum(first: Estimate, rest: Estimate, value: float, because: str) -> Estimate:
+    """Ranges are taken to be independent: their squares add up."""
+    down = math.hypot(first.value - first.low, rest.value - rest.low)
+    up = math.hypot(first.high - first.value, rest.high - rest.value)
+    return Estimate(value, max(0.0, value - down), value + up, because)
