@@ -48,7 +48,7 @@ def workload_of_file(path: Path) -> Workload:
 
 
 def _rows(text: str) -> Iterator[Mapping[str, Any]]:
-    """Lines of objects; or one object with `input_lens` and `output_lens`, as `vllm bench serve --save-detailed` has."""
+    """Lines of objects; or one with `input_lens` and `output_lens`, as `vllm bench serve --save-detailed` has."""
     lines = text.splitlines()
     if text.lstrip().startswith("{") and (len(lines) == 1 or not lines[0].rstrip().endswith("}")):
         document = json.loads(text)

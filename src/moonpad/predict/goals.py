@@ -81,7 +81,7 @@ def load_points(
 def refined(
     points: Sequence[LoadPoint], predict: Callable[[Workload], Prediction | None], goal: SpeedGoal, limits: Limits
 ) -> list[LoadPoint]:
-    """More points of one plan, between the largest load that keeps the limits and the next, where more load is better."""
+    """More points of one plan, between the largest load that keeps the limits and the next."""
     kept = [point for point in points if missed(point.prediction, limits) <= 1]
     if goal == "latency" or not limits or not kept or len(kept) == len(points):
         return []
