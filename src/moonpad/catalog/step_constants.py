@@ -45,6 +45,8 @@ class StepConstants:
     """Of the BF16 rate, in which weights of 4 bits are multiplied."""
     expert_fp8: float
     expert_fp4: float
+    expert_tile: float
+    """Tokens by which a touched expert's product is longer than what it is given: tiles are padded."""
     decode_attention: float
     prefill_attention: float
     layer_s: float
@@ -64,10 +66,16 @@ class StepConstants:
     """Host time of a step for each sequence."""
     request_s: float
     """From the client to the first step, and back with the first token."""
+    request_other: float
+    """Times that in engines other than vLLM: they compute prompts in batches of their own."""
     request_token_s: float
     """The same for each token of a prompt."""
     acceptance: float
     """Probability that a draft's token is accepted."""
+    blackwell: float
+    """Times what a layer and a collective cost on Blackwell, whose engines' releases fuse more."""
+    recent: float
+    """Times the fixed costs of a step in vLLM from 0.17 on."""
     slow_platform: float
     """Times what a layer costs on devices that are not NVIDIA's: AMD's and Huawei's."""
     host_bytes_per_s: float

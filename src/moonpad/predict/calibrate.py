@@ -16,13 +16,16 @@ from moonpad.predict.corrections import corrected
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import simulated_figures
 from moonpad.predict.serving_plan import ServingPlan
+from moonpad.values.platform import Platform
 from moonpad.values.prediction import PredictionStanding
 from moonpad.values.workload import Workload
 
 NAMES: Final = ("memory", "compute", "fixed", "request")
-BEFORE: Final = {"memory": 0.25, "compute": 0.5, "fixed": 0.4, "request": 0.7}
+BEFORE: Final = {"memory": 0.15, "compute": 0.3, "fixed": 0.25, "request": 0.7}
 """Standard deviation of the logarithm of each factor."""
-NOISE: Final = {"tpot": 0.03, "ttft": 0.12}
+ON_PROCESSOR: Final = 4.0
+"""So much wider where processors compute, of whose speed nothing but the number of cores is known."""
+NOISE: Final = {"tpot": 0.04, "ttft": 0.15}
 """The same of a point: what the model cannot explain."""
 ROUNDS: Final = 12
 STEP: Final = 0.02
@@ -69,7 +72,8 @@ def calibrate(
 ) -> StepCalibration:
     """Pure: the same points give the same corrections. Without points nothing is corrected."""
     constants = step_constants() if base is None else base
-    widths = {**BEFORE, **(before or {})}
+    rough = any(point.plan.configuration.platform is Platform.CPU for point in points)
+    widths = {name: width * (ON_PROCESSOR if rough else 1.0) for name, width in BEFORE.items()} | (before or {})
     logs = [0.0] * len(NAMES)
     residuals = _Residuals(points, constants, predictor or point_seconds, widths)
     if points:
@@ -99,9 +103,9 @@ class _Residuals:
         for point in self.points:
             tpot_s, ttft_s = self.predictor(point, constants)
             if point.tpot_s and tpot_s:
-                rows.append(math.log(tpot_s / point.tpot_s) / NOISE["tpot"])
+                rows.append(softened(math.log(tpot_s / point.tpot_s) / NOISE["tpot"]))
             if point.ttft_s and ttft_s:
-                rows.append(math.log(ttft_s / point.ttft_s) / NOISE["ttft"])
+                rows.append(softened(math.log(ttft_s / point.ttft_s) / NOISE["ttft"]))
         return [*rows, *(log / self.widths[name] for name, log in zip(NAMES, logs, strict=True))]
 
 
@@ -126,6 +130,13 @@ def point_seconds(point: MeasuredPoint, constants: StepConstants) -> tuple[float
     cost = StepCost(point.plan, constants, point.workload.acceptance)
     found = simulated_figures(point.plan, point.workload, cost)
     return (found.tpot_mean_s, found.ttft_mean_s) if point.statistic == "mean" else (found.tpot_s, found.ttft_s)
+
+
+def softened(error: float, scale: float = 2.0) -> float:
+    """Its square grows like that of the error near 0 and in proportion to the error far away (soft L1): one run that
+    went wrong does not decide."""
+    grown = math.sqrt(2 * (math.sqrt(1 + (error / scale) ** 2) - 1)) * scale
+    return math.copysign(grown, error)
 
 
 def _dot(left: Sequence[float], right: Sequence[float]) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from math import hypot
+from statistics import NormalDist
 from typing import Final
 
 from moonpad.catalog.step_constants import StepConstants
@@ -30,6 +31,12 @@ PARTS: Final = (
     *("layer_latency", "pipeline", "head", "draft", "host"),
 )
 """The order of `StepCost.parts`."""
+MARLIN_FLOPS: Final = 989e12
+"""Kernels for 4-bit integers multiply by the instructions of Ampere (`mma.sync`), which later devices do not speed up:
+the rate of Hopper is taken for all that came after it."""
+RECENT: Final = "0.17"
+SHARED_MEMORY: Final = 4.0
+"""How much longer than NVLink processes on one machine take to meet in its memory."""
 Parts = tuple[float, float, float, float, float, float, float, float, float, float, float]
 
 
@@ -66,20 +73,26 @@ class StepCost:
             read = draft_share(configuration, limits.kv_bits).weights / self._bandwidth
             self._draft_s = self.draft_tokens * (read + 2 * self._layer_s)
 
+    def request_seconds(self, prompt: float) -> float:
+        """From the client to the first step and back, for a prompt of so many tokens."""
+        return self._request_s + self.constants.request_token_s * prompt
+
     def _share(self, share: float) -> float:
         """Of a processor the constants are rates that were reached, of a device shares of its data sheet."""
         return 1.0 if self.rates.on_processor else share
 
     def _set_latencies(self, configuration: Configuration) -> None:
         constants = self.constants
-        slow = constants.slow_platform if configuration.platform in (Platform.ASCEND, Platform.ROCM) else 1.0
+        self._fixed = fixed_factor(configuration, constants)
+        other = not configuration.engine.name.startswith("vllm")
+        self._request_s = constants.request_s * (constants.request_other if other else 1.0)
         if self.rates.on_processor:
             self._layer_s = self._eager_s = constants.cpu_layer_s
             self._step_s = constants.cpu_step_s
         else:
-            self._layer_s = constants.layer_s * slow
-            self._eager_s = constants.eager_layer_s * slow
-            self._step_s = constants.step_s
+            self._layer_s = constants.layer_s * self._fixed
+            self._eager_s = constants.eager_layer_s * self._fixed
+            self._step_s = constants.step_s * self._fixed
         self._bandwidth = self._share(constants.bandwidth) * self.rates.bytes_per_s
 
     def _per_token(self, weights: dict[str, float], share: float) -> float:
@@ -111,18 +124,22 @@ class StepCost:
         arithmetic = expert_arithmetic(configuration.checkpoint)
         share = self._share(float(getattr(constants, f"expert_{arithmetic}")))
         flops = self.rates.flops["bf16" if arithmetic == "int4" else arithmetic]
+        if arithmetic == "int4":
+            flops = min(flops, MARLIN_FLOPS)
         self._experts = max(1, architecture.routed_experts)
         self._active = min(1.0, architecture.experts_per_token / self._experts)
         self._routed_read = stage.routed.size_bytes / (self._share(constants.expert_bandwidth) * self.rates.bytes_per_s)
-        self._routed_token = 2 * self._active * stage.routed.count / (share * flops)
+        # Of one token at one expert, over all of the rank's.
+        self._routed_product = 2 * stage.routed.count / self._experts / (share * flops)
         group = layout.tp * layout.dp
         self._expert_ranks = max(1, min(layout.ep, group))
+        self._most = expected_maximum(self._expert_ranks)
         # Where replicas do not share the experts, each brings its own tokens alone.
         self._shared = layout.dp if configuration.engine.shares_experts else 1
 
     def _set_links(self, configuration: Configuration) -> None:
         constants, rates, layout = self.constants, self.rates, self.layout
-        slow = 4.0 if rates.on_processor else 1.0
+        slow = SHARED_MEMORY if rates.on_processor else self._fixed
         links = Links(
             constants.link * rates.link_bytes_per_s,
             constants.network * rates.network_bytes_per_s,
@@ -137,7 +154,8 @@ class StepCost:
         if layout.dp > 1 and self._shared > 1:
             self._reductions = 1
             ranks = layout.tp * layout.dp
-            self._of_all = configuration.engine.gathers_tokens or layout.ep == 1
+            # Beyond an island nobody gathers all tokens everywhere: DeepEP and its like send each where it belongs.
+            self._of_all = layout.ep == 1 or (configuration.engine.gathers_tokens and ranks <= links.island)
             if self._of_all:
                 self._exchange, self._exchange_bytes = links.gather(ranks), 2.0 * hidden
             else:
@@ -189,10 +207,13 @@ class StepCost:
         experts = host = 0.0
         if self._routed_read:
             touched = 1 - (1 - self._active) ** everywhere
-            read, compute = self._routed_read * touched, self._routed_token * everywhere
+            chosen, distinct = everywhere * self._active * self._experts, touched * self._experts
+            read = self._routed_read * touched
+            products = chosen + self.constants.expert_tile * distinct
             if self._expert_ranks > 1:
-                read *= self._unevenness(touched * self._experts, 1 - touched)
-                compute *= self._unevenness(everywhere * self._active * self._experts, 1.0)
+                read *= self._unevenness(distinct, 1 - touched)
+                products *= self._unevenness(chosen, 1.0)
+            compute = self._routed_product * products
             experts = hypot(min(read, self._routed_read), compute)
         if self._host is not None:
             host = self._host.seconds(everywhere, prefill) / self.layout.pp
@@ -215,7 +236,7 @@ class StepCost:
         mean = mean_total / ranks
         if mean <= 0:
             return 1.0
-        return min(float(ranks), 1 + math.sqrt(2 * math.log(ranks) * max(free, 0.0) / mean))
+        return min(float(ranks), 1 + self._most * math.sqrt(max(free, 0.0) / mean))
 
     def step(self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: int = 1) -> Parts:
         """Seconds until every running sequence has its next token, by PARTS."""
@@ -264,3 +285,16 @@ class StepCost:
         self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: int = 1
     ) -> StepBreakdown:
         return StepBreakdown(**dict(zip(PARTS, self.step(decodes, context, prefill, pairs, chunks), strict=True)))
+
+
+def fixed_factor(configuration: Configuration, constants: StepConstants) -> float:
+    """What the fixed costs of a device's generation and an engine's release are of those of vLLM 0.16 on Hopper."""
+    factor = constants.recent if configuration.engine.name == "vllm" and configuration.since(RECENT) else 1.0
+    if configuration.platform in (Platform.ASCEND, Platform.ROCM):
+        return factor * constants.slow_platform
+    return factor * (constants.blackwell if configuration.device.architecture.startswith("Blackwell") else 1.0)
+
+
+def expected_maximum(count: int) -> float:
+    """Of so many independent standard normal variables (Blom, 1958)."""
+    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0

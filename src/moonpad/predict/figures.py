@@ -43,9 +43,8 @@ def simulated_figures(plan: ServingPlan, workload: Workload, cost: StepCost) -> 
     policy = policy_of(plan, cost.tokens_per_step)
     requests = draw_requests(workload, prefix_caching=policy.prefix_caching)
     run = simulate(requests, policy, cost.seconds, concurrency=workload.concurrency)
-    constants = cost.constants
     ttft = [
-        seconds + constants.request_s + constants.request_token_s * prompt
+        seconds + cost.request_seconds(prompt)
         for seconds, prompt in zip(run.ttft_s, requests.prompt, strict=True)
     ]
     pairs = zip(run.decode_s, requests.answer, strict=True)
@@ -54,7 +53,7 @@ def simulated_figures(plan: ServingPlan, workload: Workload, cost: StepCost) -> 
     # The client's way counts too: in a closed loop nothing is in flight meanwhile.
     duration = run.duration_s
     if not workload.open_loop:
-        duration += constants.request_s * len(requests) / max(1, workload.concurrency or 1)
+        duration += cost.request_seconds(workload.input.mean) * len(requests) / max(1, workload.concurrency or 1)
     rate = len(requests) / duration
     saturated = workload.rate_per_s is not None and rate < SATURATED * workload.rate_per_s and _grows(run.ttft_s)
     return Figures(
@@ -83,8 +82,8 @@ def _grows(ttft_s: Sequence[float]) -> bool:
 
 def steady_figures(plan: ServingPlan, workload: Workload, cost: StepCost) -> Figures:
     steady = steady_state(workload, policy_of(plan, cost.tokens_per_step), cost)
-    constants, output, prompt = cost.constants, workload.output.mean, workload.input.mean
-    way = constants.request_s + constants.request_token_s * prompt
+    output, prompt = workload.output.mean, workload.input.mean
+    way = cost.request_seconds(prompt)
     ttft = steady.ttft_s + way
     # Times to first token spread as the waiting does, which is about exponential.
     p95 = ttft + 2 * max(steady.waiting_s, 0.25 * steady.ttft_s)

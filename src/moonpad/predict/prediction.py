@@ -43,6 +43,7 @@ def predict(
         e2el_s=e2el,
         ttft_mean_s=ranged(found.ttft_mean_s, "ttft", standing),
         ttft_p95_s=ranged(found.ttft_p95_s, "ttft", standing),
+        tpot_mean_s=ranged(found.tpot_mean_s, "tpot", standing),
         tpot_p95_s=ranged(found.tpot_p95_s, "tpot", standing),
         output_tokens_per_s=rate_of(found.output_tokens_per_s, each, because),
         total_tokens_per_s=rate_of(found.total_tokens_per_s, each, because),

@@ -66,6 +66,7 @@ class Prediction:
     e2el_s: Estimate
     ttft_mean_s: Estimate
     ttft_p95_s: Estimate
+    tpot_mean_s: Estimate
     tpot_p95_s: Estimate
     output_tokens_per_s: Estimate
     total_tokens_per_s: Estimate

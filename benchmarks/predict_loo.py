@@ -1,0 +1,253 @@
+"""How far predictions are off from published speeds that they were not fitted to, and the ranges that follow.
+
+    python -m benchmarks.predict_loo --out benchmarks/results/predict_loo.json [--write]     (needs scipy)
+
+Four questions, each by leaving out and fitting again (scripts/fit_step_constants.py):
+
+- `within`: one point is left out, others of its device and weights are there;
+- `unseen device`: all points of a device are left out;
+- `unseen group`: all points of one source, device and kind of weights are left out;
+- `one point`: the device is left out, then one point of the group corrects the rest (what `moonpad calibrate` does).
+
+A range of 80 % for each comes from the residuals of the other groups (never from those that it is judged on), so that
+its coverage is measured too. `--write` puts the ranges of all groups into step_constants.toml, and the tables into
+docs/predict.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from multiprocessing import Pool
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.predict_points import Row, rows, seconds_of
+from benchmarks.predict_seeds import seed_rows
+from moonpad.catalog.step_constants import StepConstants
+from scripts.fit_step_constants import RESULT, fit, group_calibration
+
+DOCS = Path("docs/predict.md")
+METRICS = ("tpot", "ttft")
+LEVELS = ("within", "one point", "unseen device", "unseen group")
+STANDING_OF = {"interpolated": "within", "calibrated here": "one point", "from the data sheet": "unseen device"}
+"""Which residuals give the range of a prediction. `unseen device` and `unseen group` tell about the same."""
+MEASURED = {"tpot": (0.95, 1.05), "ttft": (0.8, 1.25)}
+"""Of a load that was measured: repeats of InferenceX differ by a few percent in TPOT, and by up to a fifth in TTFT."""
+
+
+@dataclass(frozen=True)
+class Residual:
+    """`log`: of measured over predicted."""
+
+    level: str
+    row: str
+    group: str
+    metric: str
+    log: float
+    measured: float
+    predicted: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    known = rows()
+    start = fit(known).logs
+    sets: dict[frozenset[str], None] = {}
+    for of_level in (_without_row, _without_device, _without_source_group):
+        sets |= dict.fromkeys(of_level(row, known) for row in known)
+    with Pool(2) as pool:
+        fits = dict(zip(sets, pool.starmap(_fit_ids, [(ids, start) for ids in sets]), strict=True))
+    residuals = [residual for row in known for residual in _residuals(row, known, fits)]
+    result: dict[str, Any] = {
+        "what": "predictions against published speeds that they were not fitted to",
+        "at": time.strftime("%Y-%m-%d"),
+        "points": len(known),
+    }
+    result["summary"] = {level: _summary(residuals, level) for level in LEVELS}
+    result["by group"] = _by_group(residuals)
+    result["residuals"] = [
+        {"level": r.level, "row": r.row, "group": r.group, "metric": r.metric, "measured_ms": round(r.measured * 1e3, 2),
+         "predicted_ms": round(r.predicted * 1e3, 2)}
+        for r in residuals
+    ]
+    result["seeds"] = seed_rows()
+    if options.out:
+        options.out.write_text(json.dumps(result, indent=1) + "\n")
+    print(json.dumps(result["summary"], indent=1))
+    if options.write:
+        _write_spreads(residuals)
+        _write_tables(result)
+
+
+def _fit_ids(ids: frozenset[str], start: dict[str, float]) -> StepConstants:
+    return fit([row for row in rows() if row.id in ids], start, rounds=4).constants
+
+
+def _without_row(row: Row, known: Sequence[Row]) -> frozenset[str]:
+    return frozenset(other.id for other in known if other.id != row.id)
+
+
+def _without_device(row: Row, known: Sequence[Row]) -> frozenset[str]:
+    return frozenset(other.id for other in known if other.device != row.device)
+
+
+def _without_source_group(row: Row, known: Sequence[Row]) -> frozenset[str]:
+    return frozenset(other.id for other in known if other.source_group != row.source_group)
+
+
+def _residuals(row: Row, known: Sequence[Row], fits: dict[frozenset[str], StepConstants]) -> Iterable[Residual]:
+    others = [other for other in known if other.group[:2] == row.group[:2] and other.id != row.id]
+    same_engine = [other for other in others if other.group == row.group]
+    unseen = fits[_without_device(row, known)]
+    yield from _compared("unseen device", row, unseen)
+    yield from _compared("unseen group", row, fits[_without_source_group(row, known)])
+    if others:
+        constants = fits[_without_row(row, known)]
+        yield from _compared("within", row, group_calibration(same_engine or others, constants).constants(constants))
+    for other in same_engine:
+        yield from _compared("one point", row, group_calibration([other], unseen).constants(unseen))
+
+
+def _compared(level: str, row: Row, constants: StepConstants) -> Iterable[Residual]:
+    predicted = dict(zip(METRICS, seconds_of(row, constants), strict=True))
+    for metric, measured in (("tpot", row.point.tpot_s), ("ttft", row.point.ttft_s)):
+        if measured and predicted[metric]:
+            log = math.log(measured / predicted[metric])
+            yield Residual(level, row.id, " ".join(row.group), metric, log, measured, predicted[metric])
+
+
+def _summary(residuals: Sequence[Residual], level: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for metric in METRICS:
+        own = [residual for residual in residuals if residual.level == level and residual.metric == metric]
+        errors = [abs(residual.predicted / residual.measured - 1) for residual in own]
+        vllm = [e for e, residual in zip(errors, own, strict=True) if residual.group.endswith("vllm")]
+        found[metric] = {
+            "comparisons": len(own),
+            "groups": len({residual.group for residual in own}),
+            "median_error": round(median(errors), 4),
+            "median_error_vllm": round(median(vllm), 4),
+            "mean_error": round(sum(errors) / len(errors), 4),
+            "coverage_80": round(_coverage(own), 3),
+        }
+    return found
+
+
+def _coverage(own: Sequence[Residual]) -> float:
+    """Of ranges that the other groups give."""
+    inside = 0
+    for residual in own:
+        low, high = _range([other for other in own if other.group != residual.group])
+        inside += low <= residual.log <= high
+    return inside / len(own)
+
+
+def _range(own: Sequence[Residual]) -> tuple[float, float]:
+    """The 10th and the 90th percentile, each group with the same weight, a little wider as few are known."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for residual in own:
+        groups[residual.group].append(residual.log)
+    weighted = sorted((log, 1 / len(logs) / len(groups)) for logs in groups.values() for log in logs)
+    tail = 0.1 * (1 - 1 / (len(weighted) + 1))
+    return _weighted(weighted, tail), _weighted(weighted, 1 - tail)
+
+
+def _weighted(pairs: Sequence[tuple[float, float]], share: float) -> float:
+    passed = 0.0
+    for value, weight in pairs:
+        passed += weight
+        if passed >= share:
+            return value
+    return pairs[-1][0]
+
+
+def _by_group(residuals: Sequence[Residual]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for group in sorted({residual.group for residual in residuals}):
+        for level in LEVELS:
+            own = [r for r in residuals if r.group == group and r.level == level and r.metric == "tpot"]
+            if own:
+                errors = [abs(r.predicted / r.measured - 1) for r in own]
+                table.setdefault(group, {})[level] = {"comparisons": len(own), "median_error": round(median(errors), 4)}
+    return table
+
+
+def _write_spreads(residuals: Sequence[Residual]) -> None:
+    text = RESULT.read_text()
+    head = text[: text.index('[spreads."')] if '[spreads."' in text else text
+    lines = []
+    for metric in METRICS:
+        for standing, level in STANDING_OF.items():
+            own = [r for r in residuals if r.level == level and r.metric == metric]
+            low, high = _range(own)
+            lines += _spread(metric, standing, min(1.0, math.exp(low)), max(1.0, math.exp(high)), len(own),
+                             f"residuals of `{level}` in benchmarks/results/predict_loo.json")
+        for standing in ("measured here", "measured by others at this point"):
+            low, high = MEASURED[metric]
+            lines += _spread(metric, standing, low, high, 0, "assumed from the repeats that InferenceX publishes")
+    RESULT.write_text(head.rstrip() + "\n\n" + "\n".join(lines).rstrip() + "\n")
+
+
+def _spread(metric: str, standing: str, low: float, high: float, points: int, source: str) -> list[str]:
+    return [f'[spreads."{metric} {standing}"]', f"low = {low:.3f}", f"high = {high:.3f}", f"points = {points}",
+            f'source = "{source}"', 'standing = "estimated"', ""]
+
+
+def _write_tables(result: dict[str, Any]) -> None:
+    text = DOCS.read_text()
+    for name, table in (("accuracy", _accuracy(result)), ("groups", _groups(result)), ("seeds", _seeds(result))):
+        begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
+        before, rest = text.split(begin)
+        text = before + begin + table + end + rest.split(end, 1)[1]
+    DOCS.write_text(text)
+
+
+def _accuracy(result: dict[str, Any]) -> str:
+    lines = ["| left out | metric | comparisons | median error | vLLM alone | 80 % range holds |", "|---|---|---:|---:|---:|---:|"]
+    for level in LEVELS:
+        for metric in METRICS:
+            row = result["summary"][level][metric]
+            lines.append(
+                f"| {level} | {metric.upper()} | {row['comparisons']} | {row['median_error']:.1%} | "
+                f"{row['median_error_vllm']:.1%} | {row['coverage_80']:.0%} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _groups(result: dict[str, Any]) -> str:
+    lines = ["| device, weights, engine | within | one point | unseen device |", "|---|---:|---:|---:|"]
+    for group, levels in result["by group"].items():
+        cells = (f"{levels[level]['median_error']:.1%}" if level in levels else "" for level in LEVELS[:3])
+        lines.append(f"| {group} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _seeds(result: dict[str, Any]) -> str:
+    cell: Callable[[dict[str, Any], str], str] = lambda row, key: f"{row[key]:,.0f}" if row[key] > 100 else f"{row[key]:.1f}"  # noqa: E731
+    lines = [
+        "| published run | layout | TTFT ms | predicted | TPOT ms | predicted | tokens/s | predicted | why not |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    for row in result["seeds"]:
+        cells = []
+        for key in ("ttft_mean_ms", "tpot_mean_ms", "output_tokens_per_s"):
+            predicted = cell(row["predicted"], key)
+            if "one point" in row:
+                predicted += f" ({cell(row['one point'], key)})"
+            cells += [cell(row["measured"], key), predicted]
+        lines.append(f"| `{row['id']}` | {row['layout']} | {' | '.join(cells)} | {row['reason']} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
