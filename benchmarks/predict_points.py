@@ -60,9 +60,7 @@ def serving_plan(
     if found is None:
         raise SystemExit(f"no model {model}")
     checkpoint = catalog_checkpoint(found)
-    configuration = Configuration(
-        checkpoint, parse_cluster(cluster), ENGINES[engine].facts, version, layout, settings
-    )
+    configuration = Configuration(checkpoint, parse_cluster(cluster), ENGINES[engine].facts, version, layout, settings)
     memory = memory_of(configuration)
     # Somebody ran it: where the model of memory says that it does not fit, the KV cache is taken to be large enough.
     return ServingPlan(configuration, memory if memory.kv_tokens.value > 20_000 else None)

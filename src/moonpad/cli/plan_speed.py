@@ -8,7 +8,7 @@ from moonpad.cli.plan_inputs import Model
 from moonpad.engines import ENGINES
 from moonpad.plan.request import Request
 from moonpad.predict.calibrate import StepCalibration
-from moonpad.predict.plan_speeds import AskedLoad, PlanSpeed, SpeedAnswer, with_speeds
+from moonpad.predict.plan_speeds import AskedLoad, PlanSpeed, SpeedAnswer, is_simulated, with_speeds
 from moonpad.predict.prediction import predict
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.run.knowledge import knowledge
@@ -40,8 +40,10 @@ def speed_of_refused(model: Model, cluster: Cluster, request: Request, asked: As
         model.checkpoint, cluster, engine.facts, version, Layout(**request.layout), settings, request.draft
     )
     try:
-        found = predict(ServingPlan(configuration), asked.workload, calibration=calibration_of(configuration))
+        simulated = is_simulated(asked.workload)
+        known = calibration_of(configuration)
+        found = predict(ServingPlan(configuration), asked.workload, calibration=known, quick=not simulated)
     except (PreflightRefused, ValueError, ZeroDivisionError) as problem:
         return PlanSpeed(None, f"nothing can be predicted of it: {problem}")
     note = "moonpad refuses this layout: the figures are what it would give if it could be served"
-    return PlanSpeed(replace(found, notes=(*found.notes, note)), simulated=True)
+    return PlanSpeed(replace(found, notes=(*found.notes, note)), simulated=simulated)

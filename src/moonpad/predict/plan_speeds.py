@@ -30,7 +30,7 @@ from moonpad.values.plan_answer import Answer
 from moonpad.values.prediction import Prediction
 from moonpad.values.workload import Workload
 
-SIMULATED: Final = 8
+SIMULATED: Final = 12
 """Plans at the head of the order whose run is simulated; the steady state is calculated for all."""
 
 CalibrationOf = Callable[[Configuration], StepCalibration | None]
@@ -68,6 +68,10 @@ class SpeedAnswer:
     front: tuple[LoadPoint, ...]
     points: tuple[LoadPoint, ...] = ()
     """All loads of all plans, of which the front is made."""
+
+
+def is_simulated(workload: Workload) -> bool:
+    return 2 * (workload.concurrency or 1) <= workload.count
 
 
 def no_calibration(configuration: Configuration) -> StepCalibration | None:
@@ -143,6 +147,9 @@ class _Predictor:
         return of_load
 
     def exact(self, place: int, workload: Workload) -> Prediction | None:
+        """None too where a simulated run would be too short: it has to turn over its clients."""
+        if not is_simulated(workload):
+            return None
         return self._try(place, workload, self.calibration_of(self.plans[place].configuration), quick=False)
 
     def _try(
