@@ -21,7 +21,7 @@ import json
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from multiprocessing import Pool
 from pathlib import Path
@@ -76,8 +76,14 @@ def main() -> None:
     result["summary"] = {level: _summary(residuals, level) for level in LEVELS}
     result["by group"] = _by_group(residuals)
     result["residuals"] = [
-        {"level": r.level, "row": r.row, "group": r.group, "metric": r.metric, "measured_ms": round(r.measured * 1e3, 2),
-         "predicted_ms": round(r.predicted * 1e3, 2)}
+        {
+            "level": r.level,
+            "row": r.row,
+            "group": r.group,
+            "metric": r.metric,
+            "measured_ms": round(r.measured * 1e3, 2),
+            "predicted_ms": round(r.predicted * 1e3, 2),
+        }
         for r in residuals
     ]
     result["seeds"] = seed_rows()
@@ -190,8 +196,14 @@ def _write_spreads(residuals: Sequence[Residual]) -> None:
         for standing, level in STANDING_OF.items():
             own = [r for r in residuals if r.level == level and r.metric == metric]
             low, high = _range(own)
-            lines += _spread(metric, standing, min(1.0, math.exp(low)), max(1.0, math.exp(high)), len(own),
-                             f"residuals of `{level}` in benchmarks/results/predict_loo.json")
+            lines += _spread(
+                metric,
+                standing,
+                min(1.0, math.exp(low)),
+                max(1.0, math.exp(high)),
+                len(own),
+                f"residuals of `{level}` in benchmarks/results/predict_loo.json",
+            )
         for standing in ("measured here", "measured by others at this point"):
             low, high = MEASURED[metric]
             lines += _spread(metric, standing, low, high, 0, "assumed from the repeats that InferenceX publishes")
@@ -199,8 +211,15 @@ def _write_spreads(residuals: Sequence[Residual]) -> None:
 
 
 def _spread(metric: str, standing: str, low: float, high: float, points: int, source: str) -> list[str]:
-    return [f'[spreads."{metric} {standing}"]', f"low = {low:.3f}", f"high = {high:.3f}", f"points = {points}",
-            f'source = "{source}"', 'standing = "estimated"', ""]
+    return [
+        f'[spreads."{metric} {standing}"]',
+        f"low = {low:.3f}",
+        f"high = {high:.3f}",
+        f"points = {points}",
+        f'source = "{source}"',
+        'standing = "estimated"',
+        "",
+    ]
 
 
 def _write_tables(result: dict[str, Any]) -> None:
@@ -213,7 +232,10 @@ def _write_tables(result: dict[str, Any]) -> None:
 
 
 def _accuracy(result: dict[str, Any]) -> str:
-    lines = ["| left out | metric | comparisons | median error | vLLM alone | 80 % range holds |", "|---|---|---:|---:|---:|---:|"]
+    lines = [
+        "| left out | metric | comparisons | median error | vLLM alone | 80 % range holds |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
     for level in LEVELS:
         for metric in METRICS:
             row = result["summary"][level][metric]
@@ -232,8 +254,11 @@ def _groups(result: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _cell(row: dict[str, Any], key: str) -> str:
+    return f"{row[key]:,.0f}" if row[key] > 100 else f"{row[key]:.1f}"
+
+
 def _seeds(result: dict[str, Any]) -> str:
-    cell: Callable[[dict[str, Any], str], str] = lambda row, key: f"{row[key]:,.0f}" if row[key] > 100 else f"{row[key]:.1f}"  # noqa: E731
     lines = [
         "| published run | layout | TTFT ms | predicted | TPOT ms | predicted | tokens/s | predicted | why not |",
         "|---|---|---:|---:|---:|---:|---:|---:|---|",
@@ -241,10 +266,10 @@ def _seeds(result: dict[str, Any]) -> str:
     for row in result["seeds"]:
         cells = []
         for key in ("ttft_mean_ms", "tpot_mean_ms", "output_tokens_per_s"):
-            predicted = cell(row["predicted"], key)
+            predicted = _cell(row["predicted"], key)
             if "one point" in row:
-                predicted += f" ({cell(row['one point'], key)})"
-            cells += [cell(row["measured"], key), predicted]
+                predicted += f" ({_cell(row['one point'], key)})"
+            cells += [_cell(row["measured"], key), predicted]
         lines.append(f"| `{row['id']}` | {row['layout']} | {' | '.join(cells)} | {row['reason']} |")
     return "\n".join(lines) + "\n"
 

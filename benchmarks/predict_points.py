@@ -23,6 +23,7 @@ from moonpad.predict.cost import StepCost
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
 
+DEFAULTS = Settings()
 POINTS = Path(__file__).parent / "data" / "speed_points.csv"
 
 
@@ -54,15 +55,13 @@ class Row:
 
 
 def serving_plan(
-    model: str, cluster: str, engine: str, version: str, layout: Layout, settings: Settings = Settings()
+    model: str, cluster: str, engine: str, version: str, layout: Layout, settings: Settings = DEFAULTS
 ) -> ServingPlan:
     found = find_model(model)
     if found is None:
         raise SystemExit(f"no model {model}")
     checkpoint = catalog_checkpoint(found)
-    configuration = Configuration(
-        checkpoint, parse_cluster(cluster), ENGINES[engine].facts, version, layout, settings
-    )
+    configuration = Configuration(checkpoint, parse_cluster(cluster), ENGINES[engine].facts, version, layout, settings)
     memory = memory_of(configuration)
     # Somebody ran it: where the model of memory says that it does not fit, the KV cache is taken to be large enough.
     return ServingPlan(configuration, memory if memory.kv_tokens.value > 20_000 else None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.predict_points import serving_plan
+from benchmarks.predict_points import DEFAULTS, serving_plan
 from moonpad.catalog.published import published_by_id
 from moonpad.predict import Lengths, MeasuredPoint, ServingPlan, Workload, calibrate, constants_for, predict
 from moonpad.values.plan import Settings
@@ -23,7 +23,7 @@ FIXED = Lengths.fixed
 class Case:
     id: str
     workload: Workload
-    settings: Settings = Settings()
+    settings: Settings = DEFAULTS
     calibrated_by: str = ""
     reason: str = ""
 
@@ -43,20 +43,32 @@ def _cases() -> tuple[Case, ...]:
     sixteen = Workload(FIXED(8000), FIXED(1000), concurrency=16, requests=16)
     pipeline = "a release of 2025 (not said) with pipeline stages over Ray, several times slower than what is fitted"
     ascend = [
-        Case(f"thinking-a3-{length}", Workload(FIXED(length), FIXED(length), rate_per_s=1.0, requests=10), ASCEND,
-             "thinking-a3-c1", "above 8 sequences the published step jumps from 87 to 200 ms, as without graphs")
+        Case(
+            f"thinking-a3-{length}",
+            Workload(FIXED(length), FIXED(length), rate_per_s=1.0, requests=10),
+            ASCEND,
+            "thinking-a3-c1",
+            "above 8 sequences the published step jumps from 87 to 200 ms, as without graphs",
+        )
         for length in (512, 1024, 2048)
     ]
     sweep = [
-        Case(f"thinking-a3-c{clients}", Workload(FIXED(1024), FIXED(1024), concurrency=clients, requests=10 * clients),
-             ASCEND, "thinking-a3-c1" if clients > 1 else "",
-             "twelve run at once, and above 8 the published step jumps" if clients == 16 else "")
+        Case(
+            f"thinking-a3-c{clients}",
+            Workload(FIXED(1024), FIXED(1024), concurrency=clients, requests=10 * clients),
+            ASCEND,
+            "thinking-a3-c1" if clients > 1 else "",
+            "twelve run at once, and above 8 the published step jumps" if clients == 16 else "",
+        )
         for clients in (1, 2, 4, 8, 16)
     ]
     return (
-        Case("k2-16xh800-tp8-pp2-dcp8", Workload(FIXED(1000), FIXED(512), rate_per_s=1.0, requests=8),
-             Settings(max_num_seqs=1, max_num_batched_tokens=1024, max_model_len=2048, kv_cache_dtype="fp8"),
-             reason="as the next two: an early release; one sequence at a time"),
+        Case(
+            "k2-16xh800-tp8-pp2-dcp8",
+            Workload(FIXED(1000), FIXED(512), rate_per_s=1.0, requests=8),
+            Settings(max_num_seqs=1, max_num_batched_tokens=1024, max_model_len=2048, kv_cache_dtype="fp8"),
+            reason="as the next two: an early release; one sequence at a time",
+        ),
         Case("k2-16xh200", sixteen, reason=pipeline),
         Case("k2-16xh200-dcp8", sixteen, calibrated_by="k2-16xh200", reason=pipeline),
         *ascend,
@@ -89,8 +101,11 @@ def seed_rows() -> list[dict[str, Any]]:
             by, first = known[case.calibrated_by], cases[case.calibrated_by]
             measured = dict(by.figures)
             point = MeasuredPoint(
-                _plan(by, first.settings), first.workload, measured["mean_tpot_ms"] / 1e3,
-                measured["mean_ttft_ms"] / 1e3, "mean",
+                _plan(by, first.settings),
+                first.workload,
+                measured["mean_tpot_ms"] / 1e3,
+                measured["mean_ttft_ms"] / 1e3,
+                "mean",
             )
             row["one point"] = {"by": case.calibrated_by, **_figures(plan, case.workload, [point])}
         rows.append(row)
@@ -102,7 +117,7 @@ def _figures(plan: ServingPlan, workload: Workload, points: list[MeasuredPoint] 
     if points:
         base, _, _ = constants_for(plan.configuration)
         calibration = calibrate(points, base=base)
-    found = predict(plan, workload, calibration=calibration)
+    found = predict(plan, workload, calibration=calibration, by_others=False)
     return {
         "ttft_mean_ms": round(found.ttft_mean_s.value * 1e3, 1),
         "tpot_mean_ms": round(found.tpot_mean_s.value * 1e3, 2),
