@@ -21,7 +21,7 @@ import json
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from multiprocessing import Pool
 from pathlib import Path
@@ -254,10 +254,11 @@ def _groups(result: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _cell(row: dict[str, Any], key: str) -> str:
+    return f"{row[key]:,.0f}" if row[key] > 100 else f"{row[key]:.1f}"
+
+
 def _seeds(result: dict[str, Any]) -> str:
-    cell: Callable[[dict[str, Any], str], str] = lambda row, key: (
-        f"{row[key]:,.0f}" if row[key] > 100 else f"{row[key]:.1f}"
-    )  # noqa: E731
     lines = [
         "| published run | layout | TTFT ms | predicted | TPOT ms | predicted | tokens/s | predicted | why not |",
         "|---|---|---:|---:|---:|---:|---:|---:|---|",
@@ -265,10 +266,10 @@ def _seeds(result: dict[str, Any]) -> str:
     for row in result["seeds"]:
         cells = []
         for key in ("ttft_mean_ms", "tpot_mean_ms", "output_tokens_per_s"):
-            predicted = cell(row["predicted"], key)
+            predicted = _cell(row["predicted"], key)
             if "one point" in row:
-                predicted += f" ({cell(row['one point'], key)})"
-            cells += [cell(row["measured"], key), predicted]
+                predicted += f" ({_cell(row['one point'], key)})"
+            cells += [_cell(row["measured"], key), predicted]
         lines.append(f"| `{row['id']}` | {row['layout']} | {' | '.join(cells)} | {row['reason']} |")
     return "\n".join(lines) + "\n"
 

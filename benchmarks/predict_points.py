@@ -23,6 +23,7 @@ from moonpad.predict.cost import StepCost
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
 
+DEFAULTS = Settings()
 POINTS = Path(__file__).parent / "data" / "speed_points.csv"
 
 
@@ -54,7 +55,7 @@ class Row:
 
 
 def serving_plan(
-    model: str, cluster: str, engine: str, version: str, layout: Layout, settings: Settings = Settings()
+    model: str, cluster: str, engine: str, version: str, layout: Layout, settings: Settings = DEFAULTS
 ) -> ServingPlan:
     found = find_model(model)
     if found is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.predict_points import serving_plan
+from benchmarks.predict_points import DEFAULTS, serving_plan
 from moonpad.catalog.published import published_by_id
 from moonpad.predict import Lengths, MeasuredPoint, ServingPlan, Workload, calibrate, constants_for, predict
 from moonpad.values.plan import Settings
@@ -23,7 +23,7 @@ FIXED = Lengths.fixed
 class Case:
     id: str
     workload: Workload
-    settings: Settings = Settings()
+    settings: Settings = DEFAULTS
     calibrated_by: str = ""
     reason: str = ""
 
@@ -117,7 +117,7 @@ def _figures(plan: ServingPlan, workload: Workload, points: list[MeasuredPoint] 
     if points:
         base, _, _ = constants_for(plan.configuration)
         calibration = calibrate(points, base=base)
-    found = predict(plan, workload, calibration=calibration)
+    found = predict(plan, workload, calibration=calibration, by_others=False)
     return {
         "ttft_mean_ms": round(found.ttft_mean_s.value * 1e3, 1),
         "tpot_mean_ms": round(found.tpot_mean_s.value * 1e3, 2),

@@ -104,23 +104,26 @@ def fit(used: Sequence[Row], start: Mapping[str, float] | None = None, rounds: i
     def constants_of(logs: Sequence[float]) -> StepConstants:
         values = {name: prior.value for name, prior in known.items()}
         return StepConstants(
-            **{**values, **{name: known[name].value * math.exp(log) for name, log in zip(names, logs)}}
+            **{**values, **{name: known[name].value * math.exp(log) for name, log in zip(names, logs, strict=True)}}
         )
 
     def error(logs: Sequence[float]) -> list[float]:
         of_points = whitened(used, constants_of(logs))
         # Soft L1 on the points alone: a prior is not an outlier.
-        return [*map(softened, of_points), *(log / known[name].deviation for name, log in zip(names, logs))]
+        return [
+            *map(softened, of_points),
+            *(log / known[name].deviation for name, log in zip(names, logs, strict=True)),
+        ]
 
     first = [(start or {}).get(name, 0.0) for name in names]
     most = [math.log(MOST / known[name].value) if known[name].unit == "share" else math.inf for name in names]
-    first = [min(log, top - 1e-3) for log, top in zip(first, most)]
+    first = [min(log, top - 1e-3) for log, top in zip(first, most, strict=True)]
     solved = least_squares(
         error, first, bounds=(-math.inf, most), diff_step=0.01, x_scale=0.2, max_nfev=rounds, ftol=1e-4
     )
     spread = np.sqrt(np.diag(np.linalg.inv(solved.jac.T @ solved.jac)))
-    logs = dict(zip(names, map(float, solved.x)))
-    return Fit(constants_of(solved.x), logs, dict(zip(names, map(float, spread))))
+    logs = dict(zip(names, map(float, solved.x), strict=True))
+    return Fit(constants_of(solved.x), logs, dict(zip(names, map(float, spread), strict=True)))
 
 
 def group_calibration(points: Sequence[Row], constants: StepConstants) -> StepCalibration:
@@ -138,7 +141,7 @@ def main() -> None:
     found = fit(used)
     for name, log in sorted(found.logs.items(), key=lambda pair: -abs(pair[1])):
         print(
-            f"{name:20s} {getattr(found.constants, name):12.4g}  moved {log:+.2f}  deviation {found.deviations[name]:.2f}"
+            f"{name:20s} {getattr(found.constants, name):12.4g} moved {log:+.2f} deviation {found.deviations[name]:.2f}"
         )
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in used:
@@ -157,8 +160,8 @@ def document_of(
     text = RESULT.read_text() if RESULT.exists() else ""
     spreads = text[text.index('[spreads."') :] if '[spreads."' in text else ""
     lines = [
-        "# Written by scripts/fit_step_constants.py from the points of benchmarks/data/speed_points.csv; docs/predict.md",
-        "# says what each constant does. low and high hold 80 % of what the points leave possible.",
+        "# Written by scripts/fit_step_constants.py from the points of benchmarks/data/speed_points.csv.",
+        "# docs/predict.md says what each constant does. low and high hold 80 % of what the points leave possible.",
         "checked = 2026-11-26",
     ]
     for name, prior in priors().items():

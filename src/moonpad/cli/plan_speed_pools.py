@@ -17,7 +17,7 @@ from moonpad.engines import ENGINES
 from moonpad.plan.request import parse_pool
 from moonpad.plan.search import search
 from moonpad.predict.plan_speeds import AskedLoad, PlanSpeed
-from moonpad.predict.pools import Pool, predict_pools
+from moonpad.predict.pools import PoolOf, predict_pools
 from moonpad.predict.serving_plan import serving_plan
 from moonpad.report.plan_json import answer_json
 from moonpad.report.speed_json import predicted_json
@@ -54,7 +54,7 @@ def run_plan_speed_pools(
         raise UsageError("two pools need a load", remedy="add --workload 8192:1024 --concurrency 64")
     model = find_model(named, typed_path(named))
     cluster = find_cluster(options.on, str(options.engine))
-    pools: dict[str, Pool] = {}
+    pools: dict[str, PoolOf] = {}
     answers: dict[str, Answer] = {}
     for role, text in (("prefill", prefill), ("decode", decode)):
         servers, layout = parse_pool(text)
@@ -63,16 +63,15 @@ def run_plan_speed_pools(
         answer = replace(search(model.checkpoint, cluster, request, known), model=model.written)
         refuse_unless_it_fits(answer, request, answer.refused[0].findings if answer.refused else ())
         answers[role] = answer
-        pools[role] = Pool(serving_plan(answer.choices[0], model.checkpoint, cluster, ENGINES), servers)
+        pools[role] = PoolOf(serving_plan(answer.choices[0], model.checkpoint, cluster, ENGINES), servers)
     devices = pools["prefill"].devices + pools["decode"].devices
     if devices > cluster.devices:
         raise PreflightRefused(
             f"the two pools take {devices} devices, and {cluster.name} has {cluster.devices}",
             remedy="name more with --on",
         )
-    found = predict_pools(
-        pools["prefill"], pools["decode"], asked.workload, lambda plan: calibration_of(plan.configuration)
-    )
+    known = calibration_of(pools["decode"].plan.configuration)
+    found = predict_pools(pools["prefill"], pools["decode"], asked.workload, calibration=known)
     speed = PlanSpeed(found, simulated=False)
     document = _document(answers, pools, speed, asked, devices)
     shown = Text(f"{model.written} on {cluster.name}, prefill {prefill}, decode {decode}; {load_words(asked)}\n\n")
@@ -83,7 +82,7 @@ def run_plan_speed_pools(
 
 
 def _document(
-    answers: dict[str, Answer], pools: dict[str, Pool], speed: PlanSpeed, asked: AskedLoad, devices: int
+    answers: dict[str, Answer], pools: dict[str, PoolOf], speed: PlanSpeed, asked: AskedLoad, devices: int
 ) -> dict[str, Any]:
     first = next(iter(answers.values()))
     return {

@@ -9,7 +9,8 @@ from moonpad.plan.layout_plan import Fit
 from moonpad.predict.calibrate import StepCalibration
 from moonpad.predict.corrections import corrected
 from moonpad.predict.cost import StepCost
-from moonpad.predict.figures import simulated_figures, steady_figures
+from moonpad.predict.figures import Figures, simulated_figures, steady_figures
+from moonpad.predict.published_points import corrected_by_others
 from moonpad.predict.ranges import REASONS, ranged, rate_of
 from moonpad.predict.serving_plan import ServingPlan, serving_plan_of
 from moonpad.values.configuration import Configuration
@@ -19,28 +20,45 @@ from moonpad.values.workload import Workload
 
 
 def predict(
-    plan: ServingPlan | Fit, workload: Workload, *, calibration: StepCalibration | None = None, quick: bool = False
+    plan: ServingPlan | Fit,
+    workload: Workload,
+    *,
+    calibration: StepCalibration | None = None,
+    quick: bool = False,
+    by_others: bool = True,
 ) -> Prediction:
     """With the constants of the catalogue for the plan's device and weights, or those of a calibration. `quick`: the
-    steady state in closed form instead of a simulated run.
+    steady state in closed form instead of a simulated run. `by_others`: published results of the same device and
+    weights correct the constants where there is no calibration.
 
     Raises:
         PreflightRefused: a request does not fit the KV cache, or memory cannot be planned.
     """
     serving = serving_plan_of(plan)
     constants, standing, because = constants_for(serving.configuration, calibration)
+    if calibration is None and by_others:
+        fitted = standing == "interpolated"
+        theirs = corrected_by_others(serving, workload, constants, fitted=fitted)
+        if theirs is not None:
+            constants, standing = theirs.constants(constants), theirs.standing
+            because = f"{REASONS[standing]} ({theirs.source})"
     cost = StepCost(serving, constants, workload.acceptance)
-    found = steady_figures(serving, workload, cost) if quick else simulated_figures(serving, workload, cost)
-    ttft, tpot = ranged(found.ttft_s, "ttft", standing), ranged(found.tpot_s, "tpot", standing)
-    tokens = workload.output.mean - 1
-    e2el = _sum(ttft, tpot.times(max(0.0, tokens)), found.e2el_s, because)
-    each = tpot if found.tpot_s else ttft
+    figures = (steady_figures if quick else simulated_figures)(serving, workload, cost)
     devices = max(1, serving.configuration.layout.world_size)
+    return prediction_of(workload, figures, cost, devices, standing, because)
+
+
+def prediction_of(
+    workload: Workload, found: Figures, cost: StepCost, devices: int, standing: PredictionStanding, because: str
+) -> Prediction:
+    """With its ranges."""
+    ttft, tpot = ranged(found.ttft_s, "ttft", standing), ranged(found.tpot_s, "tpot", standing)
+    each = tpot if found.tpot_s else ttft
     return Prediction(
         workload=workload,
         ttft_s=ttft,
         tpot_s=tpot,
-        e2el_s=e2el,
+        e2el_s=_sum(ttft, tpot.times(max(0.0, workload.output.mean - 1)), found.e2el_s, because),
         ttft_mean_s=ranged(found.ttft_mean_s, "ttft", standing),
         ttft_p95_s=ranged(found.ttft_p95_s, "ttft", standing),
         tpot_mean_s=ranged(found.tpot_mean_s, "tpot", standing),

@@ -80,6 +80,10 @@ class _Simulation:
     """Steps in which sequences decoded."""
     following: int = 0
     """The next request that was not sent yet."""
+    promised: float = 0.0
+    """Tokens of answers for which room was kept when their requests were admitted."""
+    grown: float = 0.0
+    """Those of them that have been written."""
     in_flight: int = 0
     answered: int = 0
     held: bool = False
@@ -149,11 +153,13 @@ class _Simulation:
             self.result.preemptions += 1
             if self.prompts:
                 prompt = self.prompts.pop()
+                self._forget(prompt.number, 0.0)
                 self.used -= prompt.done - self._cached(prompt.number)
                 self.waiting.appendleft(prompt.number)
                 continue
             number, (base, start) = self.running.popitem()
             grown = self._grown(start)
+            self._forget(number, grown)
             self.written[number] += int(grown)
             self.used -= base + grown - self._cached(number)
             self.context -= base + grown
@@ -172,7 +178,8 @@ class _Simulation:
         running = len(self.running)
         decoding = running * policy.tokens_per_step if policy.mixes else 0
         budget = policy.step_limit - math.ceil(decoding)
-        free = policy.kv_tokens - self.used - running * policy.tokens_per_step
+        kept = max(running * policy.tokens_per_step, self.promised - self.grown)
+        free = policy.kv_tokens - self.used - kept
         chunks: list[tuple[_Prompt, int]] = []
         for prompt in self.prompts:
             tokens = int(min(budget, prompt.total - prompt.done, policy.step_limit, free))
@@ -188,6 +195,8 @@ class _Simulation:
             if needed > free and (running or self.prompts or tokens > free):
                 break
             self.waiting.popleft()
+            self.promised += policy.reserved * requests.answer[number]
+            free -= policy.reserved * requests.answer[number]
             prompt = _Prompt(number, cached, total)
             self.prompts.append(prompt)
             chunks.append((prompt, tokens))
@@ -217,6 +226,7 @@ class _Simulation:
         left = self.requests.answer[number] - self.written[number]
         if left <= 0:
             self.used -= prompt.total - self._cached(number)
+            self._forget(number, 0.0)
             self._end(number)
             return
         self.running[number] = prompt.total, self.passed
@@ -237,8 +247,11 @@ class _Simulation:
         each = self.seconds(running, middle, 0.0, 0.0, 0)
         if self.following < len(self.requests):
             until = self.requests.arrival_s[self.following] - self.now
-            if until > 0 and (self.concurrency is None or self.in_flight < self.concurrency):
-                steps = min(steps, max(1, math.ceil(until / each)))
+            if 0 < until < steps * each and (self.concurrency is None or self.in_flight < self.concurrency):
+                # Earlier steps are shorter, so that this many never pass the arrival.
+                steps = max(1, int(until / each))
+                middle = self.context + running * grows * (steps - 1) / 2
+                each = self.seconds(running, middle, 0.0, 0.0, 0)
         self._advance(steps, steps * each, running)
         return steps
 
@@ -252,6 +265,7 @@ class _Simulation:
         grown = decoding * steps * self.policy.tokens_per_step
         self.used += grown
         self.context += grown
+        self.grown += grown
         ends = self.ends
         while ends and ends[0][0] <= self.passed:
             _, number, start = heappop(ends)
@@ -259,9 +273,15 @@ class _Simulation:
                 continue
             base, _ = self.running.pop(number)
             grown = self._grown(start)
+            self._forget(number, grown)
             self.used -= base + grown - self._cached(number)
             self.context -= base + grown
             self._end(number)
+
+    def _forget(self, number: int, grown: float) -> None:
+        """The room that was kept for a request is free again."""
+        self.promised -= self.policy.reserved * self.requests.answer[number]
+        self.grown -= grown
 
     def _end(self, number: int) -> None:
         self.result.decode_s[number] = self.now - self.first[number]
