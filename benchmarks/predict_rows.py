@@ -1,4 +1,4 @@
-"""Published rows asked of the command itself: `moonpad plan … --json` for each, and what it says beside what was measured.
+"""Published rows, each asked of the command itself: what `moonpad plan … --json` says beside what was measured.
 
     python benchmarks/predict_rows.py ROWS.csv [--out benchmarks/results/predict_rows.json] [--only NUMBER ...]
 

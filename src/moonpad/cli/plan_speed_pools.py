@@ -70,8 +70,8 @@ def run_plan_speed_pools(
             f"the two pools take {devices} devices, and {cluster.name} has {cluster.devices}",
             remedy="name more with --on",
         )
-    known = calibration_of(pools["decode"].plan.configuration)
-    found = predict_pools(pools["prefill"], pools["decode"], asked.workload, calibration=known)
+    calibration = calibration_of(pools["decode"].plan.configuration)
+    found = predict_pools(pools["prefill"], pools["decode"], asked.workload, calibration=calibration)
     speed = PlanSpeed(found, simulated=False)
     document = _document(answers, pools, speed, asked, devices)
     shown = Text(f"{model.written} on {cluster.name}, prefill {prefill}, decode {decode}; {load_words(asked)}\n\n")

@@ -17,6 +17,8 @@ from moonpad.values.prediction import Prediction
 from moonpad.values.workload import Workload
 
 ROUNDS: Final = 60
+RUN_OF_CLIENTS: Final = 10
+"""Requests of a run for each client, where it does not say how many: as published runs have them."""
 FULLEST: Final = 0.98
 """Of a pool in an open loop; beyond it the queue has no steady state."""
 
@@ -52,18 +54,22 @@ def predict_pools(
 def _steady(prefill: PoolOf, decode: PoolOf, workload: Workload, first: StepCost, cost: StepCost) -> Figures:
     prompt, answer = workload.input.mean, workload.output.mean
     new = prompt * (1 - workload.shared_prefix)
-    compute_s = _prompt_seconds(first, policy_of(prefill.plan).step_tokens, prompt, new)
+    step_tokens, replicas = policy_of(prefill.plan).step_tokens, prefill.plan.configuration.layout.dp
+    compute_s = _prompt_seconds(first, step_tokens, prompt, new)
+    # Under load a step has a prompt on each replica, and several short ones.
+    together = replicas * max(1, int(step_tokens // new))
+    served = prefill.servers * together / _prompt_seconds(first, step_tokens * together, prompt, new, together)
     move_s = transfer_seconds(prefill.plan, cost.constants, prompt)
     policy = policy_of(decode.plan, cost.tokens_per_step)
     steps = max(0.0, answer - 1) / policy.tokens_per_step
     room = min(float(policy.sequences), policy.kv_tokens / (prompt + answer / 2)) * decode.servers
     way = first.request_seconds(prompt)
-    most = FULLEST * prefill.servers / compute_s
+    most = FULLEST * served
     rate, decodes, step_s, waiting, held = min(most, workload.rate_per_s or most), 1.0, 0.0, 0.0, 0.0
     for _ in range(ROUNDS):
         each = max(1.0, decodes / decode.servers)
         step_s = cost.seconds(each, each * (prompt + answer / 2))
-        busy = min(FULLEST, rate * compute_s / prefill.servers)
+        busy = min(FULLEST, rate / served)
         waiting = busy * compute_s / (2 * (1 - busy))
         if workload.rate_per_s is None:
             clients = float(workload.concurrency or 1)
@@ -75,11 +81,17 @@ def _steady(prefill: PoolOf, decode: PoolOf, workload: Workload, first: StepCost
         decodes += (min(room, rate * steps * step_s) - decodes) / 2
     ttft = way + waiting + held + compute_s + move_s
     tpot = step_s / policy.tokens_per_step
+    # All clients send at once at the start: each of the first waits for half of them, which the mean has and the median
+    # has not.
+    burst = 0.0
+    if workload.rate_per_s is None:
+        clients = float(workload.concurrency or 1)
+        burst = clients / (2 * served) * min(1.0, clients / (workload.requests or RUN_OF_CLIENTS * clients))
     capacity = min(most, room / max(steps * step_s, 1e-9))
     return Figures(
         ttft_s=ttft,
         tpot_s=tpot,
-        ttft_mean_s=ttft,
+        ttft_mean_s=ttft + burst,
         tpot_mean_s=tpot,
         e2el_s=ttft + tpot * (answer - 1),
         ttft_p95_s=ttft + 2 * max(waiting, 0.25 * compute_s),
@@ -94,11 +106,12 @@ def _steady(prefill: PoolOf, decode: PoolOf, workload: Workload, first: StepCost
     )
 
 
-def _prompt_seconds(cost: StepCost, step_tokens: int, prompt: float, new: float) -> float:
+def _prompt_seconds(cost: StepCost, step_tokens: int, prompt: float, new: float, together: int = 1) -> float:
+    """Of so many prompts in the same steps, which have `step_tokens` for all of them."""
     done, total = prompt - new, 0.0
     while done < prompt:
-        size = min(float(step_tokens), prompt - done)
-        total += cost.seconds(0, 0.0, size, size * (done + size / 2))
+        size = min(step_tokens / together, prompt - done)
+        total += cost.seconds(0, 0.0, size * together, together * size * (done + size / 2), together)
         done += size
     return total
 

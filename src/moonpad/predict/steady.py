@@ -49,25 +49,33 @@ def steady_state(workload: Workload, policy: SchedulerPolicy, cost: StepCost) ->
     return _open(cost, policy, prompt, new, steps, workload.rate_per_s)
 
 
-def _prefill(cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, decodes: float) -> float:
-    """Seconds that computing one prompt adds to the steps of those that decode meanwhile; alone where none does."""
+def _prefill(
+    cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, decodes: float, due: float
+) -> tuple[float, float]:
+    """(seconds that computing one prompt adds to the steps of those that decode meanwhile, those until it is computed);
+    alone where none decodes. `due`: prompts that come in one step, which are computed together where they have room."""
     context = decodes * prompt
     pieces = max(1, math.ceil(new / policy.step_tokens))
+    together = max(1.0, min(due, policy.step_limit * pieces / max(new, 1.0)))
     done, total = prompt - new, 0.0
     beside = decodes if policy.mixes else 0.0
     for _ in range(pieces):
         size = new / pieces
-        total += cost.seconds(beside, context if beside else 0.0, size, size * (done + size / 2))
+        pairs = together * size * (done + size / 2)
+        total += cost.seconds(beside, context if beside else 0.0, together * size, pairs, math.ceil(together))
         done += size
-    return total - (pieces * cost.seconds(beside, context) if beside else 0.0)
+    added = total - (pieces * cost.seconds(beside, context) if beside else 0.0)
+    return added / together, added
 
 
 def _token(
-    cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, steps: float, decodes: float
-) -> tuple[float, float, float]:
-    """(seconds of a plain step, of one prompt, tokens of context) with so many that decode."""
+    cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, steps: float, decodes: float, due: float
+) -> tuple[float, float, float, float]:
+    """(seconds of a plain step, what one prompt adds, until one is computed, tokens of context) with so many that
+    decode."""
     context = decodes * (prompt + steps * policy.tokens_per_step / 2)
-    return cost.seconds(max(decodes, 1.0), max(context, prompt)), _prefill(cost, policy, prompt, new, decodes), context
+    plain = cost.seconds(max(decodes, 1.0), max(context, prompt))
+    return plain, *_prefill(cost, policy, prompt, new, decodes, due), context
 
 
 def _closed(
@@ -75,9 +83,11 @@ def _closed(
 ) -> Steady:
     decodes = room if steps else 0.0
     for _ in range(ROUNDS):
-        plain, prefill, context = _token(cost, policy, prompt, new, steps, decodes)
+        # As many as end in a step come in it; where nothing decodes, all that have a place.
+        due = decodes / steps if steps else room
+        plain, prefill, latency, context = _token(cost, policy, prompt, new, steps, decodes, due)
         # In one round each of those with a place has its prompt computed, and a step for each token.
-        first = prefill + plain / 2
+        first = latency + plain / 2
         cycle = max(steps * plain + room * prefill, first + steps * plain)
         following = room * max(0.0, 1 - first / cycle) if steps else 0.0
         if abs(following - decodes) < 1e-3 * room:
@@ -87,24 +97,24 @@ def _closed(
     tpot = (cycle - first) / (steps * policy.tokens_per_step) if steps else 0.0
     # Prompts meet in the queue now and then.
     busy = min(0.95, rate * prefill)
-    queue = busy * prefill / 2
+    queue = busy * latency / 2
     waiting = (clients - room) / rate
     return Steady(first + queue + waiting, tpot, rate, decodes, context, waiting)
 
 
 def _open(cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, steps: float, rate: float) -> Steady:
-    decodes = 1.0
+    decodes, step = 1.0, 0.0
     for _ in range(ROUNDS):
-        plain, prefill, context = _token(cost, policy, prompt, new, steps, decodes)
+        plain, prefill, latency, context = _token(cost, policy, prompt, new, steps, decodes, rate * step)
         busy = min(0.99, rate * prefill)
         step = plain / (1 - busy)
         following = rate * steps * step
         if abs(following - decodes) < 1e-3 * max(1.0, decodes):
             break
         decodes = (decodes + following) / 2
-    waiting = busy * prefill / (2 * (1 - busy))
+    waiting = busy * latency / (2 * (1 - busy))
     tpot = step / policy.tokens_per_step
-    return Steady(prefill + plain / 2 + waiting, tpot, rate, decodes, context, waiting)
+    return Steady(latency + plain / 2 + waiting, tpot, rate, decodes, context, waiting)
 
 
 def _overloaded(workload: Workload, full: Steady) -> Steady:
