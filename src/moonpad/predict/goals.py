@@ -161,9 +161,9 @@ def verdict(
     while by_speed:
         # The first in the documented order among those that are as good as the best of the rest.
         best = by_speed[0]
+        over = max(1.0, missed(predictions[best], limits))
         alike = [place for place in by_speed if last[place] == last[best] and _alike(predictions, best, place, goal)]
-        kept = missed(predictions[best], limits) <= 1
-        alike = [place for place in alike if (missed(predictions[place], limits) <= 1) == kept]
+        alike = [place for place in alike if missed(predictions[place], limits) <= over]
         order.append(min(alike))
         by_speed.remove(order[-1])
     first = predictions[order[0]]
