@@ -30,7 +30,7 @@ from moonpad.values.plan_answer import Answer
 from moonpad.values.prediction import Prediction
 from moonpad.values.workload import Workload
 
-SIMULATED: Final = 12
+SIMULATED: Final = 8
 """Plans at the head of the order whose run is simulated; the steady state is calculated for all."""
 
 CalibrationOf = Callable[[Configuration], StepCalibration | None]

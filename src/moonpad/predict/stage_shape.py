@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from moonpad.plan.effective_settings import limits_of
 from moonpad.plan.host_memory import host_part
 from moonpad.plan.kv_cache import layer_bytes_per_token
 from moonpad.plan.memory import dealt_weights
-from moonpad.plan.weights import groups_of, routed_bytes
+from moonpad.plan.weights import ById, groups_of, routed_bytes
 from moonpad.predict.device_rates import arithmetic_of
 from moonpad.values.checkpoint import Architecture, Checkpoint, Component
 from moonpad.values.configuration import Configuration
@@ -64,7 +65,7 @@ def stage_shapes(configuration: Configuration) -> tuple[StageShape, ...]:
     """Raises PreflightRefused where memory cannot be planned either."""
     checkpoint, architecture = configuration.checkpoint, configuration.architecture
     stages, held_by_stage = dealt_weights(configuration)
-    per_byte = _weights_per_byte(checkpoint, configuration.engine.gguf_rest_bits)
+    per_byte = _weights_per_byte(ById(groups_of(checkpoint, configuration.engine.gguf_rest_bits)))
     shapes = []
     for (first, end), held in zip(stages, held_by_stage, strict=True):
         shapes.append(
@@ -120,10 +121,11 @@ def _head(architecture: Architecture) -> tuple[Component, ...]:
     return (Component.EMBED_TOKENS,) if architecture.tied_embeddings else (Component.LM_HEAD,)
 
 
-def _weights_per_byte(checkpoint: Checkpoint, rest_bits: float) -> Mapping[Component, float]:
+@lru_cache(maxsize=16)
+def _weights_per_byte(key: ById) -> Mapping[Component, float]:
     sizes: dict[Component, int] = {}
     counts: dict[Component, int] = {}
-    for group in groups_of(checkpoint, rest_bits):
+    for group in key.groups:
         sizes[group.component] = sizes.get(group.component, 0) + group.size_bytes
         counts[group.component] = counts.get(group.component, 0) + group.parameters
     return {name: counts[name] / size for name, size in sizes.items() if size}
