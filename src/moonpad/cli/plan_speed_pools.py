@@ -48,7 +48,7 @@ def run_plan_speed_pools(
     if spec is not None or named is None or report is not None:
         raise UsageError("--prefill and --decode take --model, and neither a spec nor --report")
     if options.layout or options.engine in (None, "auto"):
-        raise UsageError("--prefill and --decode need one --engine, and no --layout", remedy="add --engine vllm")
+        raise UsageError("--prefill and --decode need one --engine, and no --layout", remedy="name it with --engine")
     asked = read_load(load, options.goal, options.concurrency)
     if asked is None or asked.growing:
         raise UsageError("two pools need a load", remedy="add --workload 8192:1024 --concurrency 64")

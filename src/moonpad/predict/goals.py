@@ -182,6 +182,11 @@ def _alike(predictions: Mapping[int, Prediction], best: int, other: int, goal: S
     return worth(predictions[other], goal).value >= worth(predictions[best], goal).value * (1 - SAME)
 
 
+def gain_over(left: Estimate, right: Estimate) -> Estimate:
+    """How much more `left` is, as a share. Its low end is above 0 where that is more than the ranges of both."""
+    return _ratio(left, right)
+
+
 def _ratio(left: Estimate, right: Estimate) -> Estimate:
     """left / right - 1. The squares of independent relative errors add up."""
     share = left.value / right.value

@@ -85,7 +85,7 @@ def speed_notes(answer: Answer, speeds: SpeedAnswer, width: int) -> Text:
     text.append("\nSpeed of plan 1", style="bold")
     text.append(f", {first.standing}\n")
     ranges = f"Ranges hold 80 % of what is measured: {first.tpot_s.because}."
-    sentences = [_verdict(answer, speeds), _why(first), ranges]
+    sentences = [_verdict(answer, speeds), why_words(first), ranges]
     if first.saturated:
         sentences.append("It does not keep up with the rate: times to first token grow as long as the load lasts.")
     if first.preemptions:
@@ -118,7 +118,15 @@ def _verdict(answer: Answer, speeds: SpeedAnswer) -> str:
     return sentence + "."
 
 
-def _why(prediction: Prediction) -> str:
+def speed_words(prediction: Prediction) -> str:
+    """`TTFT 0.98 (0.55–1.68) s, TPOT …`."""
+    return (
+        f"TTFT {_range(prediction.ttft_s, 1.0)} s, TPOT {_range(prediction.tpot_s, 1e3)} ms, "
+        f"{_range(prediction.output_tokens_per_s, 1.0)} output tokens a second"
+    )
+
+
+def why_words(prediction: Prediction) -> str:
     shares = prediction.step.shares
     shown = [f"{PARTS[name]} {share:.0%}" for name, share in shares[:SHOWN_PARTS] if share >= 0.005]
     return f"A step takes {_round(prediction.step.total * 1e3)} ms: {', '.join(shown)}."
@@ -188,5 +196,5 @@ def pools_lines(speed: PlanSpeed, asked: AskedLoad, devices: int, width: int) ->
         price = usd_per_million_tokens(found, devices, asked.usd_per_device_hour)
         rows.append(("USD for a million output tokens", _range(price, 1.0)))
     lines = [("  " + "  ".join(cells)).rstrip() for cells in aligned(rows, (0, 1))]
-    sentences = (_why(found), f"{found.standing}: {found.tpot_s.because}.", *found.notes)
+    sentences = (why_words(found), f"{found.standing}: {found.tpot_s.because}.", *found.notes)
     return [*lines, "", *(f"  - {hanging(sentence, 4, width)}" for sentence in sentences)]

@@ -42,7 +42,9 @@ def test_a_published_row_in_one_call(capsys: pytest.CaptureFixture[str]) -> None
     predicted = plan["predicted"]
     for name in ("ttft_s", "tpot_s", "e2el_s", "output_tokens_per_s", "total_tokens_per_s", "requests_per_s"):
         assert 0 < predicted[name]["low"] <= predicted[name]["value"] <= predicted[name]["high"], name
-    assert predicted["standing"] and predicted["because"] and predicted["method"] == "simulation"
+    assert predicted["standing"]
+    assert predicted["because"]
+    assert predicted["method"] == "simulation"
     assert predicted["load"]["concurrency"] == 16
     assert predicted["load"]["input_tokens"] == {"mean": 7373.0, "least": 6554.0, "most": 8192.0}
     assert sum(part["share"] for part in predicted["why"]) == pytest.approx(1, abs=0.01)
@@ -62,10 +64,12 @@ def test_growing_loads_the_front_and_the_verdict(capsys: pytest.CaptureFixture[s
     document = as_json(capsys, *argv)
     front = document["front"]
     users, devices = ([point[f"output_tokens_per_s_per_{of}"] for point in front] for of in ("user", "device"))
-    assert users == sorted(users, reverse=True) and devices == sorted(devices)
+    assert users == sorted(users, reverse=True)
+    assert devices == sorted(devices)
     assert all(point["tpot_s"] <= 0.04 and point["ttft_s"] <= 2 for point in front)
     first = document["plans"][0]["predicted"]
-    assert first["keeps_slo"] and document["verdict"]["plan"] == 0
+    assert first["keeps_slo"]
+    assert document["verdict"]["plan"] == 0
     dollars = 8 * 2.5 / 3600 / first["output_tokens_per_s"]["value"] * 1e6
     assert first["usd_per_million_output_tokens"]["value"] == pytest.approx(dollars)
     assert document["workload"]["slo"] == {"ttft_s": 2.0, "tpot_s": 0.04}
@@ -76,8 +80,10 @@ def test_the_table_has_speed_beside_memory(capsys: pytest.CaptureFixture[str]) -
     assert code == 0
     head = next(line for line in out.splitlines() if "confidence" in line)
     assert all(word in head for word in ("KV tokens", "TTFT s", "TPOT ms", "tok/s user", "tok/s device"))
-    assert "experts" in out and "80 %" in out
-    assert "Next: moonpad init" in err and "--layout TP8" in err
+    assert "experts" in out
+    assert "80 %" in out
+    assert "Next: moonpad init" in err
+    assert "--layout TP8" in err
 
 
 def test_two_pools_in_one_call(capsys: pytest.CaptureFixture[str]) -> None:
