@@ -9,7 +9,7 @@ import pytest
 from moonpad.cli import main as command
 from moonpad.cli import output
 
-EAGER = ("vllm", "serve", "moonshotai/Kimi-K2.5", "--tensor-parallel-size", "1", "--pipeline-parallel-size", "8")
+EAGER = ("vllm", "serve", "moonshotai/Kimi-K2.5", "--tensor-parallel-size", "1", "--pipeline-parallel-size", "8", "--trust-remote-code")
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def test_the_speed_of_a_command_beside_that_of_better_ones(capsys: pytest.Captur
 
 def test_an_improvement_within_the_ranges_is_not_claimed(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("--on", "8xH200", "--engine-version", "0.16.0", "--workload", "1024:1024", "--concurrency", "4")
-    assert command.run(["explain", *asked, "--", *EAGER[:4], "8"]) == 0
+    assert command.run(["explain", *asked, "--", *EAGER[:4], "8", "--trust-remote-code"]) == 0
     out = capsys.readouterr().out
     assert "vllm TP8, interpolated: TTFT" in " ".join(out.split())
     assert " sooner (" not in out
