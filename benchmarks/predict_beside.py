@@ -1,6 +1,7 @@
 """AIConfigurator on the same published speeds, in an environment of its own (`pip install aiconfigurator`).
 
-    python -m benchmarks.predict_beside --aiconfigurator VENV/bin/aiconfigurator --into benchmarks/results/predict_loo.json
+    python -m benchmarks.predict_beside --aiconfigurator VENV/bin/aiconfigurator \\
+        --into benchmarks/results/predict_loo.json
 
 It is asked for the mean lengths, as it knows no distributions, and for the batch that the clients make. Rows that it
 refuses are counted. Ours beside it are those of predict_loo.json, each without its own point.
@@ -108,8 +109,8 @@ def _summary(table: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _write_table(summary: dict[str, Any]) -> None:
     lines = [
-        f"AIConfigurator 0.12.0 was asked for the {summary['rows']} rows of devices and engines that it knows, and gave "
-        f"no answer to {summary['refused']}. Median errors over the rows that both predict:",
+        f"AIConfigurator 0.12.0 was asked for the {summary['rows']} rows of devices and engines that it knows, and "
+        f"gave no answer to {summary['refused']}. Median errors over the rows that both predict:",
         "",
         "| engines, metric | rows | AIConfigurator | ours, the point left out | ours, the device left out |",
         "|---|---:|---:|---:|---:|",

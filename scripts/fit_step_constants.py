@@ -40,6 +40,8 @@ UNFITTED = frozenset(
     {
         *("expert_bf16", "eager_layer_s", "sequence_s", "request_token_s", "acceptance", "host_bytes_per_s"),
         *("host_flops", "host_layer_s", "cpu_core_flops", "cpu_core_bytes_per_s", "cpu_layer_s", "cpu_step_s"),
+        "cpu_request_s",
+        "cpu_sequence_s",
     }
 )
 """No point tells anything of them."""
@@ -71,59 +73,98 @@ class Fit:
     deviations: dict[str, float]
 
 
-def residuals_of(used: Sequence[Row], constants: StepConstants) -> dict[tuple[str, ...], list[tuple[str, float]]]:
-    """By (group, release, metric): (row, logarithm of predicted over measured)."""
-    found: dict[tuple[str, ...], list[tuple[str, float]]] = {}
+@dataclass(frozen=True)
+class Linear:
+    """The logarithms of predicted over measured around some constants: `errors` of (row, metric) at `logs`, and how
+    each changes with each constant's logarithm. The model is close to linear in them."""
+
+    names: tuple[str, ...]
+    logs: np.ndarray
+    errors: dict[tuple[str, str], float]
+    slopes: dict[tuple[str, str], np.ndarray]
+
+    def at(self, key: tuple[str, str], logs: np.ndarray) -> float:
+        return float(self.errors[key] + self.slopes[key] @ (logs - self.logs))
+
+
+def fitted_names() -> tuple[str, ...]:
+    return tuple(name for name in priors() if name not in UNFITTED)
+
+
+def constants_of(logs: Sequence[float]) -> StepConstants:
+    known = priors()
+    values = {name: prior.value for name, prior in known.items()}
+    for name, log in zip(fitted_names(), logs, strict=True):
+        values[name] *= math.exp(log)
+    return StepConstants(**values)
+
+
+def errors_of(used: Sequence[Row], constants: StepConstants) -> dict[tuple[str, str], float]:
+    found = {}
     for row in used:
         tpot_s, ttft_s = seconds_of(row, constants)
-        for metric, predicted, measured in (
-            ("tpot", tpot_s, row.point.tpot_s),
-            ("ttft", ttft_s, row.point.ttft_s),
-        ):
+        for metric, predicted, measured in (("tpot", tpot_s, row.point.tpot_s), ("ttft", ttft_s, row.point.ttft_s)):
             if measured and predicted:
-                found.setdefault((*row.group, row.configuration.version, metric), []).append(
-                    (row.id, math.log(predicted / measured))
-                )
+                found[row.id, metric] = math.log(predicted / measured)
     return found
 
 
-def whitened(used: Sequence[Row], constants: StepConstants) -> list[float]:
-    """Independent residuals of unit variance: with a share that a group has in common, and one of each point."""
-    values: list[float] = []
-    for (*_, metric), pairs in residuals_of(used, constants).items():
-        error = np.array([value for _, value in pairs])
-        covariance = np.eye(len(error)) * ALONE[metric] ** 2 + SHARED[metric] ** 2
-        values.extend(np.linalg.solve(np.linalg.cholesky(covariance), error))
-    return values
+def linear_around(used: Sequence[Row], logs: Sequence[float], step: float = 0.02) -> Linear:
+    errors = errors_of(used, constants_of(logs))
+    slopes = {key: np.zeros(len(logs)) for key in errors}
+    for place in range(len(logs)):
+        moved = list(logs)
+        moved[place] -= step  # downwards: shares may stand at their bound
+        for key, error in errors_of(used, constants_of(moved)).items():
+            slopes[key][place] = (errors[key] - error) / step
+    return Linear(fitted_names(), np.array(logs), errors, slopes)
 
 
-def fit(used: Sequence[Row], start: Mapping[str, float] | None = None, rounds: int = 12) -> Fit:
+def solve(linear: Linear, used: Sequence[Row]) -> tuple[np.ndarray, np.ndarray]:
+    """(logs, their standard deviations) that suit the rows best, as far as the model is linear."""
     known = priors()
-    names = [name for name in known if name not in UNFITTED]
-
-    def constants_of(logs: Sequence[float]) -> StepConstants:
-        values = {name: prior.value for name, prior in known.items()}
-        return StepConstants(
-            **{**values, **{name: known[name].value * math.exp(log) for name, log in zip(names, logs, strict=True)}}
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for row in used:
+        for metric in ("tpot", "ttft"):
+            if (row.id, metric) in linear.errors:
+                groups.setdefault((*row.group, row.configuration.version, metric), []).append((row.id, metric))
+    # Independent errors of unit variance: a share that a group has in common, and one of each point.
+    weights = {
+        key: np.linalg.inv(
+            np.linalg.cholesky(
+                np.eye(len(keys)) * ALONE[key[-1]] ** 2 + np.full((len(keys),) * 2, SHARED[key[-1]] ** 2)
+            )
         )
+        for key, keys in groups.items()
+    }
+    deviations = np.array([known[name].deviation for name in linear.names])
 
-    def error(logs: Sequence[float]) -> list[float]:
-        of_points = whitened(used, constants_of(logs))
+    def error(logs: np.ndarray) -> np.ndarray:
+        parts = [weights[key] @ np.array([linear.at(each, logs) for each in keys]) for key, keys in groups.items()]
         # Soft L1 on the points alone: a prior is not an outlier.
-        return [
-            *map(softened, of_points),
-            *(log / known[name].deviation for name, log in zip(names, logs, strict=True)),
-        ]
+        return np.array([*(softened(float(value)) for part in parts for value in part), *(logs / deviations)])
 
-    first = [(start or {}).get(name, 0.0) for name in names]
-    most = [math.log(MOST / known[name].value) if known[name].unit == "share" else math.inf for name in names]
-    first = [min(log, top - 1e-3) for log, top in zip(first, most, strict=True)]
-    solved = least_squares(
-        error, first, bounds=(-math.inf, most), diff_step=0.01, x_scale=0.2, max_nfev=rounds, ftol=1e-4
+    most = np.array(
+        [math.log(MOST / known[name].value) if known[name].unit == "share" else math.inf for name in linear.names]
     )
-    spread = np.sqrt(np.diag(np.linalg.inv(solved.jac.T @ solved.jac)))
-    logs = dict(zip(names, map(float, solved.x), strict=True))
-    return Fit(constants_of(solved.x), logs, dict(zip(names, map(float, spread), strict=True)))
+    solved = least_squares(error, np.minimum(linear.logs, most - 1e-6), bounds=(-math.inf, most))
+    return solved.x, np.sqrt(np.diag(np.linalg.inv(solved.jac.T @ solved.jac)))
+
+
+def fit(used: Sequence[Row], rounds: int = 4) -> Fit:
+    """Solved around its own solution until it stays."""
+    logs = np.zeros(len(fitted_names()))
+    for _ in range(rounds):
+        solved, deviations = solve(linear_around(used, list(logs)), used)
+        moved, logs = float(np.abs(solved - logs).max()), solved
+        if moved < 0.02:
+            break
+    names = fitted_names()
+    return Fit(
+        constants_of(list(logs)),
+        dict(zip(names, map(float, logs), strict=True)),
+        dict(zip(names, map(float, deviations), strict=True)),
+    )
 
 
 def group_calibration(points: Sequence[Row], constants: StepConstants) -> StepCalibration:

@@ -89,6 +89,9 @@ class StepConstants:
     cpu_core_bytes_per_s: float
     cpu_layer_s: float
     cpu_step_s: float
+    cpu_sequence_s: float
+    """Host time of a step for each sequence, on the cores that also compute."""
+    cpu_request_s: float
 
     def with_values(self, values: Mapping[str, float]) -> StepConstants:
         return replace(self, **values)
@@ -99,11 +102,13 @@ NAMES: Final = tuple(field.name for field in fields(StepConstants))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrections:
-    """Factors on the times of a model: of what is read, computed, fixed, and of a request's way to its first step."""
+    """Factors on the times of a model: of what is read, computed, fixed, taken by each sequence of a step, and of a
+    request's way to its first step."""
 
     memory: float = 1.0
     compute: float = 1.0
     fixed: float = 1.0
+    sequences: float = 1.0
     request: float = 1.0
 
 
@@ -152,5 +157,5 @@ def fitted_groups() -> tuple[FittedGroup, ...]:
 
 @cache
 def spreads() -> Mapping[str, Spread]:
-    """By `METRIC STANDING`, as in `tpot interpolated`."""
+    """By `METRIC STANDING KIND`, as in `tpot interpolated vllm`."""
     return MappingProxyType({key: row.build(Spread) for key, row in rows(FILE, "spreads")})

@@ -20,8 +20,8 @@ from moonpad.values.platform import Platform
 from moonpad.values.prediction import PredictionStanding
 from moonpad.values.workload import Workload
 
-NAMES: Final = ("memory", "compute", "fixed", "request")
-BEFORE: Final = {"memory": 0.15, "compute": 0.3, "fixed": 0.25, "request": 0.7}
+NAMES: Final = ("memory", "compute", "fixed", "sequences", "request")
+BEFORE: Final = {"memory": 0.15, "compute": 0.3, "fixed": 0.25, "sequences": 0.3, "request": 0.7}
 """Standard deviation of the logarithm of each factor."""
 ON_PROCESSOR: Final = 4.0
 """So much wider where processors compute, of whose speed nothing but the number of cores is known."""

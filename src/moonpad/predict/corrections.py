@@ -1,4 +1,5 @@
-"""What measured points say of the constants: factors on what is read, computed, fixed, and on a request's way."""
+"""What measured points say of the constants: factors on what is read, computed, fixed, taken by each sequence, and on a
+request's way."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ COMPUTED = (
     *("host_flops", "cpu_core_flops"),
 )
 FIXED = (
-    *("layer_s", "eager_layer_s", "all_reduce_s", "network_s", "step_s", "sequence_s"),
+    *("layer_s", "eager_layer_s", "all_reduce_s", "network_s", "step_s"),
     *("host_layer_s", "cpu_layer_s", "cpu_step_s"),
 )
-REQUEST = ("request_s", "request_token_s")
+SEQUENCES = ("sequence_s", "cpu_sequence_s")
+REQUEST = ("request_s", "request_token_s", "cpu_request_s")
 
 
 def corrected(constants: StepConstants, corrections: Corrections) -> StepConstants:
@@ -21,5 +23,6 @@ def corrected(constants: StepConstants, corrections: Corrections) -> StepConstan
     changes = {name: getattr(constants, name) / corrections.memory for name in READ}
     changes |= {name: getattr(constants, name) / corrections.compute for name in COMPUTED}
     changes |= {name: getattr(constants, name) * corrections.fixed for name in FIXED}
+    changes |= {name: getattr(constants, name) * corrections.sequences for name in SEQUENCES}
     changes |= {name: getattr(constants, name) * corrections.request for name in REQUEST}
     return constants.with_values(changes)

@@ -88,11 +88,13 @@ class StepCost:
         self._request_s = constants.request_s * (constants.request_other if other else 1.0)
         if self.rates.on_processor:
             self._layer_s = self._eager_s = constants.cpu_layer_s
-            self._step_s = constants.cpu_step_s
+            self._step_s, self._request_s = constants.cpu_step_s, constants.cpu_request_s
+            self._sequence_s = constants.cpu_sequence_s
         else:
             self._layer_s = constants.layer_s * self._fixed
             self._eager_s = constants.eager_layer_s * self._fixed
             self._step_s = constants.step_s * self._fixed
+            self._sequence_s = constants.sequence_s
         self._bandwidth = self._share(constants.bandwidth) * self.rates.bytes_per_s
 
     def _per_token(self, weights: dict[str, float], share: float) -> float:
@@ -248,7 +250,7 @@ class StepCost:
             parts, hops = self._pipelined(decodes, context, prefill, pairs, chunks)
         sampled = decodes * (self.draft_tokens + 1) + (chunks if prefill else 0)
         head = hypot(self._head[0], self._head[1] * sampled / self.layout.dp)
-        host = self._step_s + self.constants.sequence_s * (decodes + chunks) / self.layout.dp
+        host = self._step_s + self._sequence_s * (decodes + chunks) / self.layout.dp
         draft = self._draft_s if decodes else 0.0
         return (*parts[:7], hops, head, draft, host)
 

@@ -10,6 +10,7 @@ from moonpad.predict.calibrate import StepCalibration
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import Figures
 from moonpad.predict.prediction import constants_for, prediction_of
+from moonpad.predict.ranges import kind_of
 from moonpad.predict.scheduler_policy import policy_of
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.predict.stage_shape import kv_bytes_per_layer
@@ -48,7 +49,8 @@ def predict_pools(
     cost = StepCost(decode.plan, constants, workload.acceptance)
     first = StepCost(prefill.plan, first_constants, workload.acceptance)
     figures = _steady(prefill, decode, workload, first, cost)
-    return prediction_of(workload, figures, cost, prefill.devices + decode.devices, standing, because)
+    kind = kind_of(decode.plan.configuration)
+    return prediction_of(workload, figures, cost, prefill.devices + decode.devices, standing, because, kind)
 
 
 def _steady(prefill: PoolOf, decode: PoolOf, workload: Workload, first: StepCost, cost: StepCost) -> Figures:

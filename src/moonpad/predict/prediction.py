@@ -11,7 +11,7 @@ from moonpad.predict.corrections import corrected
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import Figures, simulated_figures, steady_figures
 from moonpad.predict.published_points import corrected_by_others
-from moonpad.predict.ranges import REASONS, ranged, rate_of
+from moonpad.predict.ranges import REASONS, Kind, kind_of, ranged, rate_of
 from moonpad.predict.serving_plan import ServingPlan, serving_plan_of
 from moonpad.values.configuration import Configuration
 from moonpad.values.estimate import Estimate
@@ -45,24 +45,30 @@ def predict(
     cost = StepCost(serving, constants, workload.acceptance)
     figures = (steady_figures if quick else simulated_figures)(serving, workload, cost)
     devices = max(1, serving.configuration.layout.world_size)
-    return prediction_of(workload, figures, cost, devices, standing, because)
+    return prediction_of(workload, figures, cost, devices, standing, because, kind_of(serving.configuration))
 
 
 def prediction_of(
-    workload: Workload, found: Figures, cost: StepCost, devices: int, standing: PredictionStanding, because: str
+    workload: Workload,
+    found: Figures,
+    cost: StepCost,
+    devices: int,
+    standing: PredictionStanding,
+    because: str,
+    kind: Kind,
 ) -> Prediction:
     """With its ranges."""
-    ttft, tpot = ranged(found.ttft_s, "ttft", standing), ranged(found.tpot_s, "tpot", standing)
+    ttft, tpot = ranged(found.ttft_s, "ttft", standing, kind), ranged(found.tpot_s, "tpot", standing, kind)
     each = tpot if found.tpot_s else ttft
     return Prediction(
         workload=workload,
         ttft_s=ttft,
         tpot_s=tpot,
         e2el_s=_sum(ttft, tpot.times(max(0.0, workload.output.mean - 1)), found.e2el_s, because),
-        ttft_mean_s=ranged(found.ttft_mean_s, "ttft", standing),
-        ttft_p95_s=ranged(found.ttft_p95_s, "ttft", standing),
-        tpot_mean_s=ranged(found.tpot_mean_s, "tpot", standing),
-        tpot_p95_s=ranged(found.tpot_p95_s, "tpot", standing),
+        ttft_mean_s=ranged(found.ttft_mean_s, "ttft", standing, kind),
+        ttft_p95_s=ranged(found.ttft_p95_s, "ttft", standing, kind),
+        tpot_mean_s=ranged(found.tpot_mean_s, "tpot", standing, kind),
+        tpot_p95_s=ranged(found.tpot_p95_s, "tpot", standing, kind),
         output_tokens_per_s=rate_of(found.output_tokens_per_s, each, because),
         total_tokens_per_s=rate_of(found.total_tokens_per_s, each, because),
         requests_per_s=rate_of(found.requests_per_s, each, because),

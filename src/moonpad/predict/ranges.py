@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from moonpad.catalog.step_constants import Spread, spreads
+from moonpad.catalog.step_constants import spreads
+from moonpad.values.configuration import Configuration
 from moonpad.values.estimate import Estimate
+from moonpad.values.platform import Platform
 from moonpad.values.prediction import PredictionStanding
 
 Metric = Literal["tpot", "ttft"]
+Kind = Literal["vllm", "other", "unfitted"]
 
 REASONS: Final[dict[PredictionStanding, str]] = {
     "measured here": "this very load was measured here",
@@ -19,13 +22,22 @@ REASONS: Final[dict[PredictionStanding, str]] = {
 }
 
 
-def spread_of(metric: Metric, standing: PredictionStanding) -> Spread:
-    return spreads()[f"{metric} {standing}"]
+def kind_of(configuration: Configuration) -> Kind:
+    """Which residuals tell how far a prediction may be off. `unfitted`: no point was of such devices, or of experts in
+    host memory."""
+    fitted = configuration.platform in (Platform.CUDA, Platform.ROCM)
+    if not fitted or configuration.engine.host_experts:
+        return "unfitted"
+    return kind_of_engine(configuration.engine.name)
 
 
-def ranged(value: float, metric: Metric, standing: PredictionStanding) -> Estimate:
+def kind_of_engine(name: str) -> Literal["vllm", "other"]:
+    return "vllm" if name.startswith("vllm") else "other"
+
+
+def ranged(value: float, metric: Metric, standing: PredictionStanding, kind: Kind) -> Estimate:
     """80 % of what is measured lies within."""
-    spread = spread_of(metric, standing)
+    spread = spreads()[f"{metric} {standing} {kind}"]
     return Estimate(value, value * spread.low, value * spread.high, REASONS[standing])
 
 
