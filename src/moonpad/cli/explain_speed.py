@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from moonpad.cli.plan_speed import calibration_of
+from moonpad.cli.plan_speed import own_calibrations_of
 from moonpad.explain.results import Judged
 from moonpad.explain.speeds import speed_of
 from moonpad.predict.plan_speeds import AskedLoad
@@ -26,8 +26,8 @@ def explain_speeds(
     """
     if asked.growing:
         raise UsageError("a command's speed is that at one load", remedy="add --concurrency 16, or --rate 2")
-    known = knowledge()
-    pairs = [(each, speed_of(each, asked, known, calibration_of)) for each in judged]
+    known, calibrations = knowledge(), own_calibrations_of()
+    pairs = [(each, speed_of(each, asked, known, calibrations)) for each in judged]
     for (_, speed), deployment in zip(pairs, document["deployments"], strict=True):
         deployment |= speed_documents(speed)
     return speed_text(pairs, asked, width), document

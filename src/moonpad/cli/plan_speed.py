@@ -7,11 +7,11 @@ from dataclasses import replace
 from moonpad.cli.plan_inputs import Model
 from moonpad.engines import ENGINES
 from moonpad.plan.request import Request
-from moonpad.predict.calibrate import StepCalibration
-from moonpad.predict.plan_speeds import AskedLoad, PlanSpeed, SpeedAnswer, is_simulated, with_speeds
+from moonpad.predict.plan_speeds import AskedLoad, CalibrationOf, PlanSpeed, SpeedAnswer, is_simulated, with_speeds
 from moonpad.predict.prediction import predict
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.run.knowledge import knowledge
+from moonpad.store.speed_calibrations import calibration_for, own_speed_calibrations
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
@@ -20,12 +20,13 @@ from moonpad.values.plan_answer import Answer
 
 
 def speeds_of(answer: Answer, model: Model, cluster: Cluster, asked: AskedLoad) -> tuple[Answer, SpeedAnswer]:
-    return with_speeds(answer, model.checkpoint, cluster, ENGINES, asked, calibration_of)
+    return with_speeds(answer, model.checkpoint, cluster, ENGINES, asked, own_calibrations_of())
 
 
-def calibration_of(configuration: Configuration) -> StepCalibration | None:
-    """What was measured here with the same device, engine, release and weights; None without."""
-    return None
+def own_calibrations_of() -> CalibrationOf:
+    """What was measured here with the same device, engine, release and weights as a configuration's."""
+    own = own_speed_calibrations()
+    return lambda configuration: calibration_for(configuration, own)
 
 
 def speed_of_refused(model: Model, cluster: Cluster, request: Request, asked: AskedLoad) -> PlanSpeed | None:
@@ -41,7 +42,7 @@ def speed_of_refused(model: Model, cluster: Cluster, request: Request, asked: As
     )
     try:
         simulated = is_simulated(asked.workload)
-        known = calibration_of(configuration)
+        known = own_calibrations_of()(configuration)
         found = predict(ServingPlan(configuration), asked.workload, calibration=known, quick=not simulated)
     except (PreflightRefused, ValueError, ZeroDivisionError) as problem:
         return PlanSpeed(None, f"nothing can be predicted of it: {problem}")

@@ -12,7 +12,7 @@ from moonpad.cli.load_options import read_load
 from moonpad.cli.output import emit, next_command, out
 from moonpad.cli.plan import LoadOptions, PlanOptions
 from moonpad.cli.plan_inputs import find_cluster, find_model, make_request, refuse_unless_it_fits, typed_path
-from moonpad.cli.plan_speed import calibration_of
+from moonpad.cli.plan_speed import own_calibrations_of
 from moonpad.engines import ENGINES
 from moonpad.plan.request import parse_pool
 from moonpad.plan.search import search
@@ -70,7 +70,7 @@ def run_plan_speed_pools(
             f"the two pools take {devices} devices, and {cluster.name} has {cluster.devices}",
             remedy="name more with --on",
         )
-    calibration = calibration_of(pools["decode"].plan.configuration)
+    calibration = own_calibrations_of()(pools["decode"].plan.configuration)
     found = predict_pools(pools["prefill"], pools["decode"], asked.workload, calibration=calibration)
     speed = PlanSpeed(found, simulated=False)
     document = _document(answers, pools, speed, asked, devices)

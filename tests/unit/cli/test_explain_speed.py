@@ -9,7 +9,16 @@ import pytest
 from moonpad.cli import main as command
 from moonpad.cli import output
 
-EAGER = ("vllm", "serve", "moonshotai/Kimi-K2.5", "--tensor-parallel-size", "1", "--pipeline-parallel-size", "8", "--trust-remote-code")
+EAGER = (
+    "vllm",
+    "serve",
+    "moonshotai/Kimi-K2.5",
+    "--tensor-parallel-size",
+    "1",
+    "--pipeline-parallel-size",
+    "8",
+    "--trust-remote-code",
+)
 
 
 @pytest.fixture(autouse=True)
