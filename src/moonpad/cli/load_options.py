@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from moonpad.catalog.workloads import workloads
 from moonpad.cli.plan import LoadOptions
@@ -15,6 +16,9 @@ from moonpad.spec.near_match import did_you_mean
 from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
 from moonpad.values.workload import Lengths, Workload
+
+if TYPE_CHECKING:
+    from moonpad.load.lengths import Lengths as LoadLengths
 
 MOST_CLIENTS: Final = 100_000
 _LOGNORMAL_POINTS: Final = 33
@@ -93,15 +97,18 @@ def _lengths(text: str) -> Lengths:
     from moonpad.cli.bench_options import read_lengths
 
     found = read_lengths("--workload", text)
-    if isinstance(found, int):
-        return Lengths.fixed(found)
-    if found.values:
-        return Lengths.of(found.values)
-    if not found.sigma:
-        return Lengths.uniform(found.least, found.most)
+    return Lengths.fixed(found) if isinstance(found, int) else distribution_of(found)
+
+
+def distribution_of(lengths: LoadLengths) -> Lengths:
+    """The lengths that a load draws, as a distribution."""
+    if lengths.values:
+        return Lengths.of(lengths.values)
+    if not lengths.sigma:
+        return Lengths.uniform(lengths.least, lengths.most)
     from statistics import NormalDist
 
     normal, last = NormalDist(), _LOGNORMAL_POINTS - 1
     places = (min(max(point / last, 0.0075), 0.9925) for point in range(_LOGNORMAL_POINTS))
-    drawn = (found.median * 2.718281828459045 ** (found.sigma * normal.inv_cdf(place)) for place in places)
+    drawn = (lengths.median * math.exp(lengths.sigma * normal.inv_cdf(place)) for place in places)
     return Lengths(tuple(max(1.0, length) for length in drawn))
