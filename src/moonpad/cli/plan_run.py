@@ -23,6 +23,7 @@ from moonpad.plan.request import Request
 from moonpad.report.plan_commands import Command, commands_of
 from moonpad.report.plan_json import answer_json
 from moonpad.report.plan_table import plan_table
+from moonpad.spec.key_names import LAYOUT_KEYS
 from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Executable
 from moonpad.values.errors import PreflightRefused, UsageError
@@ -76,6 +77,8 @@ def run_plan(
         from moonpad.cli.plan_speed import speed_of_refused, speeds_of
 
         answer, speeds = speeds_of(answer, model, cluster, asked)
+        if spec is None and answer.choices:
+            following = f"{_init_of(answer.choices[0], model, cluster, options)} -o moonpad.toml, then moonpad up"
         if not answer.choices and answer.refused:
             refused_speed = speed_of_refused(model, cluster, request, asked)
     if json:
@@ -96,6 +99,13 @@ def run_plan(
 
         write_plan_report(report, answer, speeds)
     next_command(following)
+
+
+def _init_of(choice: Choice, model: Model, cluster: Cluster, options: PlanOptions) -> str:
+    """The `moonpad init` of this very plan: without a load it would be the one of the documented order."""
+    words = [word for word in options.words or () if word.partition("=")[0].strip().lower() not in LAYOUT_KEYS]
+    exact = replace(options, engine=choice.plan.engine, layout=choice.plan.layout.words, words=words)
+    return init_command(model, cluster, exact)
 
 
 def run_init(named: str, options: PlanOptions, file: Path, *, json: bool) -> None:

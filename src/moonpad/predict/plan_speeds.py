@@ -89,13 +89,17 @@ def with_speeds(
     """The answer with its plans in the order of the goal (for `context` as they were), and their speeds."""
     plans = [serving_plan(choice, checkpoint, cluster, engines) for choice in answer.choices]
     predictor = _Predictor(plans, calibration_of)
-    points = load_points(((place, predictor.of(place)) for place in range(len(plans))), replace(asked.workload, seed=0))
+    points = list(
+        load_points(((place, predictor.of(place)) for place in range(len(plans))), replace(asked.workload, seed=0))
+    )
     loads: dict[int, Workload] = {}
     quick: dict[int, Prediction] = {}
     for place in range(len(plans)):
         own = [point for point in points if point.plan == place]
         if asked.growing and own:
-            own += refined(own, predictor.of(place), asked.goal, asked.limits)
+            more = refined(own, predictor.of(place), asked.goal, asked.limits)
+            points += more
+            own += more
             quick[place] = best_load(own, asked.goal, asked.limits).prediction
         elif not asked.growing and (steady := predictor.of(place)(asked.workload)) is not None:
             quick[place] = steady

@@ -35,7 +35,6 @@ PLANNED_NAMES: Final = {
     "device_memory_gib": "highest memory use of a device, GiB",
     "median_ttft_ms": "TTFT, median, ms",
     "median_tpot_ms": "TPOT, median, ms",
-    "output_throughput": "output tokens a second",
 }
 MARKED: Final = (("P50", "median"), ("P90", "p90"), ("P99", "p99"))
 """The percentiles on a curve, by their names in the document."""

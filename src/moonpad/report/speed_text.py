@@ -75,7 +75,7 @@ def speed_notes(answer: Answer, speeds: SpeedAnswer, width: int) -> Text:
     text = Text()
     asked = speeds.asked
     if asked.limits and any(speed.prediction and missed(speed.prediction, asked.limits) > 1 for speed in speeds.plans):
-        text.append(f"  *: misses {_limits(asked)}\n", style="dim")
+        text.append(f"  *: misses {limits_words(asked)}\n", style="dim")
     unpredicted = {speed.because for speed in speeds.plans if speed.prediction is None and speed.because}
     for because in sorted(unpredicted)[:2]:
         text.append(f"  -: {hanging(because, 5, width)}\n", style="dim")
@@ -84,6 +84,17 @@ def speed_notes(answer: Answer, speeds: SpeedAnswer, width: int) -> Text:
         return text
     text.append("\nSpeed of plan 1", style="bold")
     text.append(f", {first.standing}\n")
+    sentences = speed_sentences(answer, speeds)
+    text.append("".join(f"  - {hanging(sentence, 4, width)}\n" for sentence in sentences if sentence))
+    text.append_text(_front(answer, speeds))
+    return text
+
+
+def speed_sentences(answer: Answer, speeds: SpeedAnswer) -> list[str]:
+    """What speaks for the first plan, where its time goes, and what to know of the figures."""
+    first = speeds.plans[0].prediction if speeds.plans else None
+    if first is None:
+        return []
     ranges = f"Ranges hold 80 % of what is measured: {first.tpot_s.because}."
     sentences = [_verdict(answer, speeds), why_words(first), ranges]
     if first.saturated:
@@ -91,9 +102,7 @@ def speed_notes(answer: Answer, speeds: SpeedAnswer, width: int) -> Text:
     if first.preemptions:
         sentences.append(f"The KV cache runs full: {first.preemptions} requests are computed again in part.")
     sentences += [f"{note[:1].upper()}{note[1:]}." for note in first.notes]
-    text.append("".join(f"  - {hanging(sentence, 4, width)}\n" for sentence in sentences if sentence))
-    text.append_text(_front(answer, speeds))
-    return text
+    return [sentence for sentence in sentences if sentence]
 
 
 def _verdict(answer: Answer, speeds: SpeedAnswer) -> str:
@@ -114,7 +123,7 @@ def _verdict(answer: Answer, speeds: SpeedAnswer) -> str:
     if verdict.regret > 0.005:
         sentence += f". At the far ends of all ranges another plan would be {verdict.regret:.0%} better"
     if not verdict.kept:
-        sentence = f"No plan keeps {_limits(asked) or 'up'}; this comes nearest. {sentence}"
+        sentence = f"No plan keeps {limits_words(asked) or 'up'}; this comes nearest. {sentence}"
     return sentence + "."
 
 
@@ -136,8 +145,17 @@ def _front(answer: Answer, speeds: SpeedAnswer) -> Text:
     text = Text()
     if len(speeds.front) < 2:
         return text
-    rows = [FRONT_HEADS]
-    for point in thinned(speeds.front, FRONT_ROWS):
+    rows = [FRONT_HEADS, *front_rows(answer, thinned(speeds.front, FRONT_ROWS))]
+    limits = f", within {limits_words(speeds.asked)}" if speeds.asked.limits else ""
+    text.append(f"\nThe best that a user and a device can have together{limits}\n", style="bold")
+    for cells in aligned(rows, (0, 1, 2)):
+        text.append(("  " + "  ".join(cells)).rstrip() + "\n")
+    return text
+
+
+def front_rows(answer: Answer, points: Sequence[LoadPoint]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for point in points:
         plan, found = answer.choices[point.plan].plan, point.prediction
         rows.append(
             (
@@ -151,11 +169,7 @@ def _front(answer: Answer, speeds: SpeedAnswer) -> Text:
                 _round(found.tpot_s.value * 1e3),
             )
         )
-    limits = f", within {_limits(speeds.asked)}" if speeds.asked.limits else ""
-    text.append(f"\nThe best that a user and a device can have together{limits}\n", style="bold")
-    for cells in aligned(rows, (0, 1, 2)):
-        text.append(("  " + "  ".join(cells)).rstrip() + "\n")
-    return text
+    return rows
 
 
 def thinned(points: Sequence[LoadPoint], most: int) -> list[LoadPoint]:
@@ -165,7 +179,7 @@ def thinned(points: Sequence[LoadPoint], most: int) -> list[LoadPoint]:
     return [points[round(place * (len(points) - 1) / (most - 1))] for place in range(most)]
 
 
-def _limits(asked: AskedLoad) -> str:
+def limits_words(asked: AskedLoad) -> str:
     return ", ".join(f"{name.removesuffix('_s').upper()} {seconds:g} s" for name, seconds in asked.limits.items())
 
 
