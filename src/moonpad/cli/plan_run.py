@@ -76,7 +76,7 @@ def run_plan(
     if asked is not None:
         from moonpad.cli.plan_speed import speed_of_refused, speeds_of
 
-        answer, speeds = speeds_of(answer, model, cluster, asked)
+        answer, speeds = speeds_of(answer, model, cluster, request, asked)
         if spec is None and answer.choices:
             following = f"{_init_of(answer.choices[0], model, cluster, options)} -o moonpad.toml, then moonpad up"
         if not answer.choices and answer.refused:

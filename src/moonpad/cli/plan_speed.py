@@ -19,8 +19,12 @@ from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Answer
 
 
-def speeds_of(answer: Answer, model: Model, cluster: Cluster, asked: AskedLoad) -> tuple[Answer, SpeedAnswer]:
-    return with_speeds(answer, model.checkpoint, cluster, ENGINES, asked, own_calibrations_of())
+def speeds_of(
+    answer: Answer, model: Model, cluster: Cluster, request: Request, asked: AskedLoad
+) -> tuple[Answer, SpeedAnswer]:
+    """What was fixed of the layout, and nothing else, comes first: `--set tp=8` asks for TP8 before TP8 DCP8."""
+    wanted = Layout(**request.layout) if request.layout else None
+    return with_speeds(answer, model.checkpoint, cluster, ENGINES, asked, own_calibrations_of(), wanted)
 
 
 def own_calibrations_of() -> CalibrationOf:

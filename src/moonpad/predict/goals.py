@@ -146,10 +146,15 @@ def _key(prediction: Prediction, goal: SpeedGoal, limits: Limits) -> tuple[float
 
 
 def verdict(
-    predictions: Mapping[int, Prediction], goal: SpeedGoal, limits: Limits, last: Mapping[int, int]
+    predictions: Mapping[int, Prediction],
+    goal: SpeedGoal,
+    limits: Limits,
+    last: Mapping[int, int],
+    wanted: int | None = None,
 ) -> SpeedVerdict:
     """`predictions` by the places of plans, which are in the documented order. `last`: the group of a plan, of which
-    smaller ones come first whatever is predicted (plans that surely fit).
+    smaller ones come first whatever is predicted (plans that surely fit). `wanted`: the plan that a person asked for,
+    which comes first whatever the others give.
 
     Raises:
         ValueError: nothing is predicted.
@@ -166,6 +171,8 @@ def verdict(
         alike = [place for place in alike if missed(predictions[place], limits) <= over]
         order.append(min(alike))
         by_speed.remove(order[-1])
+    if wanted in order:
+        order.insert(0, order.pop(order.index(wanted)))
     first = predictions[order[0]]
     able = [place for place in order[1:] if missed(predictions[place], limits) <= 1 or missed(first, limits) > 1]
     able = [place for place in able if last[place] == last[order[0]]]

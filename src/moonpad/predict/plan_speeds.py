@@ -26,6 +26,7 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.plan import Layout
 from moonpad.values.plan_answer import Answer
 from moonpad.values.prediction import Prediction
 from moonpad.values.workload import Workload
@@ -85,8 +86,11 @@ def with_speeds(
     engines: Mapping[str, Engine],
     asked: AskedLoad,
     calibration_of: CalibrationOf = no_calibration,
+    wanted: Layout | None = None,
 ) -> tuple[Answer, SpeedAnswer]:
-    """The answer with its plans in the order of the goal (for `context` as they were), and their speeds."""
+    """The answer with its plans in the order of the goal (for `context` as they were), and their speeds. The first plan
+    of a layout that is `wanted` stands before all others."""
+    asked_for = next((at for at, choice in enumerate(answer.choices) if choice.plan.layout == wanted), None)
     plans = [serving_plan(choice, checkpoint, cluster, engines) for choice in answer.choices]
     predictor = _Predictor(plans, calibration_of)
     points = list(
@@ -106,7 +110,7 @@ def with_speeds(
         if place in quick:
             loads[place] = quick[place].workload
     last = {place: int(choice.confidence == "tight") for place, choice in enumerate(answer.choices)}
-    found = verdict(quick, asked.goal, asked.limits, last) if quick else None
+    found = verdict(quick, asked.goal, asked.limits, last, asked_for) if quick else None
     if asked.goal == "context":
         order = [place for place in range(len(plans)) if place in quick]
     else:
@@ -116,7 +120,7 @@ def with_speeds(
         if (exact := predictor.exact(place, loads[place])) is not None:
             simulated[place] = exact
     if simulated and asked.goal != "context":
-        found = verdict(simulated, asked.goal, asked.limits, last)
+        found = verdict(simulated, asked.goal, asked.limits, last, asked_for)
         order = [*found.order, *(place for place in order if place not in simulated)]
     order += [place for place in range(len(plans)) if place not in order]
     new = {place: at for at, place in enumerate(order)}

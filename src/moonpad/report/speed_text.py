@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.text import Text
 
-from moonpad.predict.goals import LoadPoint, missed, usd_per_million_tokens
+from moonpad.predict.goals import SAME, LoadPoint, missed, usd_per_million_tokens
 from moonpad.predict.plan_speeds import AskedLoad, PlanSpeed, SpeedAnswer
 from moonpad.report.plain_text import aligned, hanging
 from moonpad.values.estimate import Estimate
@@ -115,6 +115,8 @@ def _verdict(answer: Answer, speeds: SpeedAnswer) -> str:
     share = verdict.gain.value
     if abs(share) < 0.005:
         sentence = f"As good as {name}: the documented order of layouts decides"
+    elif share < -SAME:
+        sentence = f"{-share:.0%} behind {name}, which is not exactly what was asked for"
     elif share < 0:
         sentence = f"Within {-share:.1%} of {name}: the documented order of layouts decides"
     else:

@@ -11,6 +11,8 @@ import pytest
 from moonpad.cli import main as command
 from moonpad.cli import output
 from moonpad.store.speed_calibrations import own_speed_calibrations, speed_calibrations_path
+from tests.faults.streaming_server import answer
+from tests.unit.bench.test_run import in_thread
 
 SUBJECT = ("--on", "8xMI300X", "--engine", "vllm", "--engine-version", "0.18.0", "--layout", "TP8")
 MODEL = "moonshotai/Kimi-K2-Thinking"
@@ -41,14 +43,14 @@ def predicted(capsys: pytest.CaptureFixture[str], prompt: int, answer: int, user
 def slower(capsys: pytest.CaptureFixture[str], folder: Path, times: float) -> list[str]:
     """Files as `vllm bench serve` writes them, of a machine so many times slower than predicted."""
     files = []
-    for prompt, answer, users in LOADS:
-        found, count = predicted(capsys, prompt, answer, users), 10 * users
+    for prompt, output_tokens, users in LOADS:
+        found, count = predicted(capsys, prompt, output_tokens, users), 10 * users
         document = {
             "completed": count,
             "num_prompts": count,
             "max_concurrency": users,
             "total_input_tokens": prompt * count,
-            "total_output_tokens": answer * count,
+            "total_output_tokens": output_tokens * count,
             "median_tpot_ms": found["tpot_s"]["value"] * 1e3 * times,
             "median_ttft_ms": found["ttft_s"]["value"] * 1e3 * times,
         }
@@ -84,6 +86,17 @@ def test_not_kept_where_that_is_asked(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "measured" in out
     assert "Not kept" in err
     assert own_speed_calibrations() == ()
+
+
+def test_an_endpoint_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+    with in_thread(lambda number: answer(4)) as server:
+        url = ("--url", server.endpoint.base_url, "--checkpoint", MODEL, *SUBJECT)
+        code, out, err = run(capsys, "calibrate", *url, "--json")
+    assert code == 0, err
+    learnt = json.loads(out)
+    assert [point["concurrency"] for point in learnt["points"]] == [1, 16, 1, 4]
+    assert all(point["measured"]["ttft_s"] > 0 for point in learnt["points"])
+    assert own_speed_calibrations()[0].device == "mi300x"
 
 
 def test_torn_lines_are_skipped(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -53,6 +53,14 @@ def test_a_published_row_in_one_call(capsys: pytest.CaptureFixture[str]) -> None
     assert predicted["tpot_mean_s"]["low"] < 0.02192 < predicted["tpot_mean_s"]["high"]
 
 
+def test_what_was_fixed_and_nothing_else_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    document = as_json(capsys, *ROW, "--set", "tp=8", *LOAD[:2], "--concurrency", "64")
+    layouts = [plan["layout"]["dcp"] for plan in document["plans"]]
+    assert layouts[0] == 1
+    assert len(layouts) > 1
+    assert document["verdict"]["plan"] == 0
+
+
 def test_without_a_workload_nothing_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
     document = as_json(capsys, *ROW, "--layout", "TP8")
     assert document["plans"][0]["performance"] is None
