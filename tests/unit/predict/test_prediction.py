@@ -113,7 +113,16 @@ def test_one_point_corrects_the_rest() -> None:
         before, _ = point_seconds(MeasuredPoint(h200(), workload), step_constants())
         after, _ = point_seconds(MeasuredPoint(h200(), workload), calibration.constants(step_constants()))
         assert abs(after / tpot_s - 1) < abs(before / tpot_s - 1) / 2
-    assert predict(h200(), loads[0], calibration=calibration).standing == "calibrated here"
+
+
+def test_a_calibration_meets_its_own_point() -> None:
+    """On top of what the catalogue corrects for this device and weights, as `predict` takes it."""
+    workload = load(1000, 100, 8, requests=16)
+    before = predict(h200(), workload)
+    point = MeasuredPoint(h200(), workload, before.tpot_s.value * 1.3, before.ttft_s.value * 1.2)
+    after = predict(h200(), workload, calibration=calibrate([point]))
+    assert after.standing == "calibrated here"
+    assert after.tpot_s.value == pytest.approx(before.tpot_s.value * 1.3, rel=0.03)
 
 
 def test_without_points_nothing_is_corrected() -> None:
