@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from moonpad.catalog.step_constants import StepConstants
 from moonpad.plan.layout_plan import Fit
@@ -78,8 +79,15 @@ def prediction_of(
         step=cost.breakdown(max(found.decodes, 1.0), max(found.context, 1.0), 0.0, 0.0, 0),
         saturated=found.saturated,
         preemptions=found.preemptions,
-        notes=cost.rates.notes,
+        notes=(*cost.rates.notes, *_notes(workload, cost, standing, kind)),
     )
+
+
+def _notes(workload: Workload, cost: StepCost, standing: PredictionStanding, kind: Kind) -> Iterator[str]:
+    if cost.draft_tokens and workload.acceptance is None:
+        yield f"of a draft's tokens {cost.constants.acceptance:.0%} are taken to be accepted, one by one"
+    if kind == "unfitted" and standing == "from the data sheet":
+        yield "no speed of such devices was fitted: a few measured loads (`calibrate`) say far more"
 
 
 def constants_for(

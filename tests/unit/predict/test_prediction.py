@@ -11,6 +11,7 @@ from moonpad.engines import ENGINES
 from moonpad.predict import Lengths, MeasuredPoint, PoolOf, Workload, calibrate, predict, predict_pools
 from moonpad.predict.calibrate import point_seconds
 from moonpad.predict.corrections import corrected
+from moonpad.values.errors import PreflightRefused
 from moonpad.values.estimate import Estimate
 from moonpad.values.plan import Settings
 from tests.unit.predict.served import h200, load, served
@@ -158,3 +159,15 @@ def test_json_has_every_estimate() -> None:
     assert document["step"]["experts_s"] == found.step.experts
     names = [name for name in found.__slots__ if isinstance(getattr(found, name), Estimate)]
     assert {*names} < {*document}
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_request_without_room_is_refused(quick: bool) -> None:
+    with pytest.raises(PreflightRefused, match="a request of 2,000,200 tokens does not fit the KV cache"):
+        predict(h200(), load(2_000_000), quick=quick)
+
+
+def test_what_is_assumed_is_said() -> None:
+    drafting = served(settings=Settings(draft_tokens=3))
+    assert any("accepted" in note for note in predict(drafting, load(), quick=True).notes)
+    assert predict(drafting, load(acceptance=0.7), quick=True).notes == ()
