@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import itertools
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.published import published_by_id
-from moonpad.catalog.step_constants import Corrections, constants, fitted_groups, spreads, step_constants
+from moonpad.catalog.step_constants import NAMES, Corrections, constants, fitted_groups, spreads, step_constants
 from moonpad.engines import ENGINES
 from moonpad.predict import Lengths, MeasuredPoint, PoolOf, Workload, calibrate, predict, predict_pools
 from moonpad.predict.calibrate import point_seconds
@@ -22,6 +24,14 @@ def test_every_constant_lies_in_its_range() -> None:
         assert row.low <= row.value <= row.high, name
         if row.unit == "share":
             assert 0 < row.value <= 1, name
+
+
+def test_every_constant_was_believed_before() -> None:
+    """scripts/fit_step_constants.py starts there, and needs one for each."""
+    before = tomllib.loads(Path("benchmarks/data/step_constants_before.toml").read_text())["constants"]
+    assert {*before} == {*NAMES}
+    for name, row in before.items():
+        assert row["low"] <= row["value"] <= row["high"], name
 
 
 def test_groups_name_devices_and_engines_of_the_catalogue() -> None:
