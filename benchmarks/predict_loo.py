@@ -10,8 +10,8 @@ Four questions, each by leaving out and fitting again (scripts/fit_step_constant
 - `one point`: the device is left out, then one point of the group corrects the rest (what `moonpad calibrate` does).
 
 A range of 80 % for each comes from the residuals of the other groups (never from those that it is judged on), so that
-its coverage is measured too. `--write` puts the ranges of all groups into step_constants.toml, and the tables into
-docs/predict.md.
+its coverage is measured too. `--write` puts the constants and the ranges of all groups into step_constants.toml, and
+the tables into docs/predict.md.
 """
 
 from __future__ import annotations
@@ -30,9 +30,20 @@ from typing import Any
 from benchmarks.predict_points import Row, rows, seconds_of
 from benchmarks.predict_processor import processor_rows, simulation_cost
 from benchmarks.predict_seeds import seed_rows
+from moonpad.catalog import step_constants
 from moonpad.catalog.step_constants import StepConstants
+from moonpad.catalog.toml_rows import read_data
 from moonpad.predict.ranges import kind_of_engine
-from scripts.fit_step_constants import RESULT, constants_of, fit, group_calibration, linear_around, solve
+from scripts.fit_step_constants import (
+    RESULT,
+    constants_of,
+    corrections_of,
+    document_of,
+    fit,
+    group_calibration,
+    linear_around,
+    solve,
+)
 
 DOCS = Path("docs/predict.md")
 METRICS = ("tpot", "ttft")
@@ -75,12 +86,25 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     known = rows()
-    linear = linear_around(known, list(fit(known).logs.values()))
+    whole = fit(known)
+    linear = linear_around(known, list(whole.logs.values()))
     sets: dict[frozenset[str], None] = {}
     for of_level in (_without_row, _without_device, _without_source_group):
         sets |= dict.fromkeys(of_level(row, known) for row in known)
     fits = {ids: constants_of(list(solve(linear, [row for row in known if row.id in ids])[0])) for ids in sets}
     residuals = [residual for row in known for residual in _residuals(row, known, fits)]
+    if options.write:
+        # First the constants and the ranges, which the tables below are made with.
+        RESULT.write_text(document_of(whole, *corrections_of(known, whole.constants)))
+        _write_spreads(residuals)
+        for kept in (
+            read_data,
+            step_constants.constants,
+            step_constants.step_constants,
+            step_constants.fitted_groups,
+            step_constants.spreads,
+        ):
+            kept.cache_clear()
     result: dict[str, Any] = {
         "what": "predictions against published speeds that they were not fitted to",
         "at": time.strftime("%Y-%m-%d"),
@@ -102,11 +126,13 @@ def main() -> None:
     result["seeds"] = seed_rows()
     result["processor"] = processor_rows()
     result["simulation of 1000 requests, CPU ms"] = simulation_cost()
+    if options.out and options.out.exists():
+        # What other programs add, who run on their own.
+        result |= {key: value for key, value in json.loads(options.out.read_text()).items() if key not in result}
     if options.out:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps(result["summary"], indent=1))
     if options.write:
-        _write_spreads(residuals)
         _write_tables(result)
 
 

@@ -52,7 +52,7 @@ def processor_rows() -> dict[str, Any]:
     rows = []
     for clients, point in points.items():
         row: dict[str, Any] = {"concurrency": clients, "calibrated by": clients in BY}
-        for name, constants in (("before", step_constants()), ("calibrated", calibration.constants())):
+        for name, constants in (("before", step_constants()), ("calibrated", calibration.constants(step_constants()))):
             tpot_s, ttft_s = point_seconds(point, constants)
             row[name] = {"tpot_ms": round(tpot_s * 1e3, 2), "ttft_ms": round(ttft_s * 1e3, 1)}
         row["measured"] = {

@@ -184,14 +184,22 @@ def main() -> None:
         print(
             f"{name:20s} {getattr(found.constants, name):12.4g} moved {log:+.2f} deviation {found.deviations[name]:.2f}"
         )
+    corrections, counts = corrections_of(used, found.constants)
+    for key, factors in corrections.items():
+        print(*key, counts[key], {name: round(value, 2) for name, value in asdict(factors).items()})
+    if "--write" in sys.argv:
+        RESULT.write_text(document_of(found, corrections, counts))
+
+
+def corrections_of(
+    used: Sequence[Row], constants: StepConstants
+) -> tuple[dict[tuple[str, str, str], Corrections], dict[tuple[str, str, str], int]]:
+    """Of each group, and how many points it has."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in used:
         groups.setdefault(row.group, []).append(row)
-    corrections = {key: group_calibration(of_group, found.constants).corrections for key, of_group in groups.items()}
-    for key, factors in corrections.items():
-        print(*key, len(groups[key]), {name: round(value, 2) for name, value in asdict(factors).items()})
-    if "--write" in sys.argv:
-        RESULT.write_text(document_of(found, corrections, {key: len(of_group) for key, of_group in groups.items()}))
+    corrections = {key: group_calibration(of_group, constants).corrections for key, of_group in groups.items()}
+    return corrections, {key: len(of_group) for key, of_group in groups.items()}
 
 
 def document_of(

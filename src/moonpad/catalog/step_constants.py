@@ -75,7 +75,7 @@ class StepConstants:
     blackwell: float
     """Times what a layer and a collective cost on Blackwell, whose engines' releases fuse more."""
     recent: float
-    """Times the fixed costs of a step in vLLM from 0.17 on."""
+    """Times the fixed costs of a step in releases that overlap more: vLLM from 0.17 on, TensorRT-LLM from 1.1 on."""
     slow_platform: float
     """Times what a layer costs on devices that are not NVIDIA's: AMD's and Huawei's."""
     host_bytes_per_s: float

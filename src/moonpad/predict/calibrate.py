@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from moonpad.catalog.step_constants import Corrections, StepConstants, step_constants
-from moonpad.predict.corrections import corrected
+from moonpad.predict.corrections import corrected, known_constants
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import simulated_figures
 from moonpad.predict.serving_plan import ServingPlan
@@ -54,8 +54,9 @@ class StepCalibration:
     standing: PredictionStanding = "calibrated here"
     source: str = "measured here"
 
-    def constants(self, base: StepConstants | None = None) -> StepConstants:
-        return corrected(step_constants() if base is None else base, self.corrections)
+    def constants(self, base: StepConstants) -> StepConstants:
+        """`base`: what the corrections were made for (`known_constants`)."""
+        return corrected(base, self.corrections)
 
 
 Predictor = Callable[[MeasuredPoint, StepConstants], tuple[float, float]]
@@ -70,8 +71,13 @@ def calibrate(
     standing: PredictionStanding = "calibrated here",
     before: dict[str, float] | None = None,
 ) -> StepCalibration:
-    """Pure: the same points give the same corrections. Without points nothing is corrected."""
-    constants = step_constants() if base is None else base
+    """Pure: the same points give the same corrections. Without points nothing is corrected.
+
+    `base` None: what is known of the first point's device and weights, on top of which `predict` takes a calibration.
+    """
+    constants = base
+    if constants is None:
+        constants = known_constants(points[0].plan.configuration) if points else step_constants()
     rough = any(point.plan.configuration.platform is Platform.CPU for point in points)
     widths = {name: width * (ON_PROCESSOR if rough else 1.0) for name, width in BEFORE.items()} | (before or {})
     logs = [0.0] * len(NAMES)
@@ -157,7 +163,3 @@ def _solved(matrix: list[list[float]], right: list[float]) -> list[float]:
         rest = sum(rows[place][other] * solution[other] for other in range(place + 1, size))
         solution[place] = (rows[place][size] - rest) / rows[place][place]
     return solution
-
-
-def with_source(calibration: StepCalibration, source: str) -> StepCalibration:
-    return replace(calibration, source=source)

@@ -3,7 +3,8 @@ request's way."""
 
 from __future__ import annotations
 
-from moonpad.catalog.step_constants import Corrections, StepConstants
+from moonpad.catalog.step_constants import Corrections, FittedGroup, StepConstants, fitted_groups, step_constants
+from moonpad.values.configuration import Configuration
 
 READ = ("bandwidth", "expert_bandwidth", "kv_bandwidth", "host_bytes_per_s", "cpu_core_bytes_per_s")
 COMPUTED = (
@@ -26,3 +27,19 @@ def corrected(constants: StepConstants, corrections: Corrections) -> StepConstan
     changes |= {name: getattr(constants, name) * corrections.sequences for name in SEQUENCES}
     changes |= {name: getattr(constants, name) * corrections.request for name in REQUEST}
     return constants.with_values(changes)
+
+
+def known_constants(configuration: Configuration) -> StepConstants:
+    """Those of the catalogue, corrected by the published points of the device and the weights where there are any."""
+    group = group_of(configuration)
+    return step_constants() if group is None else corrected(step_constants(), group.corrections)
+
+
+def group_of(configuration: Configuration) -> FittedGroup | None:
+    """The same device and weights, the same engine first."""
+    near = [
+        group
+        for group in fitted_groups()
+        if group.device == configuration.device.id and group.scheme == configuration.scheme
+    ]
+    return min(near, key=lambda group: group.engine != configuration.engine.name, default=None)

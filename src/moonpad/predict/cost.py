@@ -34,7 +34,8 @@ PARTS: Final = (
 MARLIN_FLOPS: Final = 989e12
 """Kernels for 4-bit integers multiply by the instructions of Ampere (`mma.sync`), which later devices do not speed up:
 the rate of Hopper is taken for all that came after it."""
-RECENT: Final = "0.17"
+RECENT: Final = {"vllm": "0.17", "tensorrt-llm": "1.1.0.dev0"}
+"""The first release of an engine that overlaps its scheduler with the step and fuses more."""
 SHARED_MEMORY: Final = 4.0
 """How much longer than NVLink processes on one machine take to meet in its memory."""
 Parts = tuple[float, float, float, float, float, float, float, float, float, float, float]
@@ -291,7 +292,8 @@ class StepCost:
 
 def fixed_factor(configuration: Configuration, constants: StepConstants) -> float:
     """What the fixed costs of a device's generation and an engine's release are of those of vLLM 0.16 on Hopper."""
-    factor = constants.recent if configuration.engine.name == "vllm" and configuration.since(RECENT) else 1.0
+    first = RECENT.get(configuration.engine.name)
+    factor = constants.recent if first is not None and configuration.since(first) else 1.0
     if configuration.platform in (Platform.ASCEND, Platform.ROCM):
         return factor * constants.slow_platform
     return factor * (constants.blackwell if configuration.device.architecture.startswith("Blackwell") else 1.0)

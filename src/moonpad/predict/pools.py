@@ -11,7 +11,7 @@ from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import Figures
 from moonpad.predict.prediction import constants_for, prediction_of
 from moonpad.predict.ranges import kind_of
-from moonpad.predict.scheduler_policy import policy_of
+from moonpad.predict.scheduler_policy import policy_of, refuse_too_long
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.predict.stage_shape import kv_bytes_per_layer
 from moonpad.values.prediction import Prediction
@@ -42,7 +42,7 @@ def predict_pools(
     """The steady state. Requests go to the servers of a pool evenly; prompts queue for a prefill server as in M/D/1.
 
     Raises:
-        PreflightRefused: memory cannot be planned.
+        PreflightRefused: a request does not fit the KV cache of decoding, or memory cannot be planned.
     """
     constants, standing, because = constants_for(decode.plan.configuration, calibration)
     first_constants, _, _ = constants_for(prefill.plan.configuration, calibration)
@@ -63,6 +63,7 @@ def _steady(prefill: PoolOf, decode: PoolOf, workload: Workload, first: StepCost
     served = prefill.servers * together / _prompt_seconds(first, step_tokens * together, prompt, new, together)
     move_s = transfer_seconds(prefill.plan, cost.constants, prompt)
     policy = policy_of(decode.plan, cost.tokens_per_step)
+    refuse_too_long(workload.input.longest + workload.output.longest, policy)
     steps = max(0.0, answer - 1) / policy.tokens_per_step
     room = min(float(policy.sequences), policy.kv_tokens / (prompt + answer / 2)) * decode.servers
     way = first.request_seconds(prompt)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
-from moonpad.catalog.step_constants import FittedGroup, StepConstants, fitted_groups, step_constants
+from moonpad.catalog.step_constants import StepConstants
 from moonpad.plan.layout_plan import Fit
 from moonpad.predict.calibrate import StepCalibration
-from moonpad.predict.corrections import corrected
+from moonpad.predict.corrections import group_of, known_constants
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import Figures, simulated_figures, steady_figures
 from moonpad.predict.published_points import corrected_by_others
@@ -78,37 +79,27 @@ def prediction_of(
         step=cost.breakdown(max(found.decodes, 1.0), max(found.context, 1.0), 0.0, 0.0, 0),
         saturated=found.saturated,
         preemptions=found.preemptions,
-        notes=cost.rates.notes,
+        notes=(*cost.rates.notes, *_notes(workload, cost, standing, kind)),
     )
+
+
+def _notes(workload: Workload, cost: StepCost, standing: PredictionStanding, kind: Kind) -> Iterator[str]:
+    if cost.draft_tokens and workload.acceptance is None:
+        yield f"of a draft's tokens {cost.constants.acceptance:.0%} are taken to be accepted, one by one"
+    if kind == "unfitted" and standing == "from the data sheet":
+        yield "no speed of such devices was fitted: a few measured loads (`calibrate`) say far more"
 
 
 def constants_for(
     configuration: Configuration, calibration: StepCalibration | None = None
 ) -> tuple[StepConstants, PredictionStanding, str]:
-    """A calibration is on top of what is known of the device and the weights already."""
-    base = step_constants()
-    standing: PredictionStanding = "from the data sheet"
-    because = REASONS["from the data sheet"]
-    if (group := group_of(configuration)) is not None:
-        base, standing = corrected(base, group.corrections), "interpolated"
-        because = f"{REASONS[standing]} ({group.points} points)"
-    if calibration is not None:
-        return (
-            calibration.constants(base),
-            calibration.standing,
-            f"{REASONS[calibration.standing]}: {calibration.source}",
-        )
-    return base, standing, because
-
-
-def group_of(configuration: Configuration) -> FittedGroup | None:
-    """The same device and weights, the same engine first."""
-    near = [
-        group
-        for group in fitted_groups()
-        if group.device == configuration.device.id and group.scheme == configuration.scheme
-    ]
-    return min(near, key=lambda group: group.engine != configuration.engine.name, default=None)
+    """A calibration is on top of what is known of the device and the weights already, as `calibrate` makes it."""
+    base, group = known_constants(configuration), group_of(configuration)
+    standing: PredictionStanding = "from the data sheet" if group is None else "interpolated"
+    because = REASONS[standing] if group is None else f"{REASONS[standing]} ({group.points} points)"
+    if calibration is None:
+        return base, standing, because
+    return calibration.constants(base), calibration.standing, f"{REASONS[calibration.standing]}: {calibration.source}"
 
 
 def _sum(first: Estimate, rest: Estimate, value: float, because: str) -> Estimate:

@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.plan.effective_settings import limits_of
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.values.configuration import Configuration
+from moonpad.values.errors import PreflightRefused
 
 MIXING: Final = frozenset({"vllm", "vllm-ascend", "vllm-cpu", "tensorrt-llm", "llama-cpp", "llama-cpp-cpu"})
 """A step of theirs has tokens of prompts beside sequences that decode. SGLang, and what is built on it, runs prompts in
@@ -33,6 +34,7 @@ class SchedulerPolicy:
     mixes: bool
     reserved: float
     prefix_caching: bool
+    replicas: int = 1
     tokens_per_step: float = 1.0
     """With speculation: how many tokens a sequence has more after a step."""
 
@@ -55,8 +57,19 @@ def policy_of(plan: ServingPlan, tokens_per_step: float = 1.0) -> SchedulerPolic
         mixes=name in MIXING,
         reserved=RESERVED.get(name, 0.0),
         prefix_caching=_caches(configuration),
+        replicas=layout.dp,
         tokens_per_step=tokens_per_step,
     )
+
+
+def refuse_too_long(tokens: float, policy: SchedulerPolicy) -> None:
+    """Raises PreflightRefused where a request has no room in the KV cache of a replica."""
+    held = policy.kv_tokens / policy.replicas
+    if tokens > held:
+        raise PreflightRefused(
+            f"a request of {round(tokens):,} tokens does not fit the KV cache, which holds {int(held):,}",
+            remedy="ask for shorter requests, or plan for more context",
+        )
 
 
 def _caches(configuration: Configuration) -> bool:

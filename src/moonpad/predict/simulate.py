@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from moonpad.predict.arrivals import Requests
-from moonpad.predict.scheduler_policy import SchedulerPolicy
+from moonpad.predict.scheduler_policy import SchedulerPolicy, refuse_too_long
 from moonpad.values.errors import PreflightRefused
 
 StepSeconds = Callable[[float, float, float, float, int], float]
@@ -50,11 +50,7 @@ def simulate(
         PreflightRefused: a request is longer than the KV cache.
     """
     longest = max(prompt + answer for prompt, answer in zip(requests.prompt, requests.answer, strict=True))
-    if longest > policy.kv_tokens:
-        raise PreflightRefused(
-            f"a request of {longest:,} tokens does not fit the KV cache, which holds {int(policy.kv_tokens):,}",
-            remedy="ask for shorter requests, or plan for more context",
-        )
+    refuse_too_long(longest, policy)
     return _Simulation(requests, policy, seconds, concurrency).run()
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.predict.cost import StepCost
-from moonpad.predict.scheduler_policy import SchedulerPolicy
+from moonpad.predict.scheduler_policy import SchedulerPolicy, refuse_too_long
 from moonpad.values.workload import Workload
 
 ROUNDS: Final = 40
@@ -33,6 +33,8 @@ class Steady:
 
 
 def steady_state(workload: Workload, policy: SchedulerPolicy, cost: StepCost) -> Steady:
+    """Raises PreflightRefused where the longest request has no room."""
+    refuse_too_long(workload.input.longest + workload.output.longest, policy)
     prompt = workload.input.mean
     new = prompt * (1 - (workload.shared_prefix if policy.prefix_caching else 0.0))
     answer = max(1.0, workload.output.mean)

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import itertools
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.published import published_by_id
-from moonpad.catalog.step_constants import Corrections, constants, fitted_groups, spreads, step_constants
+from moonpad.catalog.step_constants import NAMES, Corrections, constants, fitted_groups, spreads, step_constants
 from moonpad.engines import ENGINES
 from moonpad.predict import Lengths, MeasuredPoint, PoolOf, Workload, calibrate, predict, predict_pools
 from moonpad.predict.calibrate import point_seconds
 from moonpad.predict.corrections import corrected
+from moonpad.values.errors import PreflightRefused
 from moonpad.values.estimate import Estimate
 from moonpad.values.plan import Settings
 from tests.unit.predict.served import h200, load, served
@@ -21,6 +24,14 @@ def test_every_constant_lies_in_its_range() -> None:
         assert row.low <= row.value <= row.high, name
         if row.unit == "share":
             assert 0 < row.value <= 1, name
+
+
+def test_every_constant_was_believed_before() -> None:
+    """scripts/fit_step_constants.py starts there, and needs one for each."""
+    before = tomllib.loads(Path("benchmarks/data/step_constants_before.toml").read_text())["constants"]
+    assert {*before} == {*NAMES}
+    for name, row in before.items():
+        assert row["low"] <= row["value"] <= row["high"], name
 
 
 def test_groups_name_devices_and_engines_of_the_catalogue() -> None:
@@ -113,7 +124,16 @@ def test_one_point_corrects_the_rest() -> None:
         before, _ = point_seconds(MeasuredPoint(h200(), workload), step_constants())
         after, _ = point_seconds(MeasuredPoint(h200(), workload), calibration.constants(step_constants()))
         assert abs(after / tpot_s - 1) < abs(before / tpot_s - 1) / 2
-    assert predict(h200(), loads[0], calibration=calibration).standing == "calibrated here"
+
+
+def test_a_calibration_meets_its_own_point() -> None:
+    """On top of what the catalogue corrects for this device and weights, as `predict` takes it."""
+    workload = load(1000, 100, 8, requests=16)
+    before = predict(h200(), workload)
+    point = MeasuredPoint(h200(), workload, before.tpot_s.value * 1.3, before.ttft_s.value * 1.2)
+    after = predict(h200(), workload, calibration=calibrate([point]))
+    assert after.standing == "calibrated here"
+    assert after.tpot_s.value == pytest.approx(before.tpot_s.value * 1.3, rel=0.03)
 
 
 def test_without_points_nothing_is_corrected() -> None:
@@ -149,3 +169,15 @@ def test_json_has_every_estimate() -> None:
     assert document["step"]["experts_s"] == found.step.experts
     names = [name for name in found.__slots__ if isinstance(getattr(found, name), Estimate)]
     assert {*names} < {*document}
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_request_without_room_is_refused(quick: bool) -> None:
+    with pytest.raises(PreflightRefused, match="a request of 2,000,200 tokens does not fit the KV cache"):
+        predict(h200(), load(2_000_000), quick=quick)
+
+
+def test_what_is_assumed_is_said() -> None:
+    drafting = served(settings=Settings(draft_tokens=3))
+    assert any("accepted" in note for note in predict(drafting, load(), quick=True).notes)
+    assert predict(drafting, load(acceptance=0.7), quick=True).notes == ()
