@@ -34,7 +34,7 @@ def measured_loads(document: Any, said: str) -> tuple[MeasuredLoad, ...]:
     if not found:
         raise UsageError(
             f"{said} holds no result of a load with its lengths, its load and a TPOT or TTFT",
-            remedy="give a folder of moonpad bench, or the JSON of vllm bench serve, bench_serving or aiperf",
+            remedy="give a folder of moonpad bench, or the JSON that a benchmark program wrote",
         )
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +22,7 @@ from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.plan.search import search
-from moonpad.predict.calibrate import MeasuredPoint, StepCalibration, with_source
+from moonpad.predict.calibrate import MeasuredPoint, StepCalibration
 from moonpad.predict.calibrate import calibrate as corrected_by
 from moonpad.predict.prediction import constants_for, predict
 from moonpad.predict.serving_plan import ServingPlan, serving_plan
@@ -81,7 +81,7 @@ def run_calibrate(
     source = f"{len(points)} {'load' if len(points) == 1 else 'loads'} of {today}"
     base, _, _ = constants_for(configuration)
     with busy("find the constants"):
-        calibration = with_source(corrected_by(points, base=base), source)
+        calibration = replace(corrected_by(points, base=base), source=source)
     rows = [_row(load, point, calibration) for load, point in zip(loads, points, strict=True)]
     device, engine, version, scheme, cores = key_of(configuration)
     learnt = SpeedCalibration(
