@@ -3,7 +3,7 @@ ones, and in the order of a goal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -27,12 +27,15 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout
-from moonpad.values.plan_answer import Answer
+from moonpad.values.plan_answer import Answer, TradeRow
 from moonpad.values.prediction import Prediction
 from moonpad.values.workload import Workload
 
 SIMULATED: Final = 8
 """Plans at the head of the order whose run is simulated; the steady state is calculated for all."""
+
+TRADED: Final = ("max_num_seqs", "max_num_batched_tokens", "enforce_eager")
+"""The settings in which the rows of a trade differ."""
 
 CalibrationOf = Callable[[Configuration], StepCalibration | None]
 
@@ -69,6 +72,8 @@ class SpeedAnswer:
     front: tuple[LoadPoint, ...]
     points: tuple[LoadPoint, ...] = ()
     """All loads of all plans, of which the front is made."""
+    settings: tuple[PlanSpeed, ...] = ()
+    """Of the first plan with the settings of each row of its trade."""
 
 
 def is_simulated(workload: Workload) -> bool:
@@ -93,51 +98,52 @@ def with_speeds(
     asked_for = next((at for at, choice in enumerate(answer.choices) if choice.plan.layout == wanted), None)
     plans = [serving_plan(choice, checkpoint, cluster, engines) for choice in answer.choices]
     predictor = _Predictor(plans, calibration_of)
-    points = list(
-        load_points(((place, predictor.of(place)) for place in range(len(plans))), replace(asked.workload, seed=0))
-    )
-    loads: dict[int, Workload] = {}
-    quick: dict[int, Prediction] = {}
-    for place in range(len(plans)):
-        own = [point for point in points if point.plan == place]
-        if asked.growing and own:
-            more = refined(own, predictor.of(place), asked.goal, asked.limits)
-            points += more
-            own += more
-            quick[place] = best_load(own, asked.goal, asked.limits).prediction
-        elif not asked.growing and (steady := predictor.of(place)(asked.workload)) is not None:
-            quick[place] = steady
-        if place in quick:
-            loads[place] = quick[place].workload
+    points, steady = _at_each_load(predictor, asked)
     last = {place: int(choice.confidence == "tight") for place, choice in enumerate(answer.choices)}
-    found = verdict(quick, asked.goal, asked.limits, last, asked_for) if quick else None
-    if asked.goal == "context":
-        order = [place for place in range(len(plans)) if place in quick]
-    else:
-        order = list(found.order) if found else []
+    found = verdict(steady, asked.goal, asked.limits, last, asked_for) if steady else None
+    order = list(found.order) if found and asked.goal != "context" else sorted(steady)
     simulated = {}
     for place in order[:SIMULATED]:
-        if (exact := predictor.exact(place, loads[place])) is not None:
+        if (exact := predictor.exact(place, steady[place].workload)) is not None:
             simulated[place] = exact
     if simulated and asked.goal != "context":
         found = verdict(simulated, asked.goal, asked.limits, last, asked_for)
         order = [*found.order, *(place for place in order if place not in simulated)]
     order += [place for place in range(len(plans)) if place not in order]
-    new = {place: at for at, place in enumerate(order)}
     speeds = tuple(
-        PlanSpeed(simulated.get(place, quick.get(place)), predictor.problems.get(place, ""), place in simulated)
+        PlanSpeed(simulated.get(place, steady.get(place)), predictor.problems.get(place, ""), place in simulated)
         for place in order
     )
+    new = {place: at for at, place in enumerate(order)}
     moved = tuple(replace(point, plan=new[point.plan]) for point in points)
-    if found is not None:
-        rival = None if found.rival is None else new[found.rival]
-        found = replace(found, order=tuple(new[place] for place in found.order), rival=rival)
-    if asked.goal == "context":
-        found = None
-    return (
-        replace(answer, choices=tuple(answer.choices[place] for place in order)),
-        SpeedAnswer(asked, speeds, found, front_of(moved, asked.limits), moved),
-    )
+    choices = tuple(answer.choices[place] for place in order)
+    settings: tuple[PlanSpeed, ...] = ()
+    if speeds and (first := speeds[0].prediction) is not None:
+        settings = predictor.with_settings(order[0], choices[0].trade, first.workload)
+    renumbered = None if found is None or asked.goal == "context" else _renumbered(found, new)
+    front = front_of(moved, asked.limits)
+    return replace(answer, choices=choices), SpeedAnswer(asked, speeds, renumbered, front, moved, settings)
+
+
+def _at_each_load(predictor: _Predictor, asked: AskedLoad) -> tuple[list[LoadPoint], dict[int, Prediction]]:
+    """All plans at growing loads, and by its place each one at the load that was asked for, or at its best."""
+    places = range(len(predictor.plans))
+    points = list(load_points(((place, predictor.of(place)) for place in places), asked.workload))
+    steady: dict[int, Prediction] = {}
+    for place in places:
+        if not asked.growing:
+            if (prediction := predictor.of(place)(asked.workload)) is not None:
+                steady[place] = prediction
+        elif own := [point for point in points if point.plan == place]:
+            more = refined(own, predictor.of(place), asked.goal, asked.limits)
+            points += more
+            steady[place] = best_load([*own, *more], asked.goal, asked.limits).prediction
+    return points, steady
+
+
+def _renumbered(found: SpeedVerdict, new: Mapping[int, int]) -> SpeedVerdict:
+    rival = None if found.rival is None else new[found.rival]
+    return replace(found, order=tuple(new[place] for place in found.order), rival=rival)
 
 
 @dataclass(slots=True)
@@ -159,6 +165,23 @@ class _Predictor:
         if not is_simulated(workload):
             return None
         return self._try(place, workload, self.calibration_of(self.plans[place].configuration), quick=False)
+
+    def with_settings(self, place: int, trade: Sequence[TradeRow], workload: Workload) -> tuple[PlanSpeed, ...]:
+        """Of the same layout with the settings of each row, and the KV cache that they leave."""
+        plan = self.plans[place]
+        calibration, quick = self.calibration_of(plan.configuration), not is_simulated(workload)
+        speeds = []
+        for row in trade:
+            settings = {name: getattr(row, name) for name in TRADED}
+            memory = None if plan.memory is None else replace(plan.memory, kv_tokens=row.kv_tokens)
+            other = ServingPlan(plan.configuration.with_settings(**settings), memory)
+            try:
+                found = predict(other, workload, calibration=calibration, quick=quick)
+            except PreflightRefused as refused:
+                speeds.append(PlanSpeed(None, refused.message))
+            else:
+                speeds.append(PlanSpeed(found, simulated=not quick))
+        return tuple(speeds)
 
     def _try(
         self, place: int, workload: Workload, calibration: StepCalibration | None, *, quick: bool

@@ -33,10 +33,14 @@ def answer_json(
     }
     if speeds is not None:
         from moonpad.report.speed_json import predicted_json, speed_json  # which a plan without a load does not need
+        from moonpad.report.speed_json import settings_json as speed_of_settings
 
         for plan, speed, choice in zip(document["plans"], speeds.plans, answer.choices, strict=True):
             plan["predicted"] = predicted_json(speed, speeds.asked, choice.plan.layout.world_size)
             plan["performance"] = plan["predicted"] if speed.prediction else None
+        if document["plans"]:
+            for row, speed in zip(document["plans"][0]["trade"], speeds.settings, strict=False):
+                row["predicted"] = speed_of_settings(speed)
         document |= speed_json(speeds, answer)
         if refused_speed is not None:
             devices = answer.refused[0].layout.world_size

@@ -55,7 +55,7 @@ def plan_table(
         if speeds is not None:
             text.append_text(_speed_text().speed_notes(answer, speeds, width))
         text.append_text(_longer(answer.choices))
-        text.append_text(_best(answer, commands, width, ascii_only))
+        text.append_text(_best(answer, commands, width, ascii_only, speeds))
     else:
         text.append("Nothing fits.\n", style="bold red")
         text.append_text(_siblings(answer, width))
@@ -135,12 +135,14 @@ def _short(number: float) -> str:
     return f"{number:.2f}" if number < 1 else f"{number:.1f}" if number < 10 else f"{number:,.0f}"
 
 
-def _best(answer: Answer, commands: Sequence[Command], width: int, ascii_only: bool) -> Text:
+def _best(
+    answer: Answer, commands: Sequence[Command], width: int, ascii_only: bool, speeds: SpeedAnswer | None = None
+) -> Text:
     choice, text = answer.choices[0], Text("\n")
     text.append(_memory_title(choice) + "\n")
     for line in memory_bar(choice.memory, width - 2, ascii_only=ascii_only).split("\n"):
         text.append_text(Text.assemble("  ", line, "\n"))
-    text.append_text(_trade(choice))
+    text.append_text(_trade(choice, speeds))
     text.append_text(_siblings(answer, width))
     text.append("\nWhy\n", style="bold")
     text.append("".join(f"  - {hanging(reason, 4, width)}\n" for reason in choice.reasons))
@@ -161,14 +163,17 @@ def _best(answer: Answer, commands: Sequence[Command], width: int, ascii_only: b
     return text
 
 
-def _trade(choice: Choice) -> Text:
-    """What fewer or more sequences would hold; `*` marks the plan."""
+def _trade(choice: Choice, speeds: SpeedAnswer | None = None) -> Text:
+    """What fewer or more sequences would hold, and how fast they would be; `*` marks the plan."""
     text = Text()
     if len(choice.trade) < 2:
         return text
-    rows = [TRADE_HEADS, *(_trade_cells(row) for row in choice.trade)]
+    rows: list[tuple[str, ...]] = [TRADE_HEADS, *(_trade_cells(row) for row in choice.trade)]
+    if speeds is not None and len(speeds.settings) == len(choice.trade):
+        more = [_speed_text().SETTINGS_HEADS, *map(_speed_text().settings_cells, speeds.settings)]
+        rows = [(*row[:-1], *cells, row[-1]) for row, cells in zip(rows, more, strict=True)]
     text.append("\nContext against sequences, with the same layout\n", style="bold")
-    for cells in aligned(rows, (0, len(TRADE_HEADS) - 1)):
+    for cells in aligned(rows, (0, len(rows[0]) - 1)):
         text.append(("  " + "  ".join(cells)).rstrip() + "\n")
     return text
 

@@ -28,6 +28,15 @@ def predicted_json(speed: PlanSpeed, asked: AskedLoad, devices: int) -> dict[str
     return document
 
 
+def settings_json(speed: PlanSpeed) -> dict[str, Any]:
+    """Of other settings of one plan."""
+    found = speed.prediction
+    if found is None:
+        return {"because": speed.because}
+    names = ("ttft_s", "tpot_s", "output_tokens_per_s")
+    return {name: getattr(found, name).as_json() for name in names}
+
+
 def prediction_json(found: Prediction) -> dict[str, Any]:
     return {
         **found.as_json(),

@@ -7,8 +7,8 @@ from typing import Final
 
 from rich.text import Text
 
-from moonpad.predict.goals import SAME, LoadPoint, missed, usd_per_million_tokens
-from moonpad.predict.plan_speeds import AskedLoad, PlanSpeed, SpeedAnswer
+from moonpad.predict.goals import SAME, LoadPoint, missed, usd_per_million_tokens, worth
+from moonpad.predict.plan_speeds import TRADED, AskedLoad, PlanSpeed, SpeedAnswer
 from moonpad.report.plain_text import aligned, hanging
 from moonpad.values.estimate import Estimate
 from moonpad.values.plan_answer import Answer, Choice
@@ -59,6 +59,15 @@ def speed_cells(speed: PlanSpeed, asked: AskedLoad, choice: Choice) -> tuple[str
     return cells
 
 
+SETTINGS_HEADS: Final = ("TTFT s", "TPOT ms")
+
+
+def settings_cells(speed: PlanSpeed) -> tuple[str, ...]:
+    """One for each of SETTINGS_HEADS."""
+    found = speed.prediction
+    return ("-", "-") if found is None else (_round(found.ttft_s.value), _round(found.tpot_s.value * 1e3))
+
+
 def load_words(asked: AskedLoad) -> str:
     """`chat, 64 users`."""
     workload = asked.workload
@@ -97,6 +106,8 @@ def speed_sentences(answer: Answer, speeds: SpeedAnswer) -> list[str]:
         return []
     ranges = f"Ranges hold 80 % of what is measured: {first.tpot_s.because}."
     sentences = [_verdict(answer, speeds), why_words(first), ranges]
+    if better := _better_settings(answer, speeds):
+        sentences.append(better)
     if first.saturated:
         sentences.append("It does not keep up with the rate: times to first token grow as long as the load lasts.")
     if first.preemptions:
@@ -135,6 +146,26 @@ def speed_words(prediction: Prediction) -> str:
         f"TTFT {_range(prediction.ttft_s, 1.0)} s, TPOT {_range(prediction.tpot_s, 1e3)} ms, "
         f"{_range(prediction.output_tokens_per_s, 1.0)} output tokens a second"
     )
+
+
+def _better_settings(answer: Answer, speeds: SpeedAnswer) -> str:
+    """Other settings of the first plan that are better by the goal, within the limits."""
+    asked, first = speeds.asked, speeds.plans[0].prediction
+    own = next((row for row in answer.choices[0].trade if row.chosen), None)
+    if first is None or own is None:
+        return ""
+    able = [
+        (worth(speed.prediction, asked.goal).value, row)
+        for row, speed in zip(answer.choices[0].trade, speeds.settings, strict=False)
+        if speed.prediction is not None and missed(speed.prediction, asked.limits) <= 1
+    ]
+    best, row = max(able, key=lambda pair: pair[0], default=(0.0, own))
+    ahead = best / worth(first, asked.goal).value - 1
+    if row is own or ahead <= SAME:
+        return ""
+    names = [name for name in TRADED if getattr(row, name) != getattr(own, name) and getattr(row, name) is not None]
+    words = " ".join(f"{name}={str(getattr(row, name)).lower()}" for name in names)
+    return f"{ahead:.0%} better by this model with --set {words}, if that context is enough"
 
 
 def why_words(prediction: Prediction) -> str:

@@ -61,6 +61,15 @@ def test_what_was_fixed_and_nothing_else_comes_first(capsys: pytest.CaptureFixtu
     assert document["verdict"]["plan"] == 0
 
 
+def test_other_settings_have_their_speed(capsys: pytest.CaptureFixture[str]) -> None:
+    (plan,) = as_json(capsys, *ROW, "--layout", "TP8", *LOAD)["plans"]
+    by_sequences = {row["max_num_seqs"]: row["predicted"] for row in plan["trade"]}
+    assert by_sequences[1024]["tpot_s"]["value"] == pytest.approx(plan["predicted"]["tpot_s"]["value"])
+    # Sixteen users of whom one is served at a time: its answer comes sooner, and the others wait.
+    assert by_sequences[1]["tpot_s"]["value"] < by_sequences[1024]["tpot_s"]["value"]
+    assert by_sequences[1]["ttft_s"]["value"] > 10 * by_sequences[1024]["ttft_s"]["value"]
+
+
 def test_without_a_workload_nothing_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
     document = as_json(capsys, *ROW, "--layout", "TP8")
     assert document["plans"][0]["performance"] is None
