@@ -22,6 +22,7 @@ from moonpad.load.lengths import check_bounds
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.report.bench_tables import knee_notes, repeat_table, sweep_table
+from moonpad.report.predicted_words import predicted_words
 from moonpad.report.run_phrases import client_bound_words
 from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
@@ -89,6 +90,8 @@ class Bench:
         result = SweepResult(sweep, tuple(points))
         for point in points:
             _note_client_bound(f"{sweep.over} {point.load}", point.document)
+            for line in predicted_words(point.document):
+                note(f"{sweep.over} {point.load}: {line}")
         emit(sweep_table(result), result.as_json(), json=self.json)
         for line in knee_notes(result.knee, sweep.loads) if failure is None else ():
             note(line)
