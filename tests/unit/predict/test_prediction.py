@@ -10,7 +10,7 @@ from moonpad.catalog.hardware import hardware
 from moonpad.catalog.published import published_by_id
 from moonpad.catalog.step_constants import NAMES, Corrections, constants, fitted_groups, spreads, step_constants
 from moonpad.engines import ENGINES
-from moonpad.predict import Lengths, MeasuredPoint, PoolOf, Workload, calibrate, predict, predict_pools
+from moonpad.predict import Lengths, MeasuredPoint, PoolOf, ServingPlan, Workload, calibrate, predict, predict_pools
 from moonpad.predict.calibrate import point_seconds
 from moonpad.predict.corrections import corrected
 from moonpad.values.errors import PreflightRefused
@@ -77,6 +77,22 @@ def test_the_quick_way_agrees_with_the_run(prompt: int, answer: int, clients: in
     run, quick = predict(h200(), workload), predict(h200(), workload, quick=True)
     assert quick.tpot_s.value == pytest.approx(run.tpot_s.value, rel=0.05)
     assert quick.output_tokens_per_s.value == pytest.approx(run.output_tokens_per_s.value, rel=0.1)
+
+
+@pytest.mark.parametrize("rate", [3.0, 8.0])
+@pytest.mark.parametrize(
+    "plan",
+    [
+        served("deepseek-ai/DeepSeek-R1", "8xH200", "sglang", "0.5.9", tp=8),
+        served("nvidia/Kimi-K2.5-NVFP4", "2x8xB200", "vllm", "0.17.0", tp=4, dp=4, ep=16),
+    ],
+    ids=["prompts apart", "replicas in step"],
+)
+def test_the_quick_way_agrees_in_an_open_loop(plan: ServingPlan, rate: float) -> None:
+    workload = Workload(Lengths.uniform(700, 1300), Lengths.uniform(200, 400), rate_per_s=rate, requests=400)
+    run, quick = predict(plan, workload), predict(plan, workload, quick=True)
+    assert quick.tpot_s.value == pytest.approx(run.tpot_s.value, rel=0.12)
+    assert quick.ttft_s.value == pytest.approx(run.ttft_s.value, rel=0.12)
 
 
 def test_an_open_loop_takes_what_it_is_sent_until_it_is_full() -> None:
