@@ -15,7 +15,7 @@ from moonpad.catalog.step_constants import Corrections, StepConstants, step_cons
 from moonpad.predict.corrections import corrected, known_constants
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import simulated_figures
-from moonpad.predict.measured_point import MeasuredPoint
+from moonpad.predict.measured_point import MeasuredPoint as MeasuredPoint
 from moonpad.values.platform import Platform
 from moonpad.values.prediction import PredictionStanding
 
