@@ -29,7 +29,7 @@ from typing import Any
 
 from benchmarks.predict_points import Row, rows, seconds_of
 from benchmarks.predict_processor import processor_rows, simulation_cost
-from benchmarks.predict_seeds import seed_rows
+from benchmarks.predict_seeds import prefill_rows, seed_rows
 from moonpad.catalog import step_constants
 from moonpad.catalog.step_constants import StepConstants
 from moonpad.catalog.toml_rows import read_data
@@ -124,6 +124,7 @@ def main() -> None:
         for r in residuals
     ]
     result["seeds"] = seed_rows()
+    result["experts in host memory"] = prefill_rows()
     result["processor"] = processor_rows()
     result["simulation of 1000 requests, CPU ms"] = simulation_cost()
     if options.out and options.out.exists():
@@ -262,6 +263,7 @@ def _write_tables(result: dict[str, Any]) -> None:
         ("groups", _groups(result)),
         ("seeds", _seeds(result)),
         ("processor", _processor(result)),
+        ("host", _host(result)),
     ):
         begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
         before, rest = text.split(begin)
@@ -289,6 +291,17 @@ def _groups(result: dict[str, Any]) -> str:
     for group, levels in result["by group"].items():
         cells = (f"{levels[level]['median_error']:.1%}" if level in levels else "" for level in LEVELS[:3])
         lines.append(f"| {group} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _host(result: dict[str, Any]) -> str:
+    lines = [
+        "| published run | 2k | predicted | 8k | predicted | 32k | predicted |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in result["experts in host memory"]:
+        cells = (f"{row[name][key]:,.0f}" for name in ("2k", "8k", "32k") for key in ("measured", "predicted"))
+        lines.append(f"| `{row['id']}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

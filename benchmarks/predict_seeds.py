@@ -6,12 +6,13 @@ itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.predict_points import DEFAULTS, serving_plan
 from moonpad.catalog.published import published_by_id
 from moonpad.predict import Lengths, MeasuredPoint, ServingPlan, Workload, calibrate, constants_for, predict
+from moonpad.values.cluster import Host
 from moonpad.values.plan import Settings
 from moonpad.values.plan_answer import Published
 
@@ -109,6 +110,24 @@ def seed_rows() -> list[dict[str, Any]]:
                 "mean",
             )
             row["one point"] = {"by": case.calibrated_by, **_figures(plan, case.workload, [point])}
+        rows.append(row)
+    return rows
+
+
+def prefill_rows() -> list[dict[str, Any]]:
+    """Tokens a second of one prompt with the experts in host memory, as KTransformers publishes them for one, two and
+    eight RTX 4090 beside two Xeon 8488C."""
+    rows = []
+    for devices in (1, 2, 8):
+        published = published_by_id()[f"thinking-kt-{devices}x4090"]
+        plan = _plan(published, Settings(max_num_batched_tokens=32768, max_num_seqs=1))
+        cluster = replace(plan.configuration.cluster, host=Host(memory_bytes=1 << 40, sockets=2, cores=96, amx=True))
+        plan = ServingPlan(replace(plan.configuration, cluster=cluster))
+        row: dict[str, Any] = {"id": f"thinking-kt-{devices}x4090"}
+        for name, prompt in (("2k", 2048), ("8k", 8192), ("32k", 32768)):
+            found = predict(plan, Workload(FIXED(prompt), FIXED(1), concurrency=1, requests=1), by_others=False)
+            measured = dict(published.figures)[f"prefill_throughput_{name}"]
+            row[name] = {"measured": measured, "predicted": round(prompt / found.ttft_s.value)}
         rows.append(row)
     return rows
 

@@ -23,7 +23,8 @@ from scipy.optimize import least_squares
 
 from benchmarks.predict_points import Row, rows, seconds_of
 from moonpad.catalog.step_constants import Corrections, StepConstants
-from moonpad.predict.calibrate import MeasuredPoint, StepCalibration, calibrate, softened
+from moonpad.predict.calibrate import StepCalibration, calibrate, softened
+from moonpad.predict.measured_point import MeasuredPoint
 
 BEFORE = Path("benchmarks/data/step_constants_before.toml")
 RESULT = Path("src/moonpad/catalog/data/step_constants.toml")

@@ -1,7 +1,7 @@
 """Constants corrected by measured points: the likeliest factors, given how far constants usually are off.
 
 Each factor is log-normal around 1 before anything is measured; each point's log error is normal. The maximum of both
-together is found by Gauss-Newton steps. One point therefore moves every factor a little, and many tell them apart.
+together is figures by Gauss-Newton steps. One point therefore moves every factor a little, and many tell them apart.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from moonpad.catalog.step_constants import Corrections, StepConstants, step_constants
 from moonpad.predict.corrections import corrected, known_constants
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import simulated_figures
-from moonpad.predict.serving_plan import ServingPlan
+from moonpad.predict.measured_point import MeasuredPoint as MeasuredPoint
 from moonpad.values.platform import Platform
 from moonpad.values.prediction import PredictionStanding
-from moonpad.values.workload import Workload
 
 NAMES: Final = ("memory", "compute", "fixed", "sequences", "request")
 BEFORE: Final = {"memory": 0.15, "compute": 0.3, "fixed": 0.25, "sequences": 0.3, "request": 0.7}
@@ -31,18 +30,6 @@ ROUNDS: Final = 12
 STEP: Final = 0.02
 FARTHEST: Final = 4.0
 """No factor is larger than e to this: a processor's speed may be off by a lot."""
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredPoint:
-    """One load on one plan. None: not measured."""
-
-    plan: ServingPlan
-    workload: Workload
-    tpot_s: float | None = None
-    ttft_s: float | None = None
-    statistic: Literal["median", "mean"] = "median"
-    """Over the requests of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +121,8 @@ def _improved(residuals: _Residuals, logs: list[float], error: list[float]) -> t
 def point_seconds(point: MeasuredPoint, constants: StepConstants) -> tuple[float, float]:
     """(TPOT, TTFT) of a point with these constants, by a simulated run."""
     cost = StepCost(point.plan, constants, point.workload.acceptance)
-    found = simulated_figures(point.plan, point.workload, cost)
-    return (found.tpot_mean_s, found.ttft_mean_s) if point.statistic == "mean" else (found.tpot_s, found.ttft_s)
+    figures = simulated_figures(point.plan, point.workload, cost)
+    return (figures.tpot_mean_s, figures.ttft_mean_s) if point.statistic == "mean" else (figures.tpot_s, figures.ttft_s)
 
 
 def softened(error: float, scale: float = 2.0) -> float:

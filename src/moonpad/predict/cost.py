@@ -174,7 +174,7 @@ class StepCost:
         leaves = layout.tp * layout.pp > links.island
         self._hop = links.hop(leaves=leaves) if layout.pp > 1 else NONE
 
-    def parts(self, decodes: float, context: float, prefill: float, pairs: float, chunks: int = 1) -> Parts:
+    def parts(self, decodes: float, context: float, prefill: float, pairs: float, chunks: float = 1) -> Parts:
         """Seconds of one micro-batch through one stage, by PARTS, without head, draft, host and pipeline.
 
         `decodes` sequences with `context` tokens together decode one token each, beside `prefill` tokens of `chunks`
@@ -241,7 +241,9 @@ class StepCost:
             return 1.0
         return min(float(ranks), 1 + self._most * math.sqrt(max(free, 0.0) / mean))
 
-    def step(self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: int = 1) -> Parts:
+    def step(
+        self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: float = 1
+    ) -> Parts:
         """Seconds until every running sequence has its next token, by PARTS."""
         pp = self.layout.pp
         if pp == 1:
@@ -256,7 +258,7 @@ class StepCost:
         return (*parts[:7], hops, head, draft, host)
 
     def _pipelined(
-        self, decodes: float, context: float, prefill: float, pairs: float, chunks: int
+        self, decodes: float, context: float, prefill: float, pairs: float, chunks: float
     ) -> tuple[Parts, float]:
         """Sequences are dealt over as many micro-batches as there are stages, each of which is at another stage; the
         next token of one comes after it has passed all of them. Fewer sequences than stages leave stages idle."""
@@ -280,12 +282,12 @@ class StepCost:
         return (experts, host, attention, linear, reduce, between, latency, 0.0, 0.0, 0.0, 0.0), hops
 
     def seconds(
-        self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: int = 1
+        self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: float = 1
     ) -> float:
         return sum(self.step(decodes, context, prefill, pairs, chunks))
 
     def breakdown(
-        self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: int = 1
+        self, decodes: float, context: float, prefill: float = 0.0, pairs: float = 0.0, chunks: float = 1
     ) -> StepBreakdown:
         return StepBreakdown(**dict(zip(PARTS, self.step(decodes, context, prefill, pairs, chunks), strict=True)))
 

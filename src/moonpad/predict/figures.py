@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.predict.arrivals import draw_requests
 from moonpad.predict.cost import StepCost
+from moonpad.predict.measured_point import MeasuredPoint
 from moonpad.predict.scheduler_policy import policy_of
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.predict.simulate import simulate
@@ -68,6 +69,29 @@ def simulated_figures(plan: ServingPlan, workload: Workload, cost: StepCost) -> 
         context=run.context,
         saturated=saturated,
         preemptions=run.preemptions,
+    )
+
+
+def meeting(figures: Figures, point: MeasuredPoint, workload: Workload) -> Figures:
+    """The same, with times in proportion so that those of a measured load are met."""
+    mean = point.statistic == "mean"
+    tpot_s, ttft_s = (figures.tpot_mean_s, figures.ttft_mean_s) if mean else (figures.tpot_s, figures.ttft_s)
+    slower = point.tpot_s / tpot_s if point.tpot_s and tpot_s else 1.0
+    later = point.ttft_s / ttft_s if point.ttft_s and ttft_s else 1.0
+    whole = figures.ttft_s * later + (figures.e2el_s - figures.ttft_s) * slower
+    rate = 1.0 if workload.open_loop else figures.e2el_s / whole
+    return replace(
+        figures,
+        tpot_s=figures.tpot_s * slower,
+        tpot_mean_s=figures.tpot_mean_s * slower,
+        tpot_p95_s=figures.tpot_p95_s * slower,
+        ttft_s=figures.ttft_s * later,
+        ttft_mean_s=figures.ttft_mean_s * later,
+        ttft_p95_s=figures.ttft_p95_s * later,
+        e2el_s=whole,
+        requests_per_s=figures.requests_per_s * rate,
+        output_tokens_per_s=figures.output_tokens_per_s * rate,
+        total_tokens_per_s=figures.total_tokens_per_s * rate,
     )
 
 

@@ -10,7 +10,8 @@ from moonpad.plan.layout_plan import Fit
 from moonpad.predict.calibrate import StepCalibration
 from moonpad.predict.corrections import group_of, known_constants
 from moonpad.predict.cost import StepCost
-from moonpad.predict.figures import Figures, simulated_figures, steady_figures
+from moonpad.predict.figures import Figures, meeting, simulated_figures, steady_figures
+from moonpad.predict.measured_point import same_load
 from moonpad.predict.published_points import corrected_by_others
 from moonpad.predict.ranges import REASONS, Kind, kind_of, ranged, rate_of
 from moonpad.predict.serving_plan import ServingPlan, serving_plan_of
@@ -37,21 +38,27 @@ def predict(
     """
     serving = serving_plan_of(plan)
     constants, standing, because = constants_for(serving.configuration, calibration)
-    if calibration is None and by_others:
+    measured = None if calibration is None else same_load(calibration.points, serving, workload)
+    if measured is not None:
+        standing, because = "measured here", REASONS["measured here"]
+    elif calibration is None and by_others:
         fitted = standing == "interpolated"
         theirs = corrected_by_others(serving, workload, constants, fitted=fitted)
         if theirs is not None:
             constants, standing = theirs.constants(constants), theirs.standing
             because = f"{REASONS[standing]} ({theirs.source})"
+            measured = same_load(theirs.points, serving, workload)
     cost = StepCost(serving, constants, workload.acceptance)
     figures = (steady_figures if quick else simulated_figures)(serving, workload, cost)
-    devices = max(1, serving.configuration.layout.world_size)
+    if measured is not None:
+        figures = meeting(figures, measured, workload)
+    devices = serving.configuration.layout.world_size
     return prediction_of(workload, figures, cost, devices, standing, because, kind_of(serving.configuration))
 
 
 def prediction_of(
     workload: Workload,
-    found: Figures,
+    figures: Figures,
     cost: StepCost,
     devices: int,
     standing: PredictionStanding,
@@ -59,26 +66,33 @@ def prediction_of(
     kind: Kind,
 ) -> Prediction:
     """With its ranges."""
-    ttft, tpot = ranged(found.ttft_s, "ttft", standing, kind), ranged(found.tpot_s, "tpot", standing, kind)
-    each = tpot if found.tpot_s else ttft
+    ttft, tpot = ranged(figures.ttft_s, "ttft", standing, kind), ranged(figures.tpot_s, "tpot", standing, kind)
+    each = tpot if figures.tpot_s else ttft
+    devices = max(1, devices)
+
+    def rate(value: float) -> Estimate:
+        """As far off as the steps are; an open loop that keeps up serves what it is sent."""
+        served = workload.open_loop and not figures.saturated
+        return Estimate.exact(value, "what is sent is served") if served else rate_of(value, each, because)
+
     return Prediction(
         workload=workload,
         ttft_s=ttft,
         tpot_s=tpot,
-        e2el_s=_sum(ttft, tpot.times(max(0.0, workload.output.mean - 1)), found.e2el_s, because),
-        ttft_mean_s=ranged(found.ttft_mean_s, "ttft", standing, kind),
-        ttft_p95_s=ranged(found.ttft_p95_s, "ttft", standing, kind),
-        tpot_mean_s=ranged(found.tpot_mean_s, "tpot", standing, kind),
-        tpot_p95_s=ranged(found.tpot_p95_s, "tpot", standing, kind),
-        output_tokens_per_s=rate_of(found.output_tokens_per_s, each, because),
-        total_tokens_per_s=rate_of(found.total_tokens_per_s, each, because),
-        requests_per_s=rate_of(found.requests_per_s, each, because),
-        output_tokens_per_s_per_user=rate_of(1 / found.tpot_s if found.tpot_s else 0.0, each, because),
-        output_tokens_per_s_per_device=rate_of(found.output_tokens_per_s / devices, each, because),
+        e2el_s=_sum(ttft, tpot.times(max(0.0, workload.output.mean - 1)), figures.e2el_s, because),
+        ttft_mean_s=ranged(figures.ttft_mean_s, "ttft", standing, kind),
+        ttft_p95_s=ranged(figures.ttft_p95_s, "ttft", standing, kind),
+        tpot_mean_s=ranged(figures.tpot_mean_s, "tpot", standing, kind),
+        tpot_p95_s=ranged(figures.tpot_p95_s, "tpot", standing, kind),
+        output_tokens_per_s=rate(figures.output_tokens_per_s),
+        total_tokens_per_s=rate(figures.total_tokens_per_s),
+        requests_per_s=rate(figures.requests_per_s),
+        output_tokens_per_s_per_user=rate_of(1 / figures.tpot_s if figures.tpot_s else 0.0, each, because),
+        output_tokens_per_s_per_device=rate(figures.output_tokens_per_s / devices),
         standing=standing,
-        step=cost.breakdown(max(found.decodes, 1.0), max(found.context, 1.0), 0.0, 0.0, 0),
-        saturated=found.saturated,
-        preemptions=found.preemptions,
+        step=cost.breakdown(max(figures.decodes, 1.0), max(figures.context, 1.0), 0.0, 0.0, 0),
+        saturated=figures.saturated,
+        preemptions=figures.preemptions,
         notes=(*cost.rates.notes, *_notes(workload, cost, standing, kind)),
     )
 

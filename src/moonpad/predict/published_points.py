@@ -12,11 +12,11 @@ from moonpad.catalog.models import find_model
 from moonpad.catalog.published import published
 from moonpad.catalog.step_constants import StepConstants
 from moonpad.engines import ENGINES
-from moonpad.plan.nearest_results import short
 from moonpad.plan.tensors import catalog_checkpoint
-from moonpad.predict.calibrate import MeasuredPoint, StepCalibration, calibrate
+from moonpad.predict.calibrate import StepCalibration, calibrate
 from moonpad.predict.cost import StepCost
 from moonpad.predict.figures import steady_figures
+from moonpad.predict.measured_point import MeasuredPoint, same_load
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import MoonpadError
@@ -28,8 +28,6 @@ from moonpad.values.workload import Lengths, Workload
 _LENGTHS: Final = re.compile(r"(\d+) tokens in, (\d+) out")
 LONGEST_WAIT_MS: Final = 5000
 """A longer mean time to first token is a queue, and says nothing of the engine."""
-ALIKE: Final = 0.03
-"""Loads whose lengths differ by less count as the same."""
 
 
 def corrected_by_others(
@@ -40,7 +38,7 @@ def corrected_by_others(
     configuration = plan.configuration
     every = _every_point(configuration.engine.name)
     near = [place for place, point in enumerate(every) if _same_kind(point, configuration)]
-    exact = tuple(place for place in near if _same_load(every[place], plan, workload))
+    exact = tuple(place for place in near if same_load([every[place]], plan, workload))
     chosen = exact or (() if fitted else tuple(near))
     return _calibrated(configuration.engine.name, chosen, base, bool(exact)) if chosen else None
 
@@ -49,32 +47,18 @@ def corrected_by_others(
 def _calibrated(engine: str, places: tuple[int, ...], base: StepConstants, exact: bool) -> StepCalibration:
     standing: PredictionStanding = "measured by others at this point" if exact else "interpolated"
     points = [_every_point(engine)[place] for place in places]
-    found = calibrate(points, base=base, predictor=_steady_seconds, standing=standing)
-    return replace(found, source="published results of this device")
+    calibration = calibrate(points, base=base, predictor=_steady_seconds, standing=standing)
+    return replace(calibration, source="published results of this device")
 
 
 def _steady_seconds(point: MeasuredPoint, constants: StepConstants) -> tuple[float, float]:
-    found = steady_figures(point.plan, point.workload, StepCost(point.plan, constants, point.workload.acceptance))
-    return found.tpot_s, found.ttft_s
+    figures = steady_figures(point.plan, point.workload, StepCost(point.plan, constants, point.workload.acceptance))
+    return figures.tpot_s, figures.ttft_s
 
 
 def _same_kind(point: MeasuredPoint, configuration: Configuration) -> bool:
     theirs = point.plan.configuration
     return theirs.device.id == configuration.device.id and theirs.scheme == configuration.scheme
-
-
-def _same_load(point: MeasuredPoint, plan: ServingPlan, workload: Workload) -> bool:
-    theirs, other = point.plan.configuration, point.workload
-    mine = plan.configuration
-    return (
-        short(theirs.checkpoint.name) == short(mine.checkpoint.name)
-        and theirs.cluster.devices == mine.cluster.devices
-        and theirs.layout == mine.layout
-        and (other.concurrency, other.rate_per_s) == (workload.concurrency, workload.rate_per_s)
-        and abs(other.input.mean / workload.input.mean - 1) < ALIKE
-        and abs(other.output.mean / workload.output.mean - 1) < ALIKE
-        and not workload.shared_prefix
-    )
 
 
 @lru_cache(maxsize=16)

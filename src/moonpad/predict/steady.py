@@ -51,72 +51,89 @@ def steady_state(workload: Workload, policy: SchedulerPolicy, cost: StepCost) ->
     return _open(cost, policy, prompt, new, steps, workload.rate_per_s)
 
 
-def _prefill(
-    cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, decodes: float, due: float
-) -> tuple[float, float]:
-    """(seconds that computing one prompt adds to the steps of those that decode meanwhile, those until it is computed);
-    alone where none decodes. `due`: prompts that come in one step, which are computed together where they have room."""
-    context = decodes * prompt
-    pieces = max(1, math.ceil(new / policy.step_tokens))
-    together = max(1.0, min(due, policy.step_limit * pieces / max(new, 1.0)))
-    done, total = prompt - new, 0.0
-    beside = decodes if policy.mixes else 0.0
-    for _ in range(pieces):
-        size = new / pieces
-        pairs = together * size * (done + size / 2)
-        total += cost.seconds(beside, context if beside else 0.0, together * size, pairs, math.ceil(together))
-        done += size
-    added = total - (pieces * cost.seconds(beside, context) if beside else 0.0)
-    return added / together, added
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """With so many that decode: seconds of a plain step, what each of the prompts that are computed together adds to
+    the steps, and what they add together; the tokens of context."""
+
+    plain: float
+    prefill: float
+    whole: float
+    context: float
+
+    def together(self, rate: float, most: float) -> float:
+        """Prompts that arrive during a step share the next one, where there is any: the mean of a Poisson variable that
+        is not 0. The longer steps are those that compute prompts."""
+        busy = min(1.0, rate * self.prefill)
+        arrived = rate * (self.plain + busy * self.whole)
+        return min(most, arrived / -math.expm1(-arrived)) if arrived > 0 else 1.0
 
 
-def _token(
-    cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, steps: float, decodes: float, due: float
-) -> tuple[float, float, float, float]:
-    """(seconds of a plain step, what one prompt adds, until one is computed, tokens of context) with so many that
-    decode."""
+def _most_together(policy: SchedulerPolicy, new: float) -> float:
+    return max(1.0, policy.step_limit / min(new, float(policy.step_tokens)))
+
+
+def _step(
+    cost: StepCost,
+    policy: SchedulerPolicy,
+    prompt: float,
+    new: float,
+    steps: float,
+    decodes: float,
+    together: float,
+) -> _Step:
     context = decodes * (prompt + steps * policy.tokens_per_step / 2)
-    plain = cost.seconds(max(decodes, 1.0), max(context, prompt))
-    return plain, *_prefill(cost, policy, prompt, new, decodes, due), context
+    beside = decodes if policy.mixes else 0.0
+    pieces = max(1, math.ceil(new / policy.step_tokens))
+    size = new / pieces
+    done, total = prompt - new, 0.0
+    for _ in range(pieces):
+        pairs = together * size * (done + size / 2)
+        total += cost.seconds(beside, decodes * prompt if beside else 0.0, together * size, pairs, together)
+        done += size
+    whole = total - (pieces * cost.seconds(beside, decodes * prompt, 0.0, 0.0, 0) if beside else 0.0)
+    plain = cost.seconds(max(decodes, 1.0), max(context, prompt), 0.0, 0.0, 0)
+    return _Step(plain, whole / together, whole, context)
 
 
 def _closed(
     cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, steps: float, clients: float, room: float
 ) -> Steady:
-    decodes = room if steps else 0.0
+    decodes, together, most = (room if steps else 0.0), 1.0, min(room, _most_together(policy, new))
     for _ in range(ROUNDS):
-        # As many as end in a step come in it; where nothing decodes, all that have a place.
-        due = decodes / steps if steps else room
-        plain, prefill, latency, context = _token(cost, policy, prompt, new, steps, decodes, due)
+        step = _step(cost, policy, prompt, new, steps, decodes, together)
         # In one round each of those with a place has its prompt computed, and a step for each token.
-        first = latency + plain / 2
-        cycle = max(steps * plain + room * prefill, first + steps * plain)
+        first = step.whole + step.plain / 2
+        cycle = max(steps * step.plain + room * step.prefill, first + steps * step.plain)
         following = room * max(0.0, 1 - first / cycle) if steps else 0.0
-        if abs(following - decodes) < 1e-3 * room:
+        shared = step.together(room / cycle, most)
+        if abs(following - decodes) < 1e-3 * room and abs(shared - together) < 0.01 * together:
             break
-        decodes = (decodes + following) / 2
+        decodes, together = (decodes + following) / 2, (together + shared) / 2
     rate = room / cycle
     tpot = (cycle - first) / (steps * policy.tokens_per_step) if steps else 0.0
     # Prompts meet in the queue now and then.
-    busy = min(0.95, rate * prefill)
-    queue = busy * latency / 2
+    busy = min(0.95, rate * step.prefill)
+    queue = busy * step.prefill / 2
     waiting = (clients - room) / rate
-    return Steady(first + queue + waiting, tpot, rate, decodes, context, waiting)
+    return Steady(first + queue + waiting, tpot, rate, decodes, step.context, waiting)
 
 
 def _open(cost: StepCost, policy: SchedulerPolicy, prompt: float, new: float, steps: float, rate: float) -> Steady:
-    decodes, step = 1.0, 0.0
+    # A queue that grows is computed in larger batches, so that the steady state is found from there.
+    together = most = _most_together(policy, new)
+    decodes = 1.0
     for _ in range(ROUNDS):
-        plain, prefill, latency, context = _token(cost, policy, prompt, new, steps, decodes, rate * step)
-        busy = min(0.99, rate * prefill)
-        step = plain / (1 - busy)
-        following = rate * steps * step
-        if abs(following - decodes) < 1e-3 * max(1.0, decodes):
+        step = _step(cost, policy, prompt, new, steps, decodes, together)
+        busy = min(0.99, rate * step.prefill)
+        token_s = step.plain / (1 - busy)
+        following, shared = rate * steps * token_s, step.together(rate, most)
+        if abs(following - decodes) < 1e-3 * max(1.0, decodes) and abs(shared - together) < 0.01 * together:
             break
-        decodes = (decodes + following) / 2
-    waiting = busy * latency / (2 * (1 - busy))
-    tpot = step / policy.tokens_per_step
-    return Steady(latency + plain / 2 + waiting, tpot, rate, decodes, context, waiting)
+        decodes, together = (decodes + following) / 2, (together + shared) / 2
+    waiting = busy * step.prefill / (2 * (1 - busy))
+    first = step.whole + step.plain / 2
+    return Steady(first + waiting, token_s / policy.tokens_per_step, rate, decodes, step.context, waiting)
 
 
 def _overloaded(workload: Workload, full: Steady) -> Steady:
