@@ -2,7 +2,8 @@
 
 By the answers of huggingface.co: `/api/models/ID/revision/REV?blobs=true` describes the files;
 `/ID/resolve/COMMIT/NAME` is the file itself, or for one in Git LFS a redirection to a content network, here the same
-server by another name.
+server by another name. And the same of ModelScope's, by its own program (modelscope 1.31):
+`/api/v1/models/ID/repo/files` and `/models/ID/resolve/REVISION/NAME`.
 """
 
 from __future__ import annotations
@@ -77,6 +78,15 @@ class HubServer:
             siblings.append(row)
         return {"id": self.id, "modelId": self.id, "sha": COMMIT, "siblings": siblings, "tags": [], "downloads": 0}
 
+    def listing(self) -> dict[str, Any]:
+        """As ModelScope describes the repository: every file has a SHA-256, and folders are listed too."""
+        rows: list[dict[str, Any]] = [{"Path": "figures", "Name": "figures", "Type": "tree", "Size": 0, "Sha256": ""}]
+        for name, data in self.files.items():
+            sha256 = hashlib.sha256(data).hexdigest()
+            rows.append({"Path": name, "Name": name, "Type": "blob", "Size": len(data), "Sha256": sha256})
+        latest = {"Id": COMMIT, "ShortId": COMMIT[:8]}
+        return {"Code": 200, "Success": True, "Data": {"Files": rows, "IsVisual": 0, "LatestCommitter": latest}}
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -104,6 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
         if path.startswith("/cdn/"):
             name = path.removeprefix("/cdn/")
             return self._file(name) if name in hub.files else self._fail(404, "EntryNotFound")
+        if path.startswith(("/api/v1/models/", "/models/")):
+            return self._modelscope(path, authorization)
         if not path.startswith((f"/api/models/{hub.id}", f"/{hub.id}/")):
             return self._fail(404, "RepoNotFound")
         if hub.token and authorization != f"Bearer {hub.token}":
@@ -122,6 +134,21 @@ class _Handler(BaseHTTPRequestHandler):
             return self._fail(hub.statuses.pop(0), "")
         if name.endswith(".safetensors"):
             return self._redirect(name)
+        return self._file(name)
+
+    def _modelscope(self, path: str, authorization: str) -> None:
+        hub = self.hub
+        if hub.id not in path or (hub.token and authorization != f"Bearer {hub.token}"):
+            return self._fail(404, "")
+        if path == f"/api/v1/models/{hub.id}/repo/files":
+            if "Revision=master&" not in self.path and f"Revision={COMMIT}&" not in self.path:
+                return self._document({"Code": 10010205001, "Success": False, "Message": "get repo files error"})
+            return self._document(hub.described or hub.listing())
+        name = path.removeprefix(f"/models/{hub.id}/resolve/{COMMIT}/")
+        if name not in hub.files:
+            return self._fail(404, "")
+        if hub.statuses:
+            return self._fail(hub.statuses.pop(0), "")
         return self._file(name)
 
     def _document(self, document: object) -> None:

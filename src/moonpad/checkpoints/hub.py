@@ -37,7 +37,6 @@ _ID: Final = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 _REVISION: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)*", re.ASCII)
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}|[0-9a-f]{40}")
-_TOKEN_ADVICE: Final = "set HF_TOKEN, or run `hf auth login`"  # noqa: S105 - the advice, not a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,11 @@ class HubUnreachable(CheckpointError):
 
 class Hub:
     """`endpoint` is HF_ENDPOINT or the hub itself; the token is HF_TOKEN's, or that of `hf auth login`."""
+
+    branch: str = "main"
+    """What is meant where no revision is named."""
+    token_advice: str = "set HF_TOKEN, or run `hf auth login`"  # noqa: S105 - the advice, not a token
+    mirror_advice: str = "HF_ENDPOINT"
 
     def __init__(self) -> None:
         disable_progress_bars()
@@ -124,31 +128,35 @@ class Hub:
         if file.size_bytes > MAX_FILE_BYTES:
             message = f"{file.name} has {gib(file.size_bytes)}; the hub serves at most {gib(MAX_FILE_BYTES)} by HTTP"
             raise CheckpointError(message, remedy=f"fetch it with `hf download {repository.id} {file.name}`")
-        url = hf_hub_url(repository.id, file.name, revision=repository.commit, endpoint=self.endpoint)
         # A range of a compressed file is not a range of the file.
-        headers = {"User-Agent": f"moonpad/{__version__}", "Accept-Encoding": "identity"}
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token.reveal()}"
+        headers = {"User-Agent": f"moonpad/{__version__}", "Accept-Encoding": "identity", **self._authorization()}
+        url = self.url_of(repository, file)
         http_get(url, part, resume_size=have_bytes, headers=headers, expected_size=file.size_bytes)
+
+    def url_of(self, repository: Repository, file: RemoteFile) -> str:
+        return hf_hub_url(repository.id, file.name, revision=repository.commit, endpoint=self.endpoint)
+
+    def _authorization(self) -> dict[str, str]:
+        return {} if self._token is None else {"Authorization": f"Bearer {self._token.reveal()}"}
 
     def explain(self, error: Exception, repository: str, revision: str) -> CheckpointError:
         """What an exception of huggingface_hub means for the user."""
         if isinstance(error, GatedRepoError):
             return CheckpointError(
-                f"{repository} is gated", remedy=f"accept its terms on its page; then {_TOKEN_ADVICE}"
+                f"{repository} is gated", remedy=f"accept its terms on its page; then {self.token_advice}"
             )
         if isinstance(error, RepositoryNotFoundError):
             message = f"{self.endpoint} has no {repository}, or shows it to others only"
-            return CheckpointError(message, remedy=f"check the name; for a private one {_TOKEN_ADVICE}")
+            return CheckpointError(message, remedy=f"check the name; for a private one {self.token_advice}")
         if isinstance(error, RevisionNotFoundError):
             return CheckpointError(f"{repository} has no revision {revision}", remedy="check --revision")
         if isinstance(error, HfHubHTTPError):
             status = error.response.status_code
-            remedy = _TOKEN_ADVICE if status in (401, 403) else "run the same command again; it resumes"
+            remedy = self.token_advice if status in (401, 403) else "run the same command again; it resumes"
             kind = HubUnreachable if status >= 500 or status == 429 else CheckpointError
             return kind(f"{self.endpoint} answers with status {status} for {repository}", remedy=remedy)
         reason = shorten(str(error)) or type(error).__name__
-        remedy = "check the network, or name a mirror in HF_ENDPOINT; the same command resumes"
+        remedy = f"check the network, or name a mirror in {self.mirror_advice}; the same command resumes"
         return HubUnreachable(f"{self.endpoint} failed: {reason}", remedy=remedy)
 
     def _revealed(self) -> str | bool:

@@ -133,6 +133,10 @@ def bench(
     from moonpad.cli.bench_run import Bench
 
     measurement = Bench(endpoint, at.words(spec), json)
+    if spec is not None and at.url is None:
+        from moonpad.cli.bench_predicted import predictor_of
+
+        measurement.predicted = predictor_of(spec)
     with output_folder(folder) as place:
         if repeat is not None:
             measurement.repeat(config, repeat, place)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -22,10 +22,12 @@ from moonpad.load.lengths import check_bounds
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.report.bench_tables import knee_notes, repeat_table, sweep_table
+from moonpad.report.predicted_words import predicted_words
 from moonpad.report.run_phrases import client_bound_words
 from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, Interrupted, MoonpadError
+from moonpad.values.estimate import Planned
 from moonpad.values.visible_text import shell_word
 
 MOST_REPEATS = 1000
@@ -44,6 +46,8 @@ class Bench:
     json: bool
     calibration: PromptCalibration | None = None
     """Of the run before: what a prompt's words cost in tokens is measured once."""
+    predicted: Callable[[BenchConfig], tuple[Planned, ...]] = lambda config: ()
+    """What the plan of the endpoint lets expect of a load."""
 
     def single(self, config: BenchConfig, folder: Path | None, *, resume: bool) -> None:
         result = self._measure(config, folder, resume=resume)
@@ -86,6 +90,8 @@ class Bench:
         result = SweepResult(sweep, tuple(points))
         for point in points:
             _note_client_bound(f"{sweep.over} {point.load}", point.document)
+            for line in predicted_words(point.document):
+                note(f"{sweep.over} {point.load}: {line}")
         emit(sweep_table(result), result.as_json(), json=self.json)
         for line in knee_notes(result.knee, sweep.loads) if failure is None else ():
             note(line)
@@ -129,7 +135,8 @@ class Bench:
             if resume and folder:
                 result = resume_bench(self.endpoint, folder, on_progress=show)
             else:
-                result = run_bench(self.endpoint, config, out_dir=folder, on_progress=show, before=self.calibration)
+                endpoint = replace(self.endpoint, planned=(*self.endpoint.planned, *self.predicted(config)))
+                result = run_bench(endpoint, config, out_dir=folder, on_progress=show, before=self.calibration)
         self.calibration = result.plan.calibration
         return result
 

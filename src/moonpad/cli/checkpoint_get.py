@@ -1,9 +1,9 @@
-"""`moonpad checkpoint get`: a repository of the Hugging Face hub on this machine, whole and right."""
+"""`moonpad checkpoint get`: a repository of the Hugging Face hub or of ModelScope on this machine, whole and right."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -13,6 +13,7 @@ from moonpad.checkpoints.digest_check import check_digests
 from moonpad.checkpoints.digests import known_digests
 from moonpad.checkpoints.download import Download, selected
 from moonpad.checkpoints.hub import Hub, HubUnreachable, RemoteFile, require_id, require_revision
+from moonpad.checkpoints.modelscope import ModelScopeHub
 from moonpad.checkpoints.places import CachePlaces, FolderPlaces, Places, cache_folder, cached_snapshot
 from moonpad.checkpoints.presence import presence
 from moonpad.checkpoints.revision import revision_findings, revision_of
@@ -29,36 +30,43 @@ from moonpad.values.visible_text import one_line, shell_word
 def get(
     name: str,
     *,
-    revision: str = "main",
+    revision: str | None = None,
     out: Path | None = None,
     include: Annotated[list[str] | None, Parameter(negative=())] = None,
+    hub: Literal["huggingface", "modelscope"] | None = None,
     json: Json = False,
 ) -> None:
-    """Download a checkpoint from the Hugging Face hub, and verify it. The same command resumes a download.
+    """Download a checkpoint from the Hugging Face hub or ModelScope, and verify it. The same command resumes it.
 
-    HF_ENDPOINT names a mirror. The token is that of HF_TOKEN or of `hf auth login`; never an argument. HF_HUB_OFFLINE=1
-    takes what is here. The disk is asked first.
+    HF_ENDPOINT or MODELSCOPE_DOMAIN names a mirror. The token is that of HF_TOKEN or of `hf auth login`, or that of
+    MODELSCOPE_API_TOKEN; never an argument. HF_HUB_OFFLINE=1 takes what is here. The disk is asked first.
 
     Parameters
     ----------
     name
         moonshotai/Kimi-K2-Thinking, or what `moonpad catalog models` calls it.
     revision
-        A whole commit, a branch or a tag. What is downloaded is one commit, whatever the branch does meanwhile.
+        A whole commit, a branch or a tag; the hub's own branch without it. What is downloaded is one commit, whatever
+        the branch does meanwhile.
     out
-        A folder of its own; without it, the shared cache of Hugging Face (HF_HOME), where every engine finds it.
+        A folder of its own; without it, the hub's shared cache (HF_HOME, MODELSCOPE_CACHE), where engines find it.
     include
         Only files that match, as `*Q4_K_M*`; may be repeated.
+    hub
+        Where it is published; without it, where the catalogue says, or else the Hugging Face hub.
     """
-    repository, revision, patterns = _repository(name), require_revision(revision), tuple(include or ())
-    hub, kept = Hub(), KeptDigests()
-    if hub.is_offline:
-        result = _offline(hub, repository, revision, out, kept, "HF_HUB_OFFLINE is set")
+    repository, published = _repository(name)
+    source = ModelScopeHub() if (hub or published) == "modelscope" else Hub()
+    revision, patterns, kept = require_revision(revision or source.branch), tuple(include or ()), KeptDigests()
+    if isinstance(source, ModelScopeHub):
+        out = out or source.folder_of(repository)
+    if source.is_offline:
+        result = _offline(source, repository, revision, out, kept, "HF_HUB_OFFLINE is set")
     else:
         try:
-            result = _online(hub, repository, revision, out, patterns, kept)
+            result = _online(source, repository, revision, out, patterns, kept)
         except HubUnreachable as error:
-            result = _offline(hub, repository, revision, out, kept, error.message, error)
+            result = _offline(source, repository, revision, out, kept, error.message, error)
     folder = Path(result["folder"])
     findings = () if patterns else inspect(folder).findings
     result["findings"] = [finding.as_json() for finding in findings]
@@ -72,17 +80,17 @@ def get(
         next_command(f"moonpad checkpoint show {shell_word(str(folder))}")
 
 
-def _repository(name: str) -> str:
-    """A name of the catalogue stands for its repository; the quantisation of a GGUF one is not part of that."""
-    if "/" in name:
-        return require_id(name.partition(":")[0])
+def _repository(name: str) -> tuple[str, str]:
+    """A name of the catalogue stands for its repository; the quantisation of a GGUF one is not part of that. And where
+    the catalogue says that it is published."""
     model = find_model(name)
+    published = model.hub.lower().replace(" ", "") if model is not None else "huggingface"
+    if "/" in name:
+        return require_id(name.partition(":")[0]), published
     if model is None:
         remedy = "write it as OWNER/NAME, or see `moonpad catalog models`"
         raise UsageError(f"{name!r} is not the name of a known model", remedy=remedy)
-    if model.hub != "Hugging Face":
-        raise UsageError(f"{model.id} is on {model.hub}", remedy=f"use that hub's own program for {model.id}")
-    return require_id(model.id.partition(":")[0])
+    return require_id(model.id.partition(":")[0]), published
 
 
 def _online(

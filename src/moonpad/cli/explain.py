@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from errno import EFBIG
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from moonpad.cli.output import Json, emit, emit_json, next_command, out
+from moonpad.cli.plan import LoadOptions
 from moonpad.spec.input_file import read_input
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Severity
@@ -34,6 +35,9 @@ def explain(
     engine: str = "",
     engine_version: str = "",
     settings: Annotated[list[str] | None, Parameter(name="--set", consume_multiple=True)] = None,
+    load: LoadOptions = LoadOptions(),
+    concurrency: int | None = None,
+    goal: Literal["latency", "throughput", "cost"] | None = None,
     verbose: bool = False,
     json: Json = False,
 ) -> None:
@@ -64,6 +68,10 @@ def explain(
         The engine's version. Without it, the one that the text names, else the newest known.
     settings
         key=value, like tp=8 or max_model_len=131072: what the text leaves to a variable or to a file that is not here.
+    concurrency
+        With --workload: users, each of whom sends the next request when the last is answered.
+    goal
+        With --workload: what a better command is better in; without it, latency.
     verbose
         Every line with all that is said of it, the memory by its parts, every better command whole.
     """
@@ -73,6 +81,13 @@ def explain(
         file, command = [Path(word) for word in command], ()
     if (bool(file), bool(command), pid is not None).count(True) != 1:
         raise UsageError("explain takes either --file, or --pid, or a command behind `--`")
+    asked = None
+    if load.given or concurrency is not None or goal is not None:
+        from moonpad.cli.load_options import read_load
+
+        asked = read_load(load, goal, concurrency)
+        if asked is None:
+            raise UsageError("--concurrency and --goal need a load", remedy="add --workload chat, or 8192:1024")
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.clusters import parse_cluster
     from moonpad.cli.plan_inputs import find_model, known_engine, typed_path
@@ -107,7 +122,13 @@ def explain(
         raise error from None
     width = out().width if out().is_terminal else 80
     view = explain_view(judged, script, width, ascii_only=out().options.ascii_only, verbose=verbose)
-    emit(view, _finite(explain_json(judged, script)), json=json)
+    document = explain_json(judged, script)
+    if asked is not None:
+        from moonpad.cli.explain_speed import explain_speeds
+
+        text, document = explain_speeds(judged, asked, document, width)
+        view.append_text(text)
+    emit(view, _finite(document), json=json)
     if not json:
         next_command(_next(judged))
     findings = [finding for deployment in judged for finding in deployment.all_findings]

@@ -32,6 +32,7 @@ VERBS = (
     ("chat", "moonpad.cli.chat:chat", "Talk with an endpoint in the terminal."),
     ("down", "moonpad.cli.down:down", "Stop a run and everything that it started."),
     ("verify", "moonpad.cli.verify:verify", "Prove that an endpoint answers correctly."),
+    ("calibrate", "moonpad.cli.calibrate:calibrate", "Correct predictions of speed by loads that are measured."),
     ("bench", "moonpad.cli.bench:bench", "Measure an endpoint."),
     ("eval", "moonpad.cli.eval:eval_", "Measure how accurate an endpoint's answers are."),
     ("runs", "moonpad.cli.runs:runs", "List what was measured."),

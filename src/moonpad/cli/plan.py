@@ -23,16 +23,41 @@ class PlanOptions:
     """One engine, or auto for all."""
     engine_version: str | None = None
     """Its version; without it, the newest that moonpad knows."""
-    goal: Literal["latency", "throughput", "context"] | None = None
-    """What comes first; without it, latency."""
+    goal: Literal["latency", "throughput", "context", "cost"] | None = None
+    """What comes first; without it, latency. cost needs --workload and --price."""
     context: str | None = None
     """Tokens of the longest sequence, like 32768 or 128k; without it, the most that fits."""
     concurrency: int | None = None
     """Sequences of that length to hold at once."""
+    layout: str | None = None
+    """Exactly this layout, as the table writes it: TP8, "TP4 DP2 EP8"; a size that it does not name is 1."""
     words: Annotated[list[str] | None, Parameter(name="--set", consume_multiple=True, allow_leading_hyphen=False)] = (
         None
     )
     """key=value of the layout (tp, pp, dp, ep, dcp) or of the settings, by the engine's names or ours."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOptions:
+    """The load that speed is predicted for. The texts are what --help shows."""
+
+    workload: str | None = None
+    """Also predict how fast: chat, agent, rag, INPUT:OUTPUT tokens (8192:1024; also 6554..8192, lognormal:512,0.6 or
+    @FILE), or a file of requests (a Mooncake trace, the requests.jsonl of a bench). --concurrency is then how many
+    users send their next request when the last is answered; without it and --rate, the best of growing loads."""
+    rate: float | None = None
+    """With --workload: requests a second that arrive whatever the server does."""
+    prefix: float | None = None
+    """With --workload: the share of each prompt that the engine has seen before, from 0 to below 1."""
+    slo: str = ""
+    """With --workload: the limits to keep, ttft=2s,tpot=50ms,e2el=20s (medians)."""
+    price: float | None = None
+    """With --workload: USD for an hour of one device; adds what a million output tokens cost."""
+
+    @property
+    def given(self) -> bool:
+        return self != LoadOptions()
 
 
 def plan(
@@ -40,7 +65,11 @@ def plan(
     *,
     model: str | None = None,
     options: PlanOptions = PlanOptions(),
+    load: LoadOptions = LoadOptions(),
+    prefill: str | None = None,
+    decode: str | None = None,
     every: Annotated[bool, Parameter(name="--all")] = False,
+    report: Path | None = None,
     from_log: Path | None = None,
     no_keep: bool = False,
     row: bool = False,
@@ -56,8 +85,14 @@ def plan(
         A moonpad.toml; what it says is fixed, and options override it.
     model
         A name of the catalogue, or a checkpoint's folder.
+    prefill
+        With --decode and --workload: servers that compute prompts alone, as "2x TP4 EP4", beside others that decode.
+    decode
+        The servers that decode, as "1x TP16 EP16".
     every
         Every legal layout, and by how much the others miss.
+    report
+        With --workload: write a page that draws tokens a second of a user against those of a device.
     from_log
         The log of a start, of vLLM or SGLang and of any machine; `-` is the standard input. At most 16 MB. What it
         measured is kept, and the next plan of the same uses it. --model, --on, --engine, --engine-version and --set
@@ -70,6 +105,8 @@ def plan(
     if from_log is not None:
         if spec is not None or every or options.goal or options.concurrency is not None:
             raise UsageError("--from-log takes no spec, and none of --all, --goal and --concurrency")
+        if load.given or prefill or decode or report:
+            raise UsageError("--from-log predicts no speed", remedy="leave out --workload and what goes with it")
         from moonpad.cli.plan_from_log import run_from_log
 
         run_from_log(from_log, model, options, keep=not no_keep and not row, row=row, json=json)
@@ -80,6 +117,11 @@ def plan(
         raise UsageError(
             "what is to be planned?", remedy="name a spec, --model moonshotai/Kimi-K2-Thinking, or --from-log FILE"
         )
+    if prefill is not None or decode is not None:
+        from moonpad.cli.plan_speed_pools import run_plan_speed_pools
+
+        run_plan_speed_pools(spec, model, options, load, prefill, decode, report, json=json)
+        return
     from moonpad.cli.plan_run import run_plan
 
-    run_plan(spec, model, options, every=every, json=json)
+    run_plan(spec, model, options, load, every=every, report=report, json=json)

@@ -102,7 +102,7 @@ def _read(file: Path) -> LoggedStart:
 
 def _without_version(options: PlanOptions) -> PlanOptions:
     """The words that `make_request` reads: a version needs no engine where a log names it."""
-    return PlanOptions(context=options.context, words=options.words)
+    return PlanOptions(context=options.context, layout=options.layout, words=options.words)
 
 
 def _checkpoint(start: LoggedStart, named: str | None) -> Checkpoint:

@@ -21,6 +21,7 @@ from moonpad.report.plan_commands import commands_of
 from moonpad.run.planning import cluster_of, known_checkpoint, plan_spec
 from moonpad.spec.loader import LoadedSpec, load_spec
 from moonpad.spec.schema import Spec
+from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Executable
 from moonpad.values.finding import Code
 from moonpad.values.plan_answer import Answer
@@ -29,13 +30,13 @@ from moonpad.values.visible_text import shell_word
 
 def answer_of_spec(
     loaded: LoadedSpec, named: str | None, options: PlanOptions, *, every: bool
-) -> tuple[Model, Request, Answer]:
+) -> tuple[Model, Cluster, Request, Answer]:
     """What `up` would start, and what else would fit; the options override what the spec fixes."""
     spec = loaded.spec
     model = model_of_spec(loaded, named)
     cluster = parse_cluster(options.on) if options.on else cluster_of(spec)
     request = make_request(options, replace(request_of(spec), draft=draft_of(loaded)), every_layout=every)
-    return model, request, find_answer(model, cluster, request, lambda plan: finished(spec, plan))
+    return model, cluster, request, find_answer(model, cluster, request, lambda plan: finished(spec, plan))
 
 
 def model_of_spec(loaded: LoadedSpec, named: str | None) -> Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from moonpad.catalog import models as catalog
@@ -12,7 +12,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.embedded import embedded_checkpoint
 from moonpad.cli.plan import PlanOptions
 from moonpad.engines import ENGINES
-from moonpad.plan.request import Request, parse_set, parse_tokens
+from moonpad.plan.request import Request, parse_layout, parse_set, parse_tokens
 from moonpad.plan.search import search
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.run.knowledge import knowledge, local_cluster
@@ -127,6 +127,10 @@ def make_request(options: PlanOptions, base: Request = Request(), *, every_layou
     """
     concurrency, version = options.concurrency, ""
     layout, settings = parse_set(options.words or ())
+    if options.layout is not None:
+        if layout:
+            raise UsageError("--layout and --set both say the layout", remedy="leave one of them out")
+        layout = asdict(parse_layout(options.layout))
     tokens = parse_tokens(options.context) if options.context is not None else None
     length = settings.pop("max_model_len", None)
     if tokens is not None and length not in (None, tokens):
@@ -143,7 +147,7 @@ def make_request(options: PlanOptions, base: Request = Request(), *, every_layou
         raise UsageError("--engine-version needs an engine", remedy="name it with --engine NAME")
     return replace(
         base,
-        goal=options.goal or base.goal,
+        goal="throughput" if options.goal == "cost" else options.goal or base.goal,
         engine=known_engine(named, "auto"),
         engine_version=version,
         context=tokens if tokens is not None else base.context,
@@ -182,11 +186,12 @@ def init_command(model: Model, cluster: Cluster, options: PlanOptions) -> str:
     words = (
         ("--model", model.written),
         ("--on", cluster.name),
-        ("--goal", options.goal),
+        ("--goal", "throughput" if options.goal == "cost" else options.goal),
         ("--engine", options.engine),
         ("--engine-version", options.engine_version),
         ("--context", options.context),
         ("--concurrency", options.concurrency),
+        ("--layout", options.layout),
         *(("--set", word) for word in options.words or ()),
     )
     return "moonpad init " + " ".join(f"{flag} {shell_word(value)}" for flag, value in words if value is not None)

@@ -374,7 +374,7 @@ class Deployment:
                     edits.append(Edit(place.index, place.length, words) if place else Edit(len(command.argv), 0, words))
             lines.append(mended_line(command, judged.remarks_on(number), edits))
             changed.append(tuple(edits))
-        return Better(suggestion.why, tuple(lines), suggestion.memory, tuple(changed))
+        return Better(suggestion.why, tuple(lines), suggestion.memory, tuple(changed), suggestion.changes)
 
 
 def _but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -118,6 +118,8 @@ class Better:
     memory: Memory
     edits: tuple[tuple[Edit, ...], ...] = ()
     """Of each command, beside what the remarks mend."""
+    changes: tuple[tuple[str, str | None], ...] = ()
+    """The same by our names of layout and settings, None for a switch."""
 
 
 @dataclass(frozen=True, slots=True)

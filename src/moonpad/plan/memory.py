@@ -16,7 +16,7 @@ from moonpad.plan.linear_state import ENDS, Paging, SequenceRoom, paging_of
 from moonpad.plan.lora import lora_bytes
 from moonpad.plan.memory_budget import Demand, Room, rooms_of
 from moonpad.plan.overhead import outside_demand
-from moonpad.plan.weights import stage_weights, stages_of
+from moonpad.plan.weights import Stage, stage_weights, stages_of
 from moonpad.values.checkpoint import Component
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
@@ -40,25 +40,10 @@ def memory_of(
     Raises:
         PreflightRefused: an impossible layout, or a CPU whose memory is unknown and no `kv_cache_gib`.
     """
-    layout, settings, engine = configuration.layout, configuration.settings, configuration.engine
-    _refuse_impossible(layout)
+    settings = configuration.settings
+    _refuse_impossible(configuration.layout)
     limits = limits_of(configuration)
-    on_host = host_part(configuration)
-    in_ram = min(on_host.layers, configuration.architecture.layers)
-    dealt = stages_of(configuration.architecture.layers - in_ram, layout.pp, limits.pipeline)
-    stages = tuple((first + in_ram, end + in_ram) for first, end in dealt)
-    held_by_stage = stage_weights(
-        configuration.checkpoint,
-        layout,
-        stages,
-        vision_sliced=engine.vision_sliced and settings.mm_encoder_tp_mode != "data",
-        redundant_experts=settings.redundant_experts,
-        text_only=settings.text_only,
-        on_host=on_host,
-        rest_bits=engine.gguf_rest_bits,
-        unpacks_kv_b=engine.unpacks_kv_b,
-        whole_mlps=_whole_mlps(configuration),
-    )
+    stages, held_by_stage = dealt_weights(configuration)
     draft, last = draft_share(configuration, limits.kv_bits), len(stages) - 1
     extra = (
         {Component.LORA: lora, Component.DRAFT: draft.weights if number == last else 0}
@@ -74,6 +59,28 @@ def memory_of(
         for number, (stage, weights) in enumerate(zip(stages, weights_by_stage, strict=True))
     )
     return _memory(demand, filled, bounded(context or settings.max_model_len or 0))
+
+
+def dealt_weights(configuration: Configuration) -> tuple[tuple[Stage, ...], tuple[Mapping[Component, int], ...]]:
+    """The layers of each pipeline stage, and the bytes of weights on a device of it, without adapters and drafts."""
+    layout, settings, engine = configuration.layout, configuration.settings, configuration.engine
+    on_host = host_part(configuration)
+    in_ram = min(on_host.layers, configuration.architecture.layers)
+    dealt = stages_of(configuration.architecture.layers - in_ram, layout.pp, limits_of(configuration).pipeline)
+    stages = tuple((first + in_ram, end + in_ram) for first, end in dealt)
+    held_by_stage = stage_weights(
+        configuration.checkpoint,
+        layout,
+        stages,
+        vision_sliced=engine.vision_sliced and settings.mm_encoder_tp_mode != "data",
+        redundant_experts=settings.redundant_experts,
+        text_only=settings.text_only,
+        on_host=on_host,
+        rest_bits=engine.gguf_rest_bits,
+        unpacks_kv_b=engine.unpacks_kv_b,
+        whole_mlps=_whole_mlps(configuration),
+    )
+    return stages, held_by_stage
 
 
 def _whole_mlps(configuration: Configuration) -> bool:

@@ -16,6 +16,7 @@ from moonpad.spec.safe_text import shorten
 from moonpad.values.draft import DraftSizes
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code
+from moonpad.values.plan import Layout
 from moonpad.values.plan_answer import Goal
 
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
@@ -34,6 +35,7 @@ USEFUL_CONTEXT: Final = 32768
 # and https://github.com/vllm-project/recipes/pull/347.
 DRAFT_TOKENS: Final = 3
 MAX_COUNT: Final = 2**31 - 1
+MAX_SERVERS: Final = 10_000
 
 Value = int | float | bool | str
 
@@ -102,6 +104,35 @@ def parse_set(words: Iterable[str]) -> tuple[dict[str, int], dict[str, Value]]:
     if "draft" in settings:
         settings.setdefault("draft_tokens", DRAFT_TOKENS)
     return layout, settings
+
+
+def parse_layout(text: str) -> Layout:
+    """`TP8`, `TP4 DP2 EP8`, `tp8,dcp8`: what is not named is 1.
+
+    Raises:
+        UsageError: it is not a layout.
+    """
+    sizes: dict[str, int] = {}
+    for word in re.split(r"[\s,]+", text.strip().lower()):
+        match = re.fullmatch(r"(tp|pp|dp|ep|dcp)=?([0-9]{1,5})", word, re.ASCII)
+        if match is None or not int(match[2]) or match[1] in sizes:
+            raise UsageError(f'"{shorten(text)}" is not a layout', remedy="write TP8, or TP4 DP2 EP8")
+        sizes[match[1]] = int(match[2])
+    return Layout(**sizes)
+
+
+def parse_pool(text: str) -> tuple[int, Layout]:
+    """(servers, the layout of each): `2x TP4 EP4`, `TP8`.
+
+    Raises:
+        UsageError: it is not one.
+    """
+    count, times, layout = text.strip().lower().partition("x")
+    if not times:
+        return 1, parse_layout(text)
+    if not (count.strip().isascii() and count.strip().isdecimal() and 1 <= int(count[:6]) <= MAX_SERVERS):
+        raise UsageError(f'"{shorten(text)}" is not a pool of servers', remedy='write "2x TP4 EP4"')
+    return int(count), parse_layout(layout)
 
 
 def _unknown(written: str) -> UsageError:

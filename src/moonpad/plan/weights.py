@@ -88,7 +88,7 @@ def stage_weights(
     quantised = checkpoint.quantization.format_of(Component.KV_B) != BF16 or not checkpoint.groups
     moving = replace(layout, dcp=1)  # decode context parallelism shares out the KV cache alone
     return _stage_weights(
-        _ById(groups_of(checkpoint, rest_bits)),
+        ById(groups_of(checkpoint, rest_bits)),
         checkpoint.architecture,
         moving,
         tuple(stages),
@@ -103,7 +103,7 @@ def stage_weights(
 
 @lru_cache(maxsize=256)
 def _stage_weights(
-    groups: _ById,
+    groups: ById,
     architecture: Architecture,
     layout: Layout,
     stages: tuple[Stage, ...],
@@ -178,7 +178,7 @@ def _even_groups(architecture: Architecture, total_bytes: int, rest_bits: float)
     )
 
 
-class _ById:
+class ById:
     """Makes groups a key by identity: hashing hundreds of them costs more than the sums that are kept."""
 
     __slots__ = ("groups",)
@@ -187,7 +187,7 @@ class _ById:
         self.groups = groups
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other.groups is self.groups
+        return isinstance(other, ById) and other.groups is self.groups
 
     def __hash__(self) -> int:
         return id(self.groups)
@@ -204,7 +204,7 @@ class _Sums:
 
 
 @lru_cache(maxsize=16)
-def _sums(key: _ById) -> _Sums:
+def _sums(key: ById) -> _Sums:
     count = 1 + max((group.layer for group in key.groups if group.layer is not None), default=-1)
     layers: dict[tuple[Component, Sharding], list[int]] = {}
     before: list[TensorGroup] = []

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from moonpad.bench.result import BenchResult
+from moonpad.report.predicted_words import predicted_words
 from moonpad.report.run_phrases import (
     client_bound_words,
     client_words,
@@ -91,6 +92,7 @@ def bench_notes(result: BenchResult, document: Mapping[str, Any]) -> list[str]:
     for title, rows in (("server", server_rows(document)), ("devices", device_rows(document))):
         if rows:
             notes.append(f"{title}: {'; '.join(f'{name} {figure}' for name, figure in rows)}")
+    notes += predicted_words(document)
     return [*notes, client_words(document)]
 
 

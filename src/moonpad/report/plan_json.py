@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moonpad.report.plan_commands import Command
 from moonpad.values.plan import Settings
 from moonpad.values.plan_answer import Answer, Choice, Published, Refused, Sibling
 from moonpad.values.units import GIB
 
+if TYPE_CHECKING:
+    from moonpad.predict.plan_speeds import PlanSpeed, SpeedAnswer
 
-def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dict[str, Any]:
-    """`commands` holds those of each choice, by its place in `choices`."""
-    return {
+
+def answer_json(
+    answer: Answer,
+    commands: dict[int, tuple[Command, ...]],
+    speeds: SpeedAnswer | None = None,
+    refused_speed: PlanSpeed | None = None,
+) -> dict[str, Any]:
+    """`commands` holds those of each choice, by its place in `choices`; `refused_speed` is that of the one layout that
+    was asked for."""
+    document: dict[str, Any] = {
         "model": answer.model,
         "cluster": answer.cluster,
         "goal": answer.goal,
@@ -22,6 +31,21 @@ def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dic
         "refused": [_refused(refused) for refused in answer.refused],
         "siblings": [_sibling(sibling) for sibling in answer.siblings],
     }
+    if speeds is not None:
+        from moonpad.report.speed_json import predicted_json, speed_json  # which a plan without a load does not need
+        from moonpad.report.speed_json import settings_json as speed_of_settings
+
+        for plan, speed, choice in zip(document["plans"], speeds.plans, answer.choices, strict=True):
+            plan["predicted"] = predicted_json(speed, speeds.asked, choice.plan.layout.world_size)
+            plan["performance"] = plan["predicted"] if speed.prediction else None
+        if document["plans"]:
+            for row, speed in zip(document["plans"][0]["trade"], speeds.settings, strict=False):
+                row["predicted"] = speed_of_settings(speed)
+        document |= speed_json(speeds, answer)
+        if refused_speed is not None:
+            devices = answer.refused[0].layout.world_size
+            document["refused"][0]["predicted"] = predicted_json(refused_speed, speeds.asked, devices)
+    return document
 
 
 def _choice(choice: Choice, commands: tuple[Command, ...]) -> dict[str, Any]:

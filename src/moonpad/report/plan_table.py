@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
@@ -15,9 +16,13 @@ from moonpad.values.plan import Platform
 from moonpad.values.plan_answer import Answer, Choice, Published, Refused, Sibling, TradeRow
 from moonpad.values.units import GIB
 
+if TYPE_CHECKING:
+    from moonpad.predict.plan_speeds import SpeedAnswer
+
 HEADS: Final = ("", "engine", "layout", "context", "at once", "KV tokens", "KV GiB", "confidence")
 REPLICATED: Final = (*HEADS[:4], "at once, all", "KV tokens, all", "per replica", *HEADS[6:])
 """Where a plan has data-parallel replicas: its totals, and the KV tokens of one of them."""
+BESIDE_SPEED: Final = (*HEADS[:4], "KV tokens", "confidence")
 TRADE_HEADS: Final = ("", "sequences", "batched tokens", "longest context", "KV tokens", "each, if all run", "")
 CONFIDENCE: Final = {"measured": "green", "sure": "green", "likely": "", "tight": "yellow"}
 SEVERITY: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -31,17 +36,26 @@ SHOWN_REFUSED: Final = 6
 
 
 def plan_table(
-    answer: Answer, commands: Sequence[Command], width: int, *, every: bool = False, ascii_only: bool = False
+    answer: Answer,
+    commands: Sequence[Command],
+    width: int,
+    *,
+    every: bool = False,
+    ascii_only: bool = False,
+    speeds: SpeedAnswer | None = None,
 ) -> Text:
     """The whole answer, wrapped at `width` columns. `commands` are those of the best plan."""
-    text = Text(f"{answer.model} on {answer.cluster}, for {answer.goal}\n\n")
+    goal = answer.goal if speeds is None else f"{speeds.asked.goal}; {_speed_text().load_words(speeds.asked)}"
+    text = Text(f"{answer.model} on {answer.cluster}, for {goal}\n\n")
     if answer.choices:
         choices = answer.choices if every else answer.choices[:SHOWN_PLANS]
-        text.append_text(_rows(choices))
+        text.append_text(_rows(choices, speeds))
         if len(choices) < len(answer.choices):
             text.append(f"  and {len(answer.choices) - len(choices)} more: --all shows them\n", style="dim")
+        if speeds is not None:
+            text.append_text(_speed_text().speed_notes(answer, speeds, width))
         text.append_text(_longer(answer.choices))
-        text.append_text(_best(answer, commands, width, ascii_only))
+        text.append_text(_best(answer, commands, width, ascii_only, speeds))
     else:
         text.append("Nothing fits.\n", style="bold red")
         text.append_text(_siblings(answer, width))
@@ -51,10 +65,25 @@ def plan_table(
     return text
 
 
-def _rows(choices: Sequence[Choice]) -> Text:
-    heads = REPLICATED if any(choice.memory.replicas > 1 for choice in choices) else HEADS
-    words = (1, 2, len(heads) - 1)  # to the left; the others are figures
-    rows = [heads, *(_cells(place, choice, heads) for place, choice in enumerate(choices, 1))]
+def _speed_text() -> ModuleType:
+    """Of a plan without a load nothing of it is needed."""
+    from moonpad.report import speed_text
+
+    return speed_text
+
+
+def _rows(choices: Sequence[Choice], speeds: SpeedAnswer | None = None) -> Text:
+    if speeds is None:
+        heads: tuple[str, ...] = REPLICATED if any(choice.memory.replicas > 1 for choice in choices) else HEADS
+        rows = [heads, *(_cells(place, choice, heads) for place, choice in enumerate(choices, 1))]
+    else:
+        heads = (*BESIDE_SPEED, *_speed_text().speed_heads(speeds.asked))
+        rows = [heads]
+        for place, (choice, speed) in enumerate(zip(choices, speeds.plans, strict=False), 1):
+            first, *cells = _cells(place, choice, HEADS)
+            own = (first, *cells[:3], cells[4], cells[-1])
+            rows.append((*own, *_speed_text().speed_cells(speed, speeds.asked, choice)))
+    words = (1, 2, heads.index("confidence"))  # to the left; the others are figures
     styles = ["bold", *(CONFIDENCE[choice.confidence] for choice in choices)]
     text = Text()
     for cells, style in zip(aligned(rows, words), styles, strict=True):
@@ -106,12 +135,14 @@ def _short(number: float) -> str:
     return f"{number:.2f}" if number < 1 else f"{number:.1f}" if number < 10 else f"{number:,.0f}"
 
 
-def _best(answer: Answer, commands: Sequence[Command], width: int, ascii_only: bool) -> Text:
+def _best(
+    answer: Answer, commands: Sequence[Command], width: int, ascii_only: bool, speeds: SpeedAnswer | None = None
+) -> Text:
     choice, text = answer.choices[0], Text("\n")
     text.append(_memory_title(choice) + "\n")
     for line in memory_bar(choice.memory, width - 2, ascii_only=ascii_only).split("\n"):
         text.append_text(Text.assemble("  ", line, "\n"))
-    text.append_text(_trade(choice))
+    text.append_text(_trade(choice, speeds))
     text.append_text(_siblings(answer, width))
     text.append("\nWhy\n", style="bold")
     text.append("".join(f"  - {hanging(reason, 4, width)}\n" for reason in choice.reasons))
@@ -132,14 +163,17 @@ def _best(answer: Answer, commands: Sequence[Command], width: int, ascii_only: b
     return text
 
 
-def _trade(choice: Choice) -> Text:
-    """What fewer or more sequences would hold; `*` marks the plan."""
+def _trade(choice: Choice, speeds: SpeedAnswer | None = None) -> Text:
+    """What fewer or more sequences would hold, and how fast they would be; `*` marks the plan."""
     text = Text()
     if len(choice.trade) < 2:
         return text
-    rows = [TRADE_HEADS, *(_trade_cells(row) for row in choice.trade)]
+    rows: list[tuple[str, ...]] = [TRADE_HEADS, *(_trade_cells(row) for row in choice.trade)]
+    if speeds is not None and len(speeds.settings) == len(choice.trade):
+        more = [_speed_text().SETTINGS_HEADS, *map(_speed_text().settings_cells, speeds.settings)]
+        rows = [(*row[:-1], *cells, row[-1]) for row, cells in zip(rows, more, strict=True)]
     text.append("\nContext against sequences, with the same layout\n", style="bold")
-    for cells in aligned(rows, (0, len(TRADE_HEADS) - 1)):
+    for cells in aligned(rows, (0, len(rows[0]) - 1)):
         text.append(("  " + "  ".join(cells)).rstrip() + "\n")
     return text
 

@@ -33,6 +33,8 @@ from moonpad.values.units import GIB
 PLANNED_NAMES: Final = {
     "kv_tokens": "KV cache, tokens",
     "device_memory_gib": "highest memory use of a device, GiB",
+    "median_ttft_ms": "TTFT, median, ms",
+    "median_tpot_ms": "TPOT, median, ms",
 }
 MARKED: Final = (("P50", "median"), ("P90", "p90"), ("P99", "p99"))
 """The percentiles on a curve, by their names in the document."""

@@ -32,6 +32,8 @@ COLUMNS: Final = (
     ("median TPOT (ms)", "median_tpot_ms"),
     ("P99 E2EL (ms)", "p99_e2el_ms"),
 )
+PREDICTED: Final = (("predicted TTFT (ms)", "median_ttft_ms"), ("predicted TPOT (ms)", "median_tpot_ms"))
+"""Of medians; a column where any load has one."""
 THROUGHPUT: Final = (("output", "output_throughput"),)
 TTFT: Final = (("P99", "p99_ttft_ms"), ("median", "median_ttft_ms"))
 
@@ -42,6 +44,11 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
     knee = (sweep.knee.below, sweep.knee.above) if sweep.knee else None
     pareto = _pareto(sweep, devices)
     shared = _shared(sweep)
+    predicted = [
+        (title, key)
+        for title, key in PREDICTED
+        if any(_predicted(point.document, key) is not None for point in sweep.points)
+    ]
     return page(
         "sweep.html",
         **heading(first),
@@ -62,8 +69,8 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
         ttft=_over_load(sweep, "ttft", over, "TTFT (ms)", TTFT, knee),
         pareto=pareto_chart(pareto, over) if pareto else None,
         devices=devices,
-        titles=[title for title, _ in COLUMNS],
-        points=[_row(point, over, shared) for point in sweep.points],
+        titles=[*(title for title, _ in COLUMNS), *(title for title, _ in predicted)],
+        points=[_row(point, over, shared, predicted) for point in sweep.points],
         configuration=shared,
     )
 
@@ -121,9 +128,16 @@ def _at(load: int, over: str) -> str:
     return f"{load:,} {over}" if load != 1 else f"1 {over.replace('users', 'user').replace('requests', 'request')}"
 
 
-def _row(point: Point, over: str, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _predicted(document: Mapping[str, Any], key: str) -> float | None:
+    return number_at(document, "moonpad", "planned", key, "value")
+
+
+def _row(
+    point: Point, over: str, shared: Sequence[tuple[str, str]], predicted: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
     document: Mapping[str, Any] = point.document
     figures = [number_at(document, key) for _, key in COLUMNS]
+    figures += [_predicted(document, key) for _, key in predicted]
     return {
         "load": f"{point.load:,}",
         "at": _at(point.load, over),

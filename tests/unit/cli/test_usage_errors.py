@@ -39,7 +39,7 @@ def _fresh_consoles() -> None:
         ("catalog --foo", "catalog has no option --foo", "moonpad catalog --help"),
         ("plan --concurrency x", '--concurrency must be a whole number, found "x"', "moonpad plan --help"),
         ("bench a --rate=1..2", '--rate must be a number, found "1..2"', "moonpad bench --help"),
-        ("plan --goal lat", '--goal must be latency, throughput or context, found "lat"', "moonpad plan --help"),
+        ("plan --goal lat", '--goal must be latency, throughput, context or cost, found "lat"', "moonpad plan --help"),
         ("plan --on", "--on needs a value", "moonpad plan --help"),
         ("render x.toml --out", "--out needs a value", "moonpad render --help"),
         ("render x.toml --to", "--to needs a value", "moonpad render --help"),

@@ -125,3 +125,13 @@ def test_a_hostile_model_name_is_text(tmp_path: Path) -> None:
     assert not Page(html).attributes("script")
     assert "<script>alert(1)</script>" in Page(html).text
     assert not {"\x00", "\u202e"} & set(html)
+
+
+def test_a_prediction_stands_beside_the_measurement(tmp_path: Path) -> None:
+    points = [dict(each) for each in POINTS]
+    points[0]["moonpad"] = {**points[0].get("moonpad", {}), "planned": {"median_tpot_ms": {"value": 12.34}}}
+    write_sweep(tmp_path / "sweep", points)
+    text = Page(html_of(tmp_path / "sweep")).text
+    assert "predicted TPOT (ms)" in text
+    assert "12.34" in text
+    assert "predicted TTFT" not in text
