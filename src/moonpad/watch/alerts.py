@@ -106,8 +106,8 @@ def queue_grows(looks: Sequence[Look], limits: Limits) -> Alert | None:
 
 
 def kv_cache_full(looks: Sequence[Look], limits: Limits) -> Alert | None:
-    """Full, and requests wait for it, at each of the last two looks: a full cache alone is a good use of it."""
-    last = looks[-2:]
+    """Full, and requests wait for it, at each of the last three looks: a full cache alone is a good use of it."""
+    last = looks[-3:]
     usages = [look.figure("kv_usage") for look in last]
     waits = all((look.figure("waiting") or 0) > 0 for look in last)
     if len(last) < 2 or not waits or any(usage is None or usage < limits.kv_usage for usage in usages):

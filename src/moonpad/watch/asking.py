@@ -182,7 +182,7 @@ def _names(engine: str, body: bytes | Unknown) -> tuple[str, MetricNames] | None
         return engine, ENGINES[engine].metrics
     if isinstance(body, Unknown):
         return None
-    candidates = ((each.name, each.metrics) for each in ENGINES.values())
+    candidates = ((each.api.key, each.metrics) for each in ENGINES.values())
     return next((one for one in candidates if not isinstance(read_load(body, one[1]), Unknown)), None)
 
 

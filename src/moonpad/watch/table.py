@@ -12,11 +12,12 @@ from moonpad.values.units import GIB
 from moonpad.values.visible_text import one_line
 from moonpad.watch.view import TITLES, Latency, View
 
-HEADS: Final = ("endpoint", "state", "gen", "run", "wait", "KV", "in tok/s", "out tok/s", "TTFT p90", "alerts")
-"""At most 80 columns wide with a name of 16 characters."""
+HEADS: Final = ("endpoint", "state", "gen", "run", "wait", "KV", "in/s", "out/s", "TTFT90", "alert")
+"""80 columns with a name of `NAME_CHARACTERS`: tokens a second in and out, and the 90th percentile of TTFT in
+seconds."""
 NUMBERS_FROM: Final = 2
 """The columns from here on are set to the right."""
-NAME_CHARACTERS: Final = 16
+NAME_CHARACTERS: Final = 14
 SHARES: Final = (0.5, 0.9, 0.99)
 
 
