@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import Json, emit_json, emit_json_line, err, note, out
-from moonpad.spec.safe_text import parse_duration
-from moonpad.values.errors import MoonpadError, UsageError
+from moonpad.spec.safe_text import parse_duration, shorten
+from moonpad.values.errors import MoonpadError, PreflightRefused, UsageError
 
 if TYPE_CHECKING:
     from moonpad.watch.asking import Target, Watch
@@ -28,6 +30,8 @@ def watch(
     key_env: str | None = None,
     every: str = "2s",
     once: bool = False,
+    prometheus: Path | None = None,
+    expose: str | None = None,
     json: Json = False,
 ) -> None:
     """Watch endpoints: state and restarts, load, latencies, KV cache, devices, log, and what is wrong with them.
@@ -46,12 +50,25 @@ def watch(
         The time between two looks.
     once
         Look twice, that far apart, print one table, and end.
+    prometheus
+        Write a scrape configuration, rules and a Grafana dashboard for these endpoints into this folder, and end.
+        With --expose, the configuration scrapes that address too.
+    expose
+        Answer a Prometheus at this HOST:PORT with what engines do not tell: states, generations, KV cache, devices.
     """
     every_s = _seconds(every)
+    address = _address(expose) if expose else ("", 0)
     watched = _targets(targets, url, key_env)
+    if prometheus is not None:
+        from moonpad.cli.watch_prometheus import write_prometheus
+
+        write_prometheus(watched, prometheus, expose or "", json=json)
+        return
     from moonpad.watch.asking import Watch
 
     watching = Watch(watched)
+    if expose is not None:
+        _expose(watching, *address)
     if once:
         watching.look()
         time.sleep(every_s)
@@ -81,6 +98,34 @@ def _seconds(every: str) -> float:
     if seconds < LEAST_S:
         raise UsageError(f"--every must be at least {LEAST_S} s, {every} was given", remedy="--every 2s")
     return seconds
+
+
+def _address(text: str) -> tuple[str, int]:
+    """
+    Raises:
+        UsageError: the text is not HOST:PORT.
+    """
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
+        raise UsageError(f"--expose: {shorten(text)!r} is not HOST:PORT", remedy="--expose 127.0.0.1:9108")
+    return host.strip("[]"), int(port)
+
+
+def _expose(watching: Watch, host: str, port: int) -> None:
+    """Until it is interrupted.
+
+    Raises:
+        PreflightRefused: the address cannot be listened on.
+    """
+    from moonpad.watch.expose import exposing
+
+    try:
+        with exposing(watching, host, port):
+            note(f"http://{host}:{port}/metrics answers until Ctrl-C")
+            threading.Event().wait()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise PreflightRefused(f"--expose: cannot listen on {host}:{port}: {why}", remedy="name another port") from None
 
 
 def _targets(names: tuple[str, ...], urls: tuple[str, ...], key_env: str | None) -> tuple[Target, ...]:

@@ -47,8 +47,8 @@ class RequestTimeNames:
     decode: str = ""
     between_tokens: str = ""
     prompt_tokens: str = ""
-    first_token: str = ""
-    whole: str = ""
+    ttft: str = ""
+    e2e: str = ""
     """From a request's arrival to its first token, and to its last."""
 
 

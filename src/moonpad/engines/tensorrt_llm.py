@@ -112,8 +112,8 @@ METRICS: Final = MetricNames(
         queued="trtllm_request_queue_time_seconds",
         prefill="trtllm_request_prefill_time_seconds",
         decode="trtllm_request_decode_time_seconds",
-        first_token="trtllm_time_to_first_token_seconds",
-        whole="trtllm_e2e_request_latency_seconds",
+        ttft="trtllm_time_to_first_token_seconds",
+        e2e="trtllm_e2e_request_latency_seconds",
     ),
 )
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 from moonpad.engines.base import RequestTimeNames
 from moonpad.observe.metrics import BODY_BYTES, LINES, MOST
 
-WATCHED: Final = ("first_token", "between_tokens", "whole")
+WATCHED: Final = ("ttft", "between_tokens", "e2e")
 """Fields of `RequestTimeNames` whose quantiles are watched."""
 
 

@@ -100,7 +100,9 @@ def queue_grows(looks: Sequence[Look], limits: Limits) -> Alert | None:
     now = queue[-1][1]
     if now < limits.queue or late <= early or now <= early:
         return None
-    message = f"{now:.0f} requests wait, {early:.0f} did {duration(queue[-1][0] - queue[0][0])} ago: more come than leave"
+    message = (
+        f"{now:.0f} requests wait, {early:.0f} did {duration(queue[-1][0] - queue[0][0])} ago: more come than leave"
+    )
     remedy = "raise max_num_seqs if the KV cache has room, else send fewer at a time, or add a copy behind a router"
     return Alert("queue-grows", Severity.WARNING, message, remedy)
 
@@ -128,10 +130,10 @@ def preempted(looks: Sequence[Look], limits: Limits) -> Alert | None:
 
 
 def slow_first_token(looks: Sequence[Look], limits: Limits) -> Alert | None:
-    now, first = looks[-1], next((look for look in looks[:-1] if "first_token" in look.times), None)
-    if first is None or "first_token" not in now.times:
+    now, first = looks[-1], next((look for look in looks[:-1] if "ttft" in look.times), None)
+    if first is None or "ttft" not in now.times:
         return None
-    window = now.times["first_token"].since(first.times["first_token"])
+    window = now.times["ttft"].since(first.times["ttft"])
     p90 = window.quantile(0.9)
     if p90 is None or window.count < limits.first_tokens or p90.low_s < limits.first_token_s:
         return None  # the whole bucket must lie above the limit
@@ -150,7 +152,7 @@ def slow_first_token(looks: Sequence[Look], limits: Limits) -> Alert | None:
 
 def restarted(looks: Sequence[Look], limits: Limits) -> Alert | None:
     run = looks[-1].run
-    if run is None or looks[-1].down_on_purpose and run.state is State.STOPPED:
+    if run is None or (looks[-1].down_on_purpose and run.state is State.STOPPED):
         return None
     if run.restarted_s is None or run.restarted_s > limits.restarted_s:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from moonpad.facts.device import DeviceUse
@@ -17,7 +18,8 @@ from moonpad.values.supervision import State
 @dataclass(frozen=True, slots=True)
 class RunFigures:
     """Of a run of ours. `generation` counts the starts, from 1. `restarted_s`: how long ago the last restart was;
-    None without one. `log_path`: the engine's log on this host. `kv_tokens_planned` and `_measured`: capacity of the KV cache; None where it is not known."""
+    None without one. `log_path`: the engine's log on this host. `kv_tokens_planned` and `_measured`: capacity of the KV
+    cache; None where it is not known."""
 
     state: State
     because: str
@@ -74,4 +76,4 @@ def growth(looks: Sequence[Look], name: str) -> float | None:
     values = [value for look in looks if (value := look.figure(name)) is not None]
     if len(values) < 2:
         return None
-    return math.fsum(now - then if now >= then else now for then, now in zip(values, values[1:], strict=False))
+    return math.fsum(now - then if now >= then else now for then, now in pairwise(values))

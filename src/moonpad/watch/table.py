@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 def cells(view: View, name_characters: int | None = None) -> tuple[str, ...]:
     """A row under `HEADS`."""
-    first = view.latencies.get("first_token")
+    first = view.latencies.get("ttft")
     name = safe(view.name.removeprefix("http://"))
     if name_characters is not None and len(name) > name_characters:
         name = f"{name[: name_characters - 1]}…"

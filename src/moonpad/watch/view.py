@@ -13,8 +13,8 @@ from moonpad.values.supervision import State
 from moonpad.watch.alerts import Alert, Limits, alerts_of
 from moonpad.watch.look import Look, growth
 
-TITLES: Final[Mapping[str, str]] = {"first_token": "TTFT", "between_tokens": "ITL", "whole": "E2E"}
-JSON_NAMES: Final[Mapping[str, str]] = {"first_token": "ttft_s", "between_tokens": "itl_s", "whole": "e2e_s"}
+TITLES: Final[Mapping[str, str]] = {"ttft": "TTFT", "between_tokens": "ITL", "e2e": "E2E"}
+JSON_NAMES: Final[Mapping[str, str]] = {"ttft": "ttft_s", "between_tokens": "itl_s", "e2e": "e2e_s"}
 
 
 @dataclass(frozen=True, slots=True)

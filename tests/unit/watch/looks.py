@@ -12,7 +12,9 @@ from moonpad.values.supervision import State
 from moonpad.watch.look import Health, Look, RunFigures
 
 INF = float("inf")
-RUN = RunFigures(State.READY, "one real token came back; /health not checked", kv_tokens_planned=233016.0, spec="k.toml")
+RUN = RunFigures(
+    State.READY, "one real token came back; /health not checked", kv_tokens_planned=233016.0, spec="k.toml"
+)
 
 
 def sound(at: int) -> Look:
@@ -28,7 +30,7 @@ def sound(at: int) -> Look:
         prefix_queries=5000.0 + 40 * at,
     )
     first = Histogram((0.1, 1.0, 10.0, INF), (10.0 + at, 20.0 + 2 * at, 20.0 + 2 * at, 20.0 + 2 * at))
-    return Look(2.0 * at, "k", "http://127.0.0.1:8000", "vllm", Health(200), load, {"first_token": first}, RUN)
+    return Look(2.0 * at, "k", "http://127.0.0.1:8000", "vllm", Health(200), load, {"ttft": first}, RUN)
 
 
 def looks(count: int = 30, change: Callable[[Look, int], Look] = lambda look, at: look) -> tuple[Look, ...]:

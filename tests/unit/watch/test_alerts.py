@@ -35,7 +35,7 @@ def preempting(look: Look, at: int) -> Look:
 
 
 def slow(look: Look, at: int) -> Look:
-    return replace(look, times={"first_token": Histogram((0.1, 1.0, 10.0, INF), (9.0, 10.0, 10.0, 10.0 + at))})
+    return replace(look, times={"ttft": Histogram((0.1, 1.0, 10.0, INF), (9.0, 10.0, 10.0, 10.0 + at))})
 
 
 FAULTS: dict[str, Change] = {
@@ -106,7 +106,7 @@ def test_a_burst_is_no_growing_queue() -> None:
 
 def test_a_bucket_that_reaches_over_the_limit_is_not_judged() -> None:
     wide = Histogram((5.0, 20.0, INF), (0.0, 10.0, 10.0))
-    assert codes((sound(0), replace(sound(1), times={"first_token": wide}))) == []
+    assert codes((sound(0), replace(sound(1), times={"ttft": wide}))) == []
 
 
 def test_an_endpoint_of_others_gets_remedies_without_a_name() -> None:

@@ -134,7 +134,7 @@ def test_one_look_over_http() -> None:
     assert isinstance(look.load, EngineLoad)
     view = make_view((look,))
     assert (view.state, view.alerts) == ("answers", ())
-    for field, name in (("first_token", "time_to_first_token"), ("whole", "e2e_request_latency")):
+    for field, name in (("ttft", "time_to_first_token"), ("e2e", "e2e_request_latency")):
         (count,) = re.findall(rb"^vllm:%s_seconds_count\{.*\} (\S+)$" % name.encode(), METRICS, re.MULTILINE)
         assert look.times[field].count == float(count) > 0
 

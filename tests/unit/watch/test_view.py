@@ -26,12 +26,12 @@ def test_one_look_has_no_rates_and_all_times_since_the_start() -> None:
     view = make_view(looks(1))
     assert (view.output_tokens_per_s, view.preemptions) == (None, None)
     assert view.prefix_hit_rate == 100 / 5000
-    assert view.latencies["first_token"].over_s is None
-    assert view.latencies["first_token"].histogram.count == 20.0
+    assert view.latencies["ttft"].over_s is None
+    assert view.latencies["ttft"].histogram.count == 20.0
 
 
 def test_quantiles_are_of_the_window() -> None:
-    latency = make_view(looks(30)).latencies["first_token"]
+    latency = make_view(looks(30)).latencies["ttft"]
     assert (latency.over_s, latency.histogram.count) == (58.0, 58.0)
     quantile = latency.histogram.quantile(0.75)
     assert quantile is not None
@@ -63,7 +63,9 @@ def test_states() -> None:
 
 def test_a_row_is_at_most_80_columns() -> None:
     view = make_view(looks(30))
-    head, row = columns([cells(replace(view, name="an-endpoint-with-a-long-name", state="unattended"), NAME_CHARACTERS)])
+    head, row = columns(
+        [cells(replace(view, name="an-endpoint-with-a-long-name", state="unattended"), NAME_CHARACTERS)]
+    )
     assert len(row) <= 80
     assert len(head) <= 80
     assert row.split()[2:] == ["1", "4", "0", "97%", "20", "100", "0.82"]
@@ -72,11 +74,18 @@ def test_a_row_is_at_most_80_columns() -> None:
 
 def test_details() -> None:
     last = replace(
-        loaded(sound(29), kv_usage=0.99, waiting=3.0), devices=(DeviceUse(0, 612.0, 0.97, 7 << 30),), log=("\x1b[1m INFO",)
+        loaded(sound(29), kv_usage=0.99, waiting=3.0),
+        devices=(DeviceUse(0, 612.0, 0.97, 7 << 30),),
+        log=("\x1b[1m INFO",),
     )
-    lines = [line.text for line in details(make_view((*looks(28), loaded(sound(28), kv_usage=0.99, waiting=3.0), last)))]
+    lines = [
+        line.text for line in details(make_view((*looks(28), loaded(sound(28), kv_usage=0.99, waiting=3.0), last)))
+    ]
     assert lines[0] == "warning: the KV cache is 99% full, and 3 requests wait"
-    assert "KV cache of 233,016 tokens planned  0 preemptions in 58 s  25.0% of prompt tokens from the prefix cache" in lines
+    assert (
+        "KV cache of 233,016 tokens planned  0 preemptions in 58 s  25.0% of prompt tokens from the prefix cache"
+        in lines
+    )
     assert "device 0   used    7.0 GiB  power  612 W  busy   97%" in lines
     assert lines[-1] == "| \\x1b[1m INFO", "a log cannot move the cursor"
 
