@@ -36,7 +36,9 @@ LIMIT_S: Final = 2.0
 ANSWER_S: Final = 0.8
 """For each answer of an engine; the keeper's and the files have the rest."""
 DEVICES_EVERY_S: Final = 10.0
-"""A vendor's tool costs some tenths of a second of the processor each time."""
+DEVICES_SELDOM_S: Final = 60.0
+DEVICES_SHARE: Final = 0.005
+"""A vendor's tool may run for this share of the time: one that takes half a second is asked each minute at most."""
 LOG_LINES: Final = 3
 WINDOW_S: Final = 60.0
 """Quantiles, preemptions and alerts are of the last minute."""
@@ -100,7 +102,7 @@ class Watch:
         self._open: list[_Question[Look] | None] = [None] * len(self.targets)
         self._devices: tuple[DeviceUse, ...] | Unknown = Unknown("not asked yet")
         self._device_question: _Question[tuple[DeviceUse, ...] | Unknown] | None = None
-        self._devices_at_s = float("-inf")
+        self._devices_at_s, self._devices_every_s = float("-inf"), DEVICES_EVERY_S
 
     def look(self) -> None:
         """Adds one look at each endpoint to `looks`, after `limit_s` at most, and forgets those older than a minute."""
@@ -129,10 +131,17 @@ class Watch:
             looks.popleft()
 
     def _begin_devices(self, now_s: float) -> None:
-        due = now_s - self._devices_at_s >= DEVICES_EVERY_S
+        due = now_s - self._devices_at_s >= self._devices_every_s
         if self._device_question is None and due and any(target.here for target in self.targets):
             self._devices_at_s = now_s
-            self._device_question = _Question(lambda: self._ask_devices(DEVICES_EVERY_S))
+            self._device_question = _Question(self._timed_devices)
+
+    def _timed_devices(self) -> tuple[DeviceUse, ...] | Unknown:
+        begun_s = self._clock()
+        uses = self._ask_devices(DEVICES_EVERY_S)
+        took_s = self._clock() - begun_s
+        self._devices_every_s = min(DEVICES_SELDOM_S, max(DEVICES_EVERY_S, took_s / DEVICES_SHARE))
+        return uses
 
     def _end_devices(self, until_s: float) -> None:
         if self._device_question is None:

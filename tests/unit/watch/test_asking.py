@@ -83,6 +83,20 @@ def test_devices_are_asked_seldom_and_stand_at_those_on_this_host() -> None:
     assert (here, there) == ((use,), None)
 
 
+def test_a_slow_tool_is_asked_more_seldom() -> None:
+    clock, asked = Clock(), []
+
+    def ask(limit_s: float) -> Unknown:
+        asked.append(clock.now_s)
+        clock.now_s += 0.1
+        return Unknown("no tool")
+
+    watch = Watch((HERE,), limit_s=5.0, clock=clock, ask_target=answered, ask_devices=ask)
+    for clock.now_s in (0.0, 10.0, 19.0, 21.0, 30.0):
+        watch.look()
+    assert asked == [0.0, 21.0], "a half percent of the time: each 20 s"
+
+
 def test_a_question_that_fails_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
 
