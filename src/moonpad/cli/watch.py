@@ -32,6 +32,7 @@ def watch(
     once: bool = False,
     prometheus: Path | None = None,
     expose: str | None = None,
+    web: int | None = None,
     json: Json = False,
 ) -> None:
     """Watch endpoints: state and restarts, load, latencies, KV cache, devices, log, and what is wrong with them.
@@ -55,6 +56,8 @@ def watch(
         With --expose, the configuration scrapes that address too.
     expose
         Answer a Prometheus at this HOST:PORT with what engines do not tell: states, generations, KV cache, devices.
+    web
+        Show one page at this port of the loopback; 0 takes a free one.
     """
     every_s = _seconds(every)
     address = _address(expose) if expose else ("", 0)
@@ -69,6 +72,8 @@ def watch(
     watching = Watch(watched)
     if expose is not None:
         _expose(watching, *address)
+    if web is not None:
+        _web(watching, web, every_s)
     if once:
         watching.look()
         time.sleep(every_s)
@@ -126,6 +131,28 @@ def _expose(watching: Watch, host: str, port: int) -> None:
     except OSError as error:
         why = error.strerror or str(error)
         raise PreflightRefused(f"--expose: cannot listen on {host}:{port}: {why}", remedy="name another port") from None
+
+
+def _web(watching: Watch, port: int, every_s: float) -> None:
+    """Until it is interrupted.
+
+    Raises:
+        UsageError: there is no such port.
+        PreflightRefused: it cannot be listened on.
+    """
+    from moonpad.watch.web import show_until_interrupted
+
+    if not 0 <= port < 65536:
+        raise UsageError(f"--web: there is no port {port}", remedy="--web 8090, or --web 0 for a free one")
+    try:
+        show_until_interrupted(
+            lambda: _document(_look(watching)), every_s, port, lambda at: note(f"{at} until Ctrl-C"), time.sleep
+        )
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise PreflightRefused(
+            f"--web: cannot listen on port {port}: {why}", remedy="--web 0 takes a free one"
+        ) from None
 
 
 def _targets(names: tuple[str, ...], urls: tuple[str, ...], key_env: str | None) -> tuple[Target, ...]:

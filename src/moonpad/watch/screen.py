@@ -31,8 +31,8 @@ class WatchScreen(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
         Binding("up,k", "move(-1)", "Up", show=False, priority=True),
-        Binding("down,j", "move(1)", "Down", key_display="↑↓", priority=True),
-        Binding("tab", "app.focus_next", "Scroll"),
+        Binding("down,j", "move(1)", "Choose", key_display="↑↓", priority=True),
+        Binding("tab", "focus_next", "Scroll", priority=True),
         Binding("r", "look", "Look now"),
     ]
     ENABLE_COMMAND_PALETTE = False
@@ -49,6 +49,7 @@ class WatchScreen(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
+        self.title = "moonpad watch"
         table = self._table()
         for head in HEADS:
             table.add_column(head, key=head)
