@@ -5,11 +5,13 @@ Only `/health` and `/metrics` are asked, never a token: no request of a user wai
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from moonpad.engines import ENGINES
@@ -40,6 +42,9 @@ DEVICES_SELDOM_S: Final = 60.0
 DEVICES_SHARE: Final = 0.005
 """A vendor's tool may run for this share of the time: one that takes half a second is asked each minute at most."""
 LOG_LINES: Final = 3
+LOG_READ: Final = 60
+"""Lines looked through for them."""
+_OWN: Final = re.compile(r'"GET /(?:health|metrics)\b')
 WINDOW_S: Final = 60.0
 """Quantiles, preemptions and alerts are of the last minute."""
 NO_ANSWER: Final = "no answer within {:.0f} s"
@@ -169,7 +174,7 @@ def look_at(target: Target, at_s: float) -> Look:
     if folder is not None:
         try:
             endpoint = replace(keyless_endpoint_of(folder), key=target.endpoint.key)
-            run, log = _run_figures(folder, endpoint), tuple(last_lines(folder.log_path, LOG_LINES))
+            run, log = _run_figures(folder, endpoint), log_lines(folder.log_path)
         except (MoonpadError, OSError, LookupError, ValueError) as error:
             trouble = f"the run's files cannot be read: {str(error)[:200] or type(error).__name__}"
     answer = ask_health(endpoint, ANSWER_S)
@@ -183,6 +188,12 @@ def look_at(target: Target, at_s: float) -> Look:
         load, times = read_load(body, metrics), read_histograms(body, metrics.times)
     health = Health(answer.status, answer.text[:200], answer.timed_out)
     return Look(at_s, target.name, endpoint.root_url, engine, health, load, times, run, None, log, trouble)
+
+
+def log_lines(path: Path) -> tuple[str, ...]:
+    """The last lines of an engine's log, without those in which it notes that it was asked how it does."""
+    lines = [line for line in last_lines(path, LOG_READ) if not _OWN.search(line)]
+    return tuple(lines[-LOG_LINES:])
 
 
 def _names(engine: str, body: bytes | Unknown) -> tuple[str, MetricNames] | None:
