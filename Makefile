@@ -89,4 +89,4 @@ format: install
 # Rewrites the lock from pyproject.toml; needs uv on the PATH.
 lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 \
-		--extra test --extra lint pyproject.toml requirements/build.in -o requirements/dev.txt
+		--extra test --extra lint --extra watch pyproject.toml requirements/build.in -o requirements/dev.txt

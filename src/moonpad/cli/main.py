@@ -28,6 +28,7 @@ VERBS = (
     ("doctor", "moonpad.cli.doctor:doctor", "Look at hosts before a start, and at logs after one."),
     ("up", "moonpad.cli.up:up", "Start what a spec says, and wait until it answers with a real token."),
     ("status", "moonpad.cli.status:status", "Show which endpoints are up, and their states."),
+    ("watch", "moonpad.cli.watch:watch", "Watch endpoints: load, latencies, caches, devices, and what is wrong."),
     ("logs", "moonpad.cli.logs:logs", "Show the engine's log."),
     ("chat", "moonpad.cli.chat:chat", "Talk with an endpoint in the terminal."),
     ("down", "moonpad.cli.down:down", "Stop a run and everything that it started."),

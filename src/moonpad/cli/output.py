@@ -66,6 +66,12 @@ def emit_json(document: object) -> None:
     emit("", document, json=True)
 
 
+def emit_json_line(document: object) -> None:
+    """One of several documents, on a line of its own, for a reader that follows."""
+    sys.stdout.write(visible_json(json_module.dumps(redacted(document), ensure_ascii=False)) + "\n")
+    sys.stdout.flush()
+
+
 def note(text: str) -> None:
     err().print(text)
 

@@ -47,6 +47,9 @@ class RequestTimeNames:
     decode: str = ""
     between_tokens: str = ""
     prompt_tokens: str = ""
+    ttft: str = ""
+    e2e: str = ""
+    """From a request's arrival to its first token, and to its last."""
 
 
 NO_TIMES: Final = RequestTimeNames()

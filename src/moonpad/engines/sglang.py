@@ -157,6 +157,8 @@ METRICS: Final = MetricNames(
         queued="sglang:queue_time_seconds",
         between_tokens="sglang:inter_token_latency_seconds",
         prompt_tokens="sglang:prompt_tokens_histogram",
+        ttft="sglang:time_to_first_token_seconds",
+        e2e="sglang:e2e_request_latency_seconds",
     ),
 )
 

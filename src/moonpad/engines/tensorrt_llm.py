@@ -19,6 +19,7 @@ from moonpad.engines.base import (
     API,
     Engine,
     MetricNames,
+    RequestTimeNames,
     listen_on,
     node_process,
     refuse_layout,
@@ -106,6 +107,14 @@ METRICS: Final = MetricNames(
     kv_cache_usage="trtllm_kv_cache_utilization",
     generation_tokens="",
     prompt_tokens="",
+    # tensorrt_llm/metrics/collector.py. Its time per output token is a mean over a request: none between two tokens.
+    times=RequestTimeNames(
+        queued="trtllm_request_queue_time_seconds",
+        prefill="trtllm_request_prefill_time_seconds",
+        decode="trtllm_request_decode_time_seconds",
+        ttft="trtllm_time_to_first_token_seconds",
+        e2e="trtllm_e2e_request_latency_seconds",
+    ),
 )
 
 # `owned_by`: serve/openai_protocol.py.

@@ -197,5 +197,7 @@ METRICS: Final = MetricNames(
         decode="vllm:request_decode_time_seconds",
         between_tokens="vllm:inter_token_latency_seconds",
         prompt_tokens="vllm:request_prompt_tokens",
+        ttft="vllm:time_to_first_token_seconds",
+        e2e="vllm:e2e_request_latency_seconds",
     ),
 )
