@@ -6,7 +6,8 @@ Three commands, one after the other: `--json` and the screen (in a terminal of 8
 at a server of this script that answers what eight data-parallel ranks of vLLM answer: 3,000 lines, of which a watch
 reads a quarter. The time of a command's start is left out: it begins to count at the second look. Its children count
 too. The counters of that server stand still while requests run, so that the watch must call it hung; of the run of ours
-no alert may be told. No vendor's tool was on the machine of the recorded run: those are called every 10 s, and cost extra.
+no alert may be told. No vendor's tool was on the machine of the recorded run: those are called at most every 10 s, and
+cost extra.
 """
 
 from __future__ import annotations
