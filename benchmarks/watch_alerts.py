@@ -3,9 +3,9 @@
     python -m benchmarks.watch_alerts --engine real --minutes 10 --out benchmarks/results/watch_alerts.json
 
 One run under one watch (`--json`, a look every 2 s), in phases: sound (two streams), a crowd (two more streams every
-two seconds), its end, a core that is stopped (SIGSTOP) with requests in it, its end, a core that is killed. Of each phase
-the alerts that were told, with the seconds until the first of each. `silent_after_s`: until none was told any more;
-None where that did not happen in time.
+two seconds), its end, a core that is stopped (SIGSTOP) with requests in it, its end, a core that is killed. Of each
+phase the alerts that were told, with the seconds until the first of each. `silent_after_s`: until none was told any
+more; None where that did not happen in time.
 """
 
 from __future__ import annotations
