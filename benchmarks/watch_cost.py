@@ -5,13 +5,16 @@
 Three commands, one after the other: `--json` and the screen (in a terminal of 80 × 24) at the run of ours, and `--json`
 at a server of this script that answers what eight data-parallel ranks of vLLM answer: 3,000 lines, of which a watch
 reads a quarter. The time of a command's start is left out: it begins to count at the second look. Its children count
-too. No vendor's tool was on the machine of the recorded run: those are called every 10 s, and cost extra.
+too. The counters of that server stand still while requests run, so that the watch must call it hung; of the run of ours
+no alert may be told. No vendor's tool was on the machine of the recorded run: those are called at most every 10 s, and
+cost extra.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
+import json
 import os
 import pty
 import shutil
@@ -23,6 +26,7 @@ import tempfile
 import termios
 import threading
 import time
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -93,7 +97,7 @@ class Command:
             env=environment, stdin=theirs, stdout=output, stderr=theirs,
         )  # fmt: skip
         os.close(theirs)
-        self.written = 0
+        self.written, self._output = 0, bytearray()
         source = ours if terminal else self._process.stdout.fileno()  # type: ignore[union-attr]
         threading.Thread(target=self._read, args=(source,), daemon=True).start()
         if not terminal:
@@ -104,6 +108,7 @@ class Command:
         try:
             while data := os.read(source, 1 << 16):
                 self.written += len(data)
+                self._output += data
         except OSError:
             return
 
@@ -130,6 +135,12 @@ class Command:
             "share_of_a_core": round(used_s / passed_s, 5),
             "bytes_written": self.written - bytes_before,
         }
+
+    def said(self) -> dict[str, Any]:
+        """Of a command that writes JSON: how many looks it showed, and how many of them had which alert."""
+        documents = [json.loads(line) for line in self._output.splitlines() if line.endswith(b"}")]
+        codes = [alert["code"] for document in documents for row in document["endpoints"] for alert in row["alerts"]]
+        return {"looks": len(documents), "alerts": dict(Counter(codes))}
 
     def end(self) -> None:
         self._process.send_signal(signal.SIGINT)
@@ -165,6 +176,7 @@ def main() -> None:
                 rows[name] = command.measure(args.seconds)
             finally:
                 command.end()
+            rows[name] |= {} if terminal else command.said()
     finally:
         streams.stop()
         stage.down()

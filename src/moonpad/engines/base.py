@@ -68,6 +68,9 @@ class MetricNames:
     prefix_hits: str = ""
     prefix_queries: str = ""
     """Tokens that were found in the prefix cache, and that were looked for."""
+    drafted: str = ""
+    accepted: str = ""
+    """Tokens that speculative decoding guessed, and those of them that the model took."""
     times: RequestTimeNames = NO_TIMES
 
 

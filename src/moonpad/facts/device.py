@@ -44,6 +44,7 @@ class DeviceUse:
     power_w: float | None
     busy: float | None
     used_bytes: int | None
+    temperature_c: float | None = None
 
     @classmethod
     def of(cls, index: int, power_w: float | None, percent: float | None, used_bytes: float | Unknown | None) -> Self:

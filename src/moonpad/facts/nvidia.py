@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
@@ -23,7 +24,7 @@ BASIC: Final = ("index", "name", "uuid", "memory.total", "memory.used", "driver_
 FIELDS: Final = (*BASIC, "mig.mode.current", "compute_cap", "ecc.errors.uncorrected.volatile.total")
 """Drivers before 510 do not know `compute_cap`, and then refuse the whole question."""
 
-USE: Final = ("index", "power.draw", "utilization.gpu", "memory.used")
+USE: Final = ("index", "power.draw", "utilization.gpu", "memory.used", "temperature.gpu")
 
 _NOT_SAID: Final = re.compile(r"\[(N/A|Not Supported|Insufficient Permissions|Not Found)\]|N/A|", re.IGNORECASE)
 _BROKEN: Final = re.compile(r"\[?(Unknown Error|GPU is lost|GPU requires reset|ERR!)\]?", re.IGNORECASE)
@@ -83,9 +84,10 @@ def parse_use(text: str) -> tuple[DeviceUse, ...]:
     uses = []
     for line in text.splitlines():
         index, *values = (value.strip() for value in line.split(","))
-        if len(values) == len(USE) - 1 and index.isascii() and index.isdigit():
-            power_w, percent, mib = map(number_or_none, values)
-            uses.append(DeviceUse.of(int(index), power_w, percent, None if mib is None else mib * MIB))
+        if len(values) in (3, len(USE) - 1) and index.isascii() and index.isdigit():
+            power_w, percent, mib, *heat = map(number_or_none, values)
+            use = DeviceUse.of(int(index), power_w, percent, None if mib is None else mib * MIB)
+            uses.append(replace(use, temperature_c=heat[0] if heat else None))
     return tuple(uses)
 
 

@@ -37,6 +37,8 @@ class EngineLoad:
     preemptions: float | None = None
     prefix_hits: float | None = None
     prefix_queries: float | None = None
+    drafted: float | None = None
+    accepted: float | None = None
 
 
 def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> EngineLoad | Unknown:
@@ -94,6 +96,8 @@ def read_load(body: bytes, names: MetricNames) -> EngineLoad | Unknown:
         preemptions=total(names.preemptions),
         prefix_hits=total(names.prefix_hits),
         prefix_queries=total(names.prefix_queries),
+        drafted=total(names.drafted),
+        accepted=total(names.accepted),
     )
 
 

@@ -21,6 +21,7 @@ PANELS: Final[tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]] = (
     ("Time of a request", "s", (("moonpad:e2e_seconds:quantile", "p{{quantile}}"),)),
     ("Time in the queue", "s", (("moonpad:queued_seconds:quantile", "p{{quantile}}"),)),
     ("KV cache", "percentunit", (("moonpad:kv_usage", "in use"), ("moonpad:prefix_hit_ratio", "prefix hits"))),
+    ("Speculative decoding", "percentunit", (("moonpad:acceptance_ratio", "accepted"),)),
     ("Preemptions a second", "short", (("moonpad:preemptions:rate", "preempted"),)),
     ("Generation", "short", (("moonpad_run_generation", "generation"),)),
     ("Device memory", "bytes", (("moonpad_device_used_bytes", "device {{device}}"),)),

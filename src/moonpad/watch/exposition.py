@@ -23,6 +23,7 @@ HELP: Final = {
     "moonpad_device_used_bytes": "Memory of a device in use.",
     "moonpad_device_power_watts": "Power that a device draws.",
     "moonpad_device_busy_ratio": "Share of time in which a device works.",
+    "moonpad_device_temperature_celsius": "Temperature of a device.",
 }
 """All are gauges. Devices are this host's, whichever endpoint uses them."""
 
@@ -57,6 +58,7 @@ def _samples(look: Look) -> Iterator[Sample]:
             ("moonpad_device_used_bytes", use.used_bytes),
             ("moonpad_device_power_watts", use.power_w),
             ("moonpad_device_busy_ratio", use.busy),
+            ("moonpad_device_temperature_celsius", use.temperature_c),
         ):
             if value is not None:
                 yield name, (("device", str(use.index)),), float(value)

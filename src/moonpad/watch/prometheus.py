@@ -122,9 +122,13 @@ def _recorded(engines: Sequence[MetricNames]) -> Iterator[dict[str, Any]]:
     ):
         if expr := _either(map(_rate, _named(engines, field))):
             yield {"record": record, "expr": expr}
-    pairs = dict.fromkeys((each.prefix_hits, each.prefix_queries) for each in engines)
-    if expr := _either(f"({_rate(hits)} / {_rate(queries)})" for hits, queries in pairs if hits and queries):
-        yield {"record": "moonpad:prefix_hit_ratio", "expr": expr}
+    for record, part, whole in (
+        ("moonpad:prefix_hit_ratio", "prefix_hits", "prefix_queries"),
+        ("moonpad:acceptance_ratio", "accepted", "drafted"),
+    ):
+        pairs = dict.fromkeys((str(getattr(each, part)), str(getattr(each, whole))) for each in engines)
+        if expr := _either(f"({_rate(some)} / {_rate(every)})" for some, every in pairs if some and every):
+            yield {"record": record, "expr": expr}
     for field, record in TIMES.items():
         names = _named([each.times for each in engines], field)
         for share in QUANTILES if names else ():

@@ -10,6 +10,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.message import Message
 from textual.widgets import DataTable, Footer, Static
 
 from moonpad.watch.asking import Watch
@@ -17,6 +18,14 @@ from moonpad.watch.table import HEADS, NAME_CHARACTERS, NUMBERS_FROM, cells, det
 from moonpad.watch.view import View, make_view
 
 TONES: Final = {"error": "bold red", "warning": "yellow", "head": "bold", "quiet": "dim", "": ""}
+
+
+class Looked(Message):
+    """A look is over, in its thread."""
+
+    def __init__(self, views: list[View]) -> None:
+        super().__init__()
+        self.views = views
 
 
 class WatchScreen(App[None]):
@@ -81,11 +90,10 @@ class WatchScreen(App[None]):
     def _look(self) -> None:
         self._watching.look()
         views = [make_view(tuple(looks)) for looks in self._watching.looks]
-        if self.is_running:
-            self.call_from_thread(self._show, views)
+        self.post_message(Looked(views))  # also where the screen has just ended, when nobody takes it
 
-    def _show(self, views: list[View]) -> None:
-        self._views = views
+    def on_looked(self, looked: Looked) -> None:
+        self._views = views = looked.views
         table = self._table()
         for at, view in enumerate(views):
             tone = str(view.alerts[0].severity) if view.alerts else ""

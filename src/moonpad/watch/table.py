@@ -108,13 +108,16 @@ def _cache(view: View) -> Iterator[str]:
         yield f"{view.preemptions:.0f} preemptions in {view.window_s:.0f} s"
     if view.prefix_hit_rate is not None:
         yield f"{view.prefix_hit_rate:.1%} of prompt tokens from the prefix cache"
+    if view.acceptance is not None:
+        yield f"{view.acceptance:.1%} of drafted tokens accepted"
 
 
 def _device(use: DeviceUse) -> str:
     used = "-" if use.used_bytes is None else f"{use.used_bytes / GIB:.1f} GiB"
     power = "-" if use.power_w is None else f"{use.power_w:.0f} W"
     busy = "-" if use.busy is None else f"{use.busy:.0%}"
-    return f"device {use.index:<3} used {used:>10}  power {power:>6}  busy {busy:>5}"
+    heat = "" if use.temperature_c is None else f"  {use.temperature_c:.0f} °C"
+    return f"device {use.index:<3} used {used:>10}  power {power:>6}  busy {busy:>5}{heat}"
 
 
 def _count(value: float | None) -> str:

@@ -28,8 +28,8 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """None wherever the engine does not report a figure, or one look is not enough for it. `preemptions` and
-    `prefix_hit_rate` are of the window; the rate of prefix hits is from 0 to 1."""
+    """None wherever the engine does not report a figure, or one look is not enough for it. `preemptions`,
+    `prefix_hit_rate` and `acceptance` (of drafted tokens) are of the window; the two rates are from 0 to 1."""
 
     name: str
     url: str
@@ -48,6 +48,7 @@ class View:
     latencies: Mapping[str, Latency]
     preemptions: float | None
     prefix_hit_rate: float | None
+    acceptance: float | None
     window_s: float
     devices: tuple[DeviceUse, ...]
     why_no_devices: str
@@ -68,6 +69,7 @@ class View:
             "window_s": round(self.window_s, 3),
             "preemptions": self.preemptions,
             "prefix_hit_rate": _rounded(self.prefix_hit_rate, 4),
+            "speculative_acceptance": _rounded(self.acceptance, 4),
             "devices": [asdict(use) for use in self.devices],
             "not_reported": {
                 name: why for name, why in (("load", self.why_no_load), ("devices", self.why_no_devices)) if why
@@ -101,7 +103,8 @@ def make_view(looks: Sequence[Look], limits: Limits = Limits()) -> View:
         output_tokens_per_s=_rate(before, now, "generation_tokens"),
         latencies={field: _latency(looks, field) for field in WATCHED if field in now.times},
         preemptions=growth(looks, "preemptions"),
-        prefix_hit_rate=_hit_rate(looks),
+        prefix_hit_rate=_share(looks, "prefix_hits", "prefix_queries"),
+        acceptance=_share(looks, "accepted", "drafted"),
         window_s=now.at_s - looks[0].at_s,
         devices=uses if isinstance(uses, tuple) else (),
         why_no_devices=uses.reason if isinstance(uses, Unknown) else "",
@@ -142,12 +145,12 @@ def _latency(looks: Sequence[Look], field: str) -> Latency:
     return Latency(now, None)
 
 
-def _hit_rate(looks: Sequence[Look]) -> float | None:
-    """Of the window; where no prompt came in it, of all since the engine's start."""
-    hits, queries = growth(looks, "prefix_hits"), growth(looks, "prefix_queries")
-    if not queries:
-        hits, queries = looks[-1].figure("prefix_hits"), looks[-1].figure("prefix_queries")
-    return hits / queries if hits is not None and queries else None
+def _share(looks: Sequence[Look], part: str, whole: str) -> float | None:
+    """Of the window; where `whole` did not grow in it, of all since the engine's start."""
+    some, every = growth(looks, part), growth(looks, whole)
+    if not every:
+        some, every = looks[-1].figure(part), looks[-1].figure(whole)
+    return some / every if some is not None and every else None
 
 
 def _rounded(value: float | None, digits: int = 2) -> float | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.facts import amd, ascend
+from moonpad.facts import amd, ascend, nvidia
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.devices import device_use
 from moonpad.facts.probe import Unknown
@@ -63,3 +63,11 @@ def test_the_first_tool_that_answers(tmp_path: Path, monkeypatch: pytest.MonkeyP
     broken = device_use(5.0)
     assert isinstance(broken, Unknown)
     assert "broken" in broken.reason
+
+
+def test_nvidia_smi_with_and_without_the_temperature() -> None:
+    with_heat, without = "0, 612.00, 97, 181412, 71\n", "1, [N/A], [N/A], 284\n"
+    assert nvidia.parse_use(with_heat + without) == (
+        DeviceUse(0, 612.0, 0.97, 181412 * MIB, 71.0),
+        DeviceUse(1, None, None, 284 * MIB),
+    )

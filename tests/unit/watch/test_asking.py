@@ -148,7 +148,8 @@ def test_one_look_at_the_recorded_metrics_of_the_real_engine() -> None:
     assert asked == ["/health", "/metrics"], "never a request of a user's kind"
     assert look.engine == "vllm"
     assert isinstance(look.load, EngineLoad)
-    assert None not in [look.figure(field.name) for field in fields(EngineLoad)]
+    missing = [field.name for field in fields(EngineLoad) if look.figure(field.name) is None]
+    assert missing == ["drafted", "accepted"], "it was started without speculative decoding"
     view = make_view((look,))
     assert (view.state, view.alerts) == ("answers", ())
     for field, name in (

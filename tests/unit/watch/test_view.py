@@ -75,7 +75,7 @@ def test_a_row_is_at_most_80_columns() -> None:
 def test_details() -> None:
     last = replace(
         loaded(sound(29), kv_usage=0.99, waiting=3.0),
-        devices=(DeviceUse(0, 612.0, 0.97, 7 << 30),),
+        devices=(DeviceUse(0, 612.0, 0.97, 7 << 30, 71.0),),
         log=("\x1b[1m INFO",),
     )
     lines = [
@@ -86,7 +86,7 @@ def test_details() -> None:
         "KV cache of 233,016 tokens planned  0 preemptions in 58 s  25.0% of prompt tokens from the prefix cache"
         in lines
     )
-    assert "device 0   used    7.0 GiB  power  612 W  busy   97%" in lines
+    assert "device 0   used    7.0 GiB  power  612 W  busy   97%  71 °C" in lines
     assert lines[-1] == "| \\x1b[1m INFO", "a log cannot move the cursor"
 
 
@@ -96,3 +96,10 @@ def test_json_is_whole() -> None:
     assert document["latency"]["ttft_s"]["p50"] == {"value": 0.1, "low": 0.0, "high": 0.1}
     assert document["kv_tokens"] == {"planned": 233016.0, "measured": None}
     assert document["alerts"] == []
+
+
+def test_acceptance_of_drafted_tokens() -> None:
+    view = make_view(looks(5, lambda look, at: loaded(look, drafted=100.0 * at, accepted=70.0 * at)))
+    assert view.acceptance == 0.7
+    assert any("70.0% of drafted tokens accepted" in line.text for line in details(view))
+    assert make_view(looks(5)).acceptance is None

@@ -2,10 +2,11 @@
 // All text of others goes in by textContent, never as markup. Each series keeps POINTS numbers: memory does not grow.
 const POINTS = 300;
 const SVG = "http://www.w3.org/2000/svg";
+// Key, label, figure, how it is written, and the top of the chart where it is fixed.
 const CHARTS = [
   ["running", "requests that run", (e) => e.running, (v) => v.toFixed(0)],
   ["waiting", "requests that wait", (e) => e.waiting, (v) => v.toFixed(0)],
-  ["kv", "KV cache in use", (e) => e.kv_usage, (v) => (100 * v).toFixed(0) + " %"],
+  ["kv", "KV cache in use", (e) => e.kv_usage, (v) => (100 * v).toFixed(0) + " %", 1],
   ["in", "tokens/s in", (e) => e.tokens_per_s.in, (v) => v.toFixed(0)],
   ["out", "tokens/s out", (e) => e.tokens_per_s.out, (v) => v.toFixed(0)],
   ["ttft", "TTFT p90", (e) => e.latency.ttft_s?.p90?.value ?? null, (v) => v.toPrecision(3) + " s"],
@@ -57,8 +58,9 @@ function add(parts, endpoint) {
 }
 
 function draw(parts) {
-  for (const one of parts.charts.values()) {
-    const top = Math.max(1e-9, ...one.points.filter((value) => value !== null));
+  for (const [key, , , , fixed] of CHARTS) {
+    const one = parts.charts.get(key);
+    const top = fixed ?? Math.max(1e-9, ...one.points.filter((value) => value !== null));
     const from = POINTS - one.points.length;
     const pairs = one.points.map((value, at) => value === null ? "" : `${from + at},${98 - 95 * value / top}`);
     one.line.setAttribute("points", pairs.join(" ").trim());
