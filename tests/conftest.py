@@ -111,6 +111,16 @@ def _state_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 
 @pytest.fixture(autouse=True)
+def _no_signal_handler_of_another_test() -> Iterator[None]:
+    """A command that is interrupted within this process leaves its signals ignored, as it would at its end."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
 def _no_secret_of_another_test() -> Iterator[None]:
     """What a test has as a key may be a plain word of the next one."""
     yield

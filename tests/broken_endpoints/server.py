@@ -116,6 +116,8 @@ class BrokenEndpoint(Answers):
     async def read(self, request: web.Request) -> dict[str, Any] | web.Response:
         if not self.lets_in(request):
             return error(401, "Unauthorized")
+        if "busy" in self.faults:  # no fault of it
+            await asyncio.sleep(0.12)
         if self.dead:
             return error(500, "EngineCore encountered an issue")
         try:

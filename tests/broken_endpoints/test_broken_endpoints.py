@@ -10,7 +10,7 @@ import pytest
 from moonpad.values.secret import Secret
 from moonpad.verify.api import Deadlines
 from moonpad.verify.probe import Status
-from moonpad.verify.probes import LONG_PROBES
+from moonpad.verify.probes import LONG_PROBES, wrong_requests
 from moonpad.verify.runner import Report, verify
 from tests.broken_endpoints.faults import FAULTS, Fault
 from tests.broken_endpoints.server import BrokenEndpoint, serve
@@ -51,6 +51,15 @@ def test_nothing_is_said_of_a_sound_endpoint(key: str) -> None:
     assert failed_of(report) == set(), report.as_json()
     assert skipped == (set() if key else {"auth"}), report.as_json()
     assert not any(result.outcome.findings for result in report.results)
+
+
+def test_a_busy_server_that_is_late_with_everything_is_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wrong_requests, "WITHIN_S", 0.1)
+    monkeypatch.setattr(wrong_requests, "ATTEMPTS", 1)
+    (result,) = report_on("busy", only=("bad_requests",)).results
+    assert result.outcome.status is Status.PASS, result.outcome.because
+    (late,) = report_on("broken JSON is refused late", only=("bad_requests",)).results
+    assert late.outcome.status is Status.FAIL
 
 
 def test_long_probes_pass_on_a_sound_endpoint() -> None:

@@ -21,6 +21,8 @@ NO_MODEL: Final = "moonpad-no-such-model"
 WITHIN_S: Final = 1.0
 ATTEMPTS: Final = 3
 LIMIT_S: Final = 20.0
+BUSY: Final = 2.0
+"""Times the answer to a right request, asked just after."""
 LARGE: Final = "4 MB of text"
 HELLO: Final = [{"role": "user", "content": "Hello!"}]
 
@@ -100,10 +102,13 @@ async def bad_requests(api: Api) -> Outcome:
         # The large one is read and counted before it can be refused.
         if took_s > slowest_s and what != LARGE:
             slowest, slowest_s = what, took_s
-    if slowest_s > WITHIN_S:
+    begun_s = time.monotonic()
+    await ask(api, greedy("Hello!", max_tokens=1))
+    right_s = time.monotonic() - begun_s
+    # A busy server is late with right requests too, and nothing is wrong with how it refuses the others.
+    if slowest_s > max(WITHIN_S, BUSY * right_s):
         message = f"{slowest} is refused after {slowest_s:.1f} s, expected within {WITHIN_S:.0f} s"
         return failed(Code.BAD_REQUEST, WHERE, message, "run it again when the server is idle")
-    await ask(api, greedy("Hello!", max_tokens=1))
     count = f"{len(requests) - len(warnings)} of {len(requests)} wrong requests are refused"
     return passed(f"{count}, the slowest after {slowest_s * 1000:.0f} ms; the server still answers", *warnings)
 
