@@ -18,6 +18,10 @@ RESERVED: Final = {"sglang": 0.7, "sglang-cpu": 0.7, "ktransformers": 0.7, "tens
 """For which share of an answer's longest length room has to be there before a request is admitted: SGLang's
 `init_new_token_ratio`, TensorRT-LLM's capacity scheduler GUARANTEED_NO_EVICT. vLLM asks for the next step's alone, and
 preempts."""
+WHOLE_PROMPTS: Final = frozenset({"vllm-cpu"})
+"""With MLA on a processor without AMX tiles its chunks of prompts are off, and a step takes as many tokens as the
+context is long, at least (vLLM 0.32, `platforms/cpu.py`): clients that came together stay together, and wait for all
+their prompts. Whether a processor has tiles is not in a plan."""
 UNLIMITED: Final = 1 << 30
 
 
@@ -34,6 +38,8 @@ class SchedulerPolicy:
     mixes: bool
     reserved: float
     prefix_caching: bool
+    whole_prompts: bool = False
+    """A prompt is never split over steps."""
     replicas: int = 1
     tokens_per_step: float = 1.0
     """With speculation: how many tokens a sequence has more after a step."""
@@ -49,6 +55,8 @@ def policy_of(plan: ServingPlan, tokens_per_step: float = 1.0) -> SchedulerPolic
         step_tokens = max(1, limits.max_num_batched_tokens // layout.dp)
     else:
         step_tokens = limits.max_num_batched_tokens
+    if name in WHOLE_PROMPTS:
+        step_tokens = max(step_tokens, configuration.settings.max_model_len or 0)
     return SchedulerPolicy(
         sequences=(limits.max_num_seqs or UNLIMITED) * over,
         step_tokens=step_tokens,
@@ -57,6 +65,7 @@ def policy_of(plan: ServingPlan, tokens_per_step: float = 1.0) -> SchedulerPolic
         mixes=name in MIXING,
         reserved=RESERVED.get(name, 0.0),
         prefix_caching=_caches(configuration),
+        whole_prompts=name in WHOLE_PROMPTS,
         replicas=layout.dp,
         tokens_per_step=tokens_per_step,
     )

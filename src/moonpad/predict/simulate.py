@@ -187,6 +187,8 @@ class _Simulation:
             number = self.waiting[0]
             total, cached = requests.prompt[number] + self.written[number], self._cached(number)
             tokens = min(budget, total - cached)
+            if policy.whole_prompts and tokens < total - cached and (running or chunks):
+                break
             needed = total - cached + policy.reserved * requests.answer[number] if policy.reserved else tokens
             if needed > free and (running or self.prompts or tokens > free):
                 break

@@ -57,6 +57,14 @@ def test_a_long_prompt_takes_several_steps() -> None:
     assert run.ttft_s == pytest.approx([0.03])
 
 
+def test_a_prompt_that_may_not_be_split_waits_for_a_step_of_its_own() -> None:
+    """Of three prompts of 3,000 tokens a step of 8,192 takes two, and with chunks the start of the third."""
+    chunked, whole = (simulate(at_once(3, 3000, 2), policy(whole_prompts=each), linear) for each in (False, True))
+    assert chunked.ttft_s[0] == pytest.approx(linear(0, 0, 8192, 2 * 3000**2 / 2 + 2192**2 / 2, 3))
+    assert whole.ttft_s[0] == whole.ttft_s[1] == pytest.approx(linear(0, 0, 6000, 2 * 3000**2 / 2, 2))
+    assert whole.ttft_s[2] == pytest.approx(whole.ttft_s[0] + linear(2, 6000, 3000, 3000**2 / 2, 1), rel=0.01)
+
+
 def test_decoding_goes_on_beside_prompts_only_where_the_engine_mixes() -> None:
     late = Requests([0.0, 0.035], [100, 40_000], [20, 2], [0, 0])
     mixing, separate = simulate(late, VLLM, steady), simulate(late, policy(mixes=False), steady)
