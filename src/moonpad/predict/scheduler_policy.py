@@ -83,5 +83,7 @@ def refuse_too_long(tokens: float, policy: SchedulerPolicy) -> None:
 
 def _caches(configuration: Configuration) -> bool:
     """Every engine does unless it is told otherwise; the states of linear attention cannot be shared so."""
+    if configuration.engine.name in WHOLE_PROMPTS:  # switched off with the chunks
+        return False
     asked = configuration.settings.prefix_caching
     return asked if asked is not None else configuration.architecture.linear is None
