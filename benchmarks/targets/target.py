@@ -112,5 +112,5 @@ def _title(pid: int) -> str:
 
 def shared_memory_of(pid: int) -> list[str]:
     """What lies in the /dev/shm that this process sees."""
-    folder = Path(f"/proc/{pid}/root/dev/shm")
+    folder = Path("/proc", str(pid), "root", "dev", "shm")
     return [f"{path.name} in the shared memory of process {pid}" for path in folder.iterdir()]

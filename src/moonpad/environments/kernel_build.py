@@ -37,7 +37,7 @@ NVCC_LIMIT_S: Final = 20.0
 class KernelInstall:
     """`home` is where engines are installed."""
 
-    library: KernelLibrary
+    kernels: KernelLibrary
     build: KernelBuild
     home: Path
 
@@ -45,32 +45,32 @@ class KernelInstall:
     def place(self) -> EnvironmentFolder:
         """The environment of the engine, to which the library is added."""
         major, minor = sys.version_info[:2]
-        name = f"{self.library.engine}-{self.library.engine_version}-py{major}.{minor}"
+        name = f"{self.kernels.engine}-{self.kernels.engine_version}-py{major}.{minor}"
         return EnvironmentFolder(self.home / name)
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return kernel_steps(self.library, self.build, self.place.folder)
+        return kernel_steps(self.kernels, self.build, self.place.folder)
 
     @property
     def is_there(self) -> bool:
         """At this commit: the library's own version ends with the first digits of it."""
         found = {package.name: package.version for package in packages(self.place.site_packages)}
         version = found.get(self.build.distribution) or found.get(self.build.distribution.replace("_", "-"), "")
-        return self.library.commit[:7] in version
+        return self.kernels.commit[:7] in version
 
     def refuse(self, environ: Mapping[str, str] = os.environ) -> None:
         """Raises PreflightRefused, with everything that is missing on this machine."""
         if findings := tuple(self._findings(environ)):
-            raise PreflightRefused(f"{self.library.name} cannot be built here", findings=findings)
+            raise PreflightRefused(f"{self.kernels.name} cannot be built here", findings=findings)
 
     def _findings(self, environ: Mapping[str, str]) -> Iterator[Finding]:
-        engine = f"{self.library.engine} {self.library.engine_version}"
+        engine = f"{self.kernels.engine} {self.kernels.engine_version}"
         if (sys.platform, platform.machine()) not in {("linux", "x86_64"), ("linux", "aarch64")}:
             yield _error("system", "it is built on Linux for x86_64 or aarch64", "use such a machine")
         if good_receipt(self.place) is None:
             message = f"{engine} is not installed, to which it is added"
-            yield _error(self.library.engine, message, f"moonpad engine install {self.library.engine}")
+            yield _error(self.kernels.engine, message, f"moonpad engine install {self.kernels.engine}")
         for program in PROGRAMS:
             if shutil.which(program) is None:
                 yield _error(program, "is not installed", "install it", Code.TOOL_MISSING)
@@ -98,7 +98,7 @@ class KernelInstall:
             InstallError: a step failed; the message names the log.
             Interrupted: no process is left; the next call begins again.
         """
-        log_path = self.place.folder.with_name(f"{self.place.folder.name}-{self.library.name}.log")
+        log_path = self.place.folder.with_name(f"{self.place.folder.name}-{self.kernels.name}.log")
         try:
             with cancel_on_signal() as cancellation, locked(self.place.lock, cancellation) as lock_fd:
                 with suppress(FileNotFoundError):

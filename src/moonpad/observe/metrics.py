@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
-from moonpad.engines.base import MetricNames
+from moonpad.engines.base import Engine, MetricNames
 from moonpad.facts.probe import Unknown
 from moonpad.observe.readiness import TROUBLE, exchange
 from moonpad.values.endpoint import Endpoint
@@ -98,6 +98,16 @@ def read_load(body: bytes, names: MetricNames) -> EngineLoad | Unknown:
         prefix_queries=total(names.prefix_queries),
         drafted=total(names.drafted),
         accepted=total(names.accepted),
+    )
+
+
+def engine_of(name: str, body: bytes) -> Engine | None:
+    """The engine of that name; for a name that is not known, the first one whose load the text reports."""
+    from moonpad.engines import ENGINES
+
+    known = ENGINES.get(name)
+    return known or next(
+        (each for each in ENGINES.values() if isinstance(read_load(body, each.metrics), EngineLoad)), None
     )
 
 

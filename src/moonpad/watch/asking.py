@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from moonpad.engines import ENGINES
-from moonpad.engines.base import MetricNames
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.devices import device_use
 from moonpad.facts.probe import Unknown
 from moonpad.observe.histograms import Histogram, read_histograms
 from moonpad.observe.log_tail import last_lines
-from moonpad.observe.metrics import EngineLoad, ask_metrics, read_load
+from moonpad.observe.metrics import EngineLoad, ask_metrics, engine_of, read_load
 from moonpad.observe.readiness import ask_health
 from moonpad.run.endpoints import keyless_endpoint_of
 from moonpad.run.planned_figures import kv_tokens_measured, planned_of
@@ -179,13 +178,13 @@ def look_at(target: Target, at_s: float) -> Look:
             trouble = f"the run's files cannot be read: {str(error)[:200] or type(error).__name__}"
     answer = ask_health(endpoint, ANSWER_S)
     body = ask_metrics(endpoint, ANSWER_S) if answer.status is not None else Unknown(answer.text)
-    names = _names(endpoint.engine, body)
-    engine, metrics = names if names else (endpoint.engine, None)
+    found = None if isinstance(body, Unknown) else engine_of(endpoint.engine, body)
+    engine = endpoint.engine if endpoint.engine in ENGINES or found is None else found.api.key
     load: EngineLoad | Unknown = Unknown("/metrics has none of the names of an engine that is known")
     load = body if isinstance(body, Unknown) else load
     times: Mapping[str, Histogram] = {}
-    if metrics is not None and not isinstance(body, Unknown):
-        load, times = read_load(body, metrics), read_histograms(body, metrics.times)
+    if found is not None and not isinstance(body, Unknown):
+        load, times = read_load(body, found.metrics), read_histograms(body, found.metrics.times)
     health = Health(answer.status, answer.text[:200], answer.timed_out)
     return Look(at_s, target.name, endpoint.root_url, engine, health, load, times, run, None, log, trouble)
 
@@ -194,16 +193,6 @@ def log_lines(path: Path) -> tuple[str, ...]:
     """The last lines of an engine's log, without those in which it notes that it was asked how it does."""
     lines = [line for line in last_lines(path, LOG_READ) if not _OWN.search(line)]
     return tuple(lines[-LOG_LINES:])
-
-
-def _names(engine: str, body: bytes | Unknown) -> tuple[str, MetricNames] | None:
-    """Those of the engine; of an unknown one, the first whose names this text has."""
-    if engine in ENGINES:
-        return engine, ENGINES[engine].metrics
-    if isinstance(body, Unknown):
-        return None
-    candidates = ((each.api.key, each.metrics) for each in ENGINES.values())
-    return next((one for one in candidates if not isinstance(read_load(body, one[1]), Unknown)), None)
 
 
 def _run_figures(folder: RunFolder, endpoint: Endpoint) -> RunFigures:
