@@ -123,7 +123,7 @@ def _names(endpoint: Endpoint) -> MetricNames | Unknown:
     body = ask_metrics(endpoint, LIMIT_S)
     if isinstance(body, Unknown):
         return body
-    names = (engine_of(endpoint.engine, body) or ENGINES["vllm"]).metrics
+    names = (engine_of(endpoint.engine, body) or next(iter(ENGINES.values()))).metrics
     load = read_load(body, names)
     return load if isinstance(load, Unknown) else names
 
