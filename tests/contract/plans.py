@@ -85,7 +85,12 @@ LLAMA_CPP = Told(
 
 TOLD: Mapping[str, Told] = {
     "vllm-cpu": Told(
-        {**VLLM_SETTINGS, "kv_cache_gib": COUNT}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True
+        {**VLLM_SETTINGS, "kv_cache_gib": COUNT, "cpu_binding": st.sampled_from(["nobind", "0-3", "0-3|4-7"])},
+        loras=True,
+        whole_ep=True,
+        text_only=True,
+        draft=True,
+        executor=True,
     ),
     "vllm": Told({**VLLM_SETTINGS, **OFFLOAD}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True),
     "vllm-ascend": Told(

@@ -187,6 +187,7 @@ FIELDS = {
     "cpu_offload_gib": 10.0,
     "kv_offload_size": 100.0,
     "kv_offload_ratio": 1.5,
+    "cpu_binding": "0-3",
 }
 
 

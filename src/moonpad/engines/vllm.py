@@ -117,7 +117,7 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime, build: Build = Buil
         PreflightRefused: the layout does not divide over the nodes, or the version has no option for it.
     """
     # On a device the memory fraction decides over the KV cache.
-    settings = (SETTINGS - OFFLOAD) | {"kv_cache_gib"} if plan.platform is Platform.CPU else SETTINGS
+    settings = (SETTINGS - OFFLOAD) | {"kv_cache_gib", "cpu_binding"} if plan.platform is Platform.CPU else SETTINGS
     refuse_unsaid(plan, settings, LAYOUT)
     if plan.layout.ep not in (1, plan.layout.tp * plan.layout.dp):
         raise refuse_layout(
@@ -218,7 +218,9 @@ def _env(engine: Engine, build: Build, plan: Plan, node: str, rank: int) -> Iter
     if plan.platform is Platform.CPU:
         if plan.settings.kv_cache_gib is not None:
             yield "VLLM_CPU_KVCACHE_SPACE", str(plan.settings.kv_cache_gib)
-        if plan.layout.world_size > 1:
+        if plan.settings.cpu_binding is not None:
+            yield "VLLM_CPU_OMP_THREADS_BIND", plan.settings.cpu_binding
+        elif plan.layout.world_size > 1:
             # Without this the workers are bound to one NUMA node each, and there are fewer nodes than workers.
             yield from (("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("OMP_NUM_THREADS", "1"))
         if _needs_plugin(plan):

@@ -79,7 +79,11 @@ VLLM_CPU: Final = replace(
     first_versions={"kimi_k25": "0.15.0"},
     # A processor shares its memory with everything else.
     unasked={"max_model_len": 4096, "max_num_seqs": 64, "kv_cache_gib": 1, "enforce_eager": True},
-    setting_names={**VLLM.setting_names, "vllm_cpu_kvcache_space": "kv_cache_gib"},
+    setting_names={
+        **VLLM.setting_names,
+        "vllm_cpu_kvcache_space": "kv_cache_gib",
+        "vllm_cpu_omp_threads_bind": "cpu_binding",
+    },
     balances_experts=False,
     dcp_since=None,
     dcp_unasked=False,

@@ -154,7 +154,15 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         max_lora_rank=words.whole("--max-lora-rank"),
         cpu_offload_gib=words.amount("--cpu-offload-gb"),
         kv_offload_size=words.amount("--kv-offloading-size"),
+        cpu_binding=_cpu_binding(env),
     )
+
+
+def _cpu_binding(env: Mapping[str, str]) -> str | None:
+    """What moonpad sets itself for several ranks says nothing."""
+    ours = ("nobind", "1")
+    binding = env.get("VLLM_CPU_OMP_THREADS_BIND")
+    return None if (binding, env.get("OMP_NUM_THREADS")) == ours else binding or None
 
 
 def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:

@@ -83,6 +83,8 @@ class SettingsTable(Table):
     """llama.cpp: so many layers, the output among them, lie on the devices, the others in host RAM; by default all."""
     host_expert_layers: ZeroOrMoreOrDefault = None
     """llama.cpp: the routed experts of so many layers, from the first, stay in host RAM."""
+    cpu_binding: Text | None = None
+    """vLLM on a processor: the cores of each rank, "0-3|4-7", or "nobind"; by default vLLM chooses."""
     extra_args: Annotated[
         tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
     ] = ()

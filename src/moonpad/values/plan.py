@@ -82,6 +82,8 @@ class Settings:
     all."""
     host_expert_layers: int | None = None
     """Engines that place experts by layers: those of the first so many layers are in host RAM."""
+    cpu_binding: str | None = None
+    """Where processors compute: the cores of each rank, as the engine writes them. None: the engine decides."""
 
     def __post_init__(self) -> None:
         for name in ("gpu_memory_utilization", "kv_free_fraction"):

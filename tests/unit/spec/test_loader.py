@@ -57,7 +57,7 @@ def test_everything_said() -> None:
         "redundant_experts = 0\ngpu_experts = 0\nhost_expert_layers = 60\ndevice_layers = 62\n"
         'executor = "ray"\ntext_only = true\ndraft = "/models/draft"\ndraft_tokens = 5\n'
         'mm_encoder_tp_mode = "data"\nmax_loras = 2\nmax_lora_rank = 32\ncpu_offload_gib = 10\n'
-        "kv_offload_size = 100.5\nkv_offload_ratio = 2\n"
+        "kv_offload_size = 100.5\nkv_offload_ratio = 2\ncpu_binding = '0-3'\n"
         '[launch]\nstart_timeout = "2m"\nstop_grace = "500ms"\n'
     )
     assert (spec.name, spec.served_name, spec.engine.python) == ("big", "kimi", "/venv/bin/python")
@@ -90,6 +90,7 @@ def test_everything_said() -> None:
         "gpu_experts": 0,
         "host_expert_layers": 60,
         "device_layers": 62,
+        "cpu_binding": "0-3",
         "extra_args": ("--seed", "-1"),
         "option_file": {"print_iter_log": True, "moe_config": {"backend": "CUTLASS"}},
     }
