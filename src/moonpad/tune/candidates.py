@@ -1,0 +1,101 @@
+"""Which changes are tried: one knob at a time, the planner's other layouts, and what did well together. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from moonpad.catalog.knobs import Knob, KnobValue
+from moonpad.tune.candidate import LAYOUT, Candidate, Change
+
+MOST_TOGETHER: Final = 4
+"""Knobs that are combined: more of them have effects that hide in the noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What the spec runs before anything is changed.
+
+    settings: by the names of [settings], the planner's choices too. extra_args: those of the spec. has_option: whether
+    the engine's release takes a flag with a value (None: a switch).
+    """
+
+    settings: Mapping[str, Any]
+    extra_args: Sequence[str] = ()
+    layout: str = "TP1"
+    cores: int = 0
+    numa_nodes: int = 1
+    has_draft: bool = False
+    shares_experts: bool = False
+    has_option: Callable[[str, str | None], bool] = field(default=lambda flag, value: True)
+
+
+def single_changes(knobs: Sequence[Knob], before: InForce, layouts: Sequence[str] = ()) -> tuple[Candidate, ...]:
+    """Each value of each knob that is not in force already, and each other layout."""
+    changes = [change for knob in knobs for change in _changes(knob, before)]
+    others = [Change(LAYOUT, layout) for layout in layouts if layout != before.layout]
+    return tuple(Candidate((change,)) for change in (*others, *changes))
+
+
+def _changes(knob: Knob, before: InForce) -> Iterator[Change]:
+    if (knob.needs == "draft" and not before.has_draft) or (knob.without == "draft" and before.has_draft):
+        return
+    if (knob.needs == "ep" and not before.shares_experts) or (knob.numa and before.numa_nodes < 2):
+        return
+    now = before.settings.get(knob.key) if knob.key else value_of_flag(knob, before.extra_args)
+    seen = {now}
+    for value in _values(knob, now, before):
+        if value in seen or not knob.allows(value):
+            continue
+        seen.add(value)
+        change = Change.to(knob, value)
+        if knob.flag and not (change.argv[0] and before.has_option(change.argv[0], (*change.argv, None)[1])):
+            continue
+        yield change
+
+
+def _values(knob: Knob, now: object, before: InForce) -> Iterator[KnobValue]:
+    yield from knob.values
+    if isinstance(now, int | float) and not isinstance(now, bool):
+        for factor in knob.times:
+            value = now * factor
+            yield max(1, round(value)) if knob.type == "integer" else value
+    if knob.cores and before.cores > 0:
+        yield from _of_cores(knob, before.cores)
+
+
+def _of_cores(knob: Knob, cores: int) -> Iterator[KnobValue]:
+    """All cores, and one left free where there are several; for bindings the scheduler's own choice too."""
+    counts = [count for count in (cores, cores - 1, cores // 2) if count >= 1]
+    if knob.type == "integer":
+        yield from counts
+        return
+    yield "nobind"
+    for count in counts:
+        yield f"0-{count - 1}" if count > 1 else "0"
+
+
+def value_of_flag(knob: Knob, extra_args: Sequence[str]) -> KnobValue | None:
+    """What the spec's own arguments say of a knob; None where they say nothing."""
+    for place, word in enumerate(extra_args):
+        name, equals, value = word.partition("=")
+        if name == knob.negated and knob.negated:
+            return False
+        if name == knob.flag:
+            if knob.type == "switch":
+                return True
+            text = value if equals else (*extra_args, "")[place + 1]
+            return int(text) if knob.type == "integer" and text.isdecimal() else text
+    return None
+
+
+def combined(ranked: Sequence[tuple[Candidate, float]], known: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Of single changes that did better than the default, best first with their ratios: the best two together, the best
+    three, and so on, each knob at its best value. Without what is `known` already."""
+    best: list[Change] = []
+    for candidate, ratio in ranked:
+        if ratio > 1 and len(candidate.changes) == 1 and candidate.changes[0].knob not in {one.knob for one in best}:
+            best.append(candidate.changes[0])
+    together = [Candidate(tuple(best[:count])) for count in range(2, min(len(best), MOST_TOGETHER) + 1)]
+    return tuple(candidate for candidate in together if candidate not in known)

@@ -1,0 +1,172 @@
+"""What is known so far, from the lines of the journal; and what is to be done next, from nothing else: a search that was
+killed goes on where it was because both are asked of the same lines. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from moonpad.stats.bootstrap import Ratio
+from moonpad.tune.candidate import DEFAULT, UNCHANGED, Candidate
+from moonpad.tune.order import Judged
+from moonpad.tune.visit import Stage, Visit
+from moonpad.tune.worth import TuneGoal, ratio_of_runs, ratio_within
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured: requests of one run of the load in each stage; candidates that enter the first; rounds of
+    the last, in each of which every finalist and the default run `runs` loads; how many reach it."""
+
+    screen: int
+    again: int
+    final: int
+    enter: int
+    rounds: int
+    runs: int
+    finalists: int
+
+
+@dataclass(slots=True)
+class Search:
+    """`judged`: by id, all candidates. `order`: those that can run, most promising first. `entered`, `kept`: the ids of
+    the first stage and of the second. `spent_s`: of the budget, by every session. `ended`: why it is over, "" if not.
+    """
+
+    goal: TuneGoal
+    judged: dict[str, Judged] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    sizes: Sizes | None = None
+    entered: tuple[str, ...] = ()
+    kept: tuple[str, ...] | None = None
+    visits: list[Visit] = field(default_factory=list)
+    spent_s: float = 0.0
+    running: str = ""
+    """The candidate whose visit was begun and not ended: a session that was killed."""
+    ended: str = ""
+
+    def candidate(self, id_: str) -> Candidate:
+        return UNCHANGED if id_ == DEFAULT else self.judged[id_].candidate
+
+    def of(self, id_: str, stage: Stage) -> list[Visit]:
+        return [visit for visit in self.visits if visit.candidate == id_ and visit.stage == stage]
+
+    def problem(self, id_: str) -> str:
+        """Why a candidate is out, "" if it is not: it does not run, gives wrong answers, or was hopeless."""
+        for visit in self.visits:
+            if visit.candidate == id_:
+                if visit.problem:
+                    return visit.problem
+                if visit.answers:
+                    return f"it answers otherwise: {visit.answers[0]}"
+                if visit.hopeless:
+                    return "it was given up halfway: whatever came, it could not have reached the default"
+        return ""
+
+    # --- ratios ---------------------------------------------------------------------------------------------------
+
+    def beside(self, visit: Visit) -> list[Visit]:
+        """The visits of the default just before and after one, in the same stage: what it is compared with."""
+        place = next(at for at, each in enumerate(self.visits) if each is visit)
+        before = [each for each in self.visits[:place] if _is_default(each, visit.stage)]
+        after = [each for each in self.visits[place + 1 :] if _is_default(each, visit.stage)]
+        return [*before[-1:], *after[:1]]
+
+    def ratio(self, id_: str, stage: Stage) -> Ratio | None:
+        """A candidate's worth over the default's beside it; None where there is none."""
+        own = [visit for visit in self.of(id_, stage) if visit.worth is not None]
+        if not own:
+            return None
+        if stage == "final":
+            return self._final_ratio(id_)
+        visit = own[-1]
+        defaults = self.beside(visit)
+        base = fmean([default.worth or 0.0 for default in defaults]) if defaults else 0.0
+        if base <= 0 or visit.worth is None:
+            return None
+        samples = [sample for default in defaults for sample in default.samples]
+        return ratio_within(samples, visit.samples, visit.worth / base, self.goal)
+
+    def _final_ratio(self, id_: str) -> Ratio | None:
+        default, own = self.final_worths(id_)
+        questions = max(1, len({visit.candidate for visit in self.visits if visit.stage == "final"}) - 1)
+        return ratio_of_runs(default, own, questions=questions)
+
+    def final_worths(self, id_: str) -> tuple[list[float], list[float]]:
+        """The worths of the default and of a candidate in the rounds that both have, run by run."""
+        mine = {visit.round: visit.worths for visit in self.of(id_, "final") if visit.worth is not None}
+        base = {visit.round: visit.worths for visit in self.of(DEFAULT, "final") if visit.worth is not None}
+        rounds = sorted(set(mine) & set(base))
+        return [w for at in rounds for w in base[at]], [w for at in rounds for w in mine[at]]
+
+    def best_ratio(self, id_: str) -> tuple[Stage, Ratio] | None:
+        """Of the last stage in which it was measured beside the default."""
+        for stage in ("final", "again", "screen"):
+            if (found := self.ratio(id_, stage)) is not None:  # type: ignore[arg-type]
+                return stage, found  # type: ignore[return-value]
+        return None
+
+    def ranked(self, ids: Iterable[str], stage: Stage) -> list[tuple[str, float]]:
+        """Those without a problem, the best ratio first. Where the default is worth nothing, by their own worth."""
+        rows = []
+        for id_ in ids:
+            if self.problem(id_):
+                continue
+            ratio = self.ratio(id_, stage)
+            own = [visit.worth for visit in self.of(id_, stage) if visit.worth is not None]
+            if ratio is not None:
+                rows.append((id_, ratio.value))
+            elif own:
+                rows.append((id_, 1 + own[-1]))
+        return sorted(rows, key=lambda row: -row[1])
+
+
+def _is_default(visit: Visit, stage: Stage) -> bool:
+    return visit.candidate == DEFAULT and visit.stage == stage and visit.worth is not None
+
+
+# --- the journal's lines -----------------------------------------------------------------------------------------------
+
+
+def replay(goal: TuneGoal, events: Sequence[Mapping[str, Any]]) -> Search:
+    """What the lines say. Lines of other programs, or of a newer moonpad, are passed over."""
+    search = Search(goal)
+    lost_s = 0.0
+    for event in events:
+        match event.get("event"):
+            case "judged":
+                judged = Judged(
+                    Candidate.of(event["changes"]),
+                    event["refused"],
+                    event["predicted"],
+                    event["order"],
+                    event["restart"],
+                    event["answers"],
+                )
+                search.judged[judged.candidate.id] = judged
+            case "order":
+                search.order = tuple(event["order"])
+            case "sizes":
+                search.sizes = Sizes(**event["sizes"])
+                search.entered = tuple(event["entered"])
+            case "kept":
+                search.kept = tuple(event["kept"])
+            case "begin":
+                search.spent_s += lost_s  # of a visit that was never ended
+                search.running, lost_s = event["candidate"], 0.0
+            case "beat":
+                lost_s = float(event["seconds"])
+            case "visit":
+                visit = Visit.of(event["visit"])
+                search.visits.append(visit)
+                search.spent_s += visit.seconds
+                search.running, lost_s = "", 0.0
+            case "ended":
+                search.ended = event["because"]
+            case "more":
+                search.ended = ""
+    search.spent_s += lost_s
+    return search

@@ -1,0 +1,58 @@
+"""One start of one candidate, measured and stopped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from statistics import fmean
+from typing import Any, Literal
+
+Stage = Literal["screen", "again", "final"]
+STAGES: tuple[Stage, ...] = ("screen", "again", "final")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """`worths`: one of each run of the load. `samples`: within them (worth.py). `seconds`: from the start of the engine
+    to its end, of which it took `start_s` to be ready and the load took `load_s`.
+
+    problem: why it is out: it did not start, answers failed. hopeless: given up halfway, `worths` are the most that it
+    could have reached. answers: what was found where it was verified: None not asked, () it answers as the default.
+    kept_from: the tune that measured it, where that was an earlier one; its worth is scaled to this one's default.
+    """
+
+    candidate: str
+    stage: Stage
+    round: int
+    requests: int
+    worths: tuple[float, ...] = ()
+    samples: tuple[float, ...] = ()
+    seconds: float = 0.0
+    start_s: float = 0.0
+    load_s: float = 0.0
+    problem: str = ""
+    hopeless: bool = False
+    answers: tuple[str, ...] | None = None
+    kept_from: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def worth(self) -> float | None:
+        """None where nothing was measured."""
+        return fmean(self.worths) if self.worths and not self.problem else None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Visit:
+        """
+        Raises:
+            KeyError, TypeError: it is not what `as_json` gave.
+        """
+        values = {one.name: document[one.name] for one in fields(cls)}
+        for name in ("worths", "samples"):
+            values[name] = tuple(map(float, values[name]))
+        if values["answers"] is not None:
+            values["answers"] = tuple(values["answers"])
+        return cls(**values)
