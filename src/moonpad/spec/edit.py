@@ -17,8 +17,8 @@ def edited(
     removed: Iterable[tuple[str, str]] = (),
     note: str = "",
 ) -> str:
-    """`changes`: by table, new values by key; a table that is missing is added at the end. `arguments`: a new [settings] extra_args. `removed`:
-    (table, key) that go. `note`: a comment at the head.
+    """`changes`: by table, new values by key; a table that is missing is added at the end. `arguments`: a new
+    extra_args of [settings]. `removed`: (table, key) that go. `note`: a comment at the head.
 
     Raises:
         ValueError: the text is not TOML (tomlkit's ParseError is one).

@@ -1,8 +1,9 @@
-"""Successive halving: many candidates are measured shortly, few of them longer, one or two against the default until the
-ratio has an interval. Pure: what is next follows from what was done.
+"""Successive halving: many candidates are measured shortly, few of them longer, one or two against the default until
+the ratio has an interval. Pure: what is next follows from what was done.
 
 After Jamieson & Talwalkar, Non-stochastic best arm identification and hyperparameter optimization (2016), with the
-default beside every few candidates, since a machine drifts, and with the best single changes together in the second stage.
+default beside every few candidates, since a machine drifts, and with the best single changes together in the second
+stage.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def sizes_for(search: Search, requests: int, screen: int, left_s: float) -> Size
     return Sizes(screen, again, requests, min(2, len(search.order)), 2, 3, 1)
 
 
-# --- the stages --------------------------------------------------------------------------------------------------------
+# --- the stages ------------------------------------------------------------------------------------------------------
 
 
 def _screening(search: Search, sizes: Sizes) -> Action | None:

@@ -1,4 +1,5 @@
-"""In which order candidates are measured: by what is predicted, where the predictor knows the knob; else by rules. Pure.
+"""In which order candidates are measured: by what is predicted, where the predictor knows the knob; else by rules.
+Pure.
 
 What does not fit is left out before anything starts, with the planner's own reason.
 """

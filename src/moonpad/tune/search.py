@@ -1,6 +1,5 @@
-"""What is known so far, from the lines of the journal; and what is to be done next, from nothing else: a search that was
-killed goes on where it was because both are asked of the same lines. Pure.
-"""
+"""What is known so far, from the lines of the journal. What is next follows from nothing else (halving.py), so a search
+that was killed goes on where it was. Pure."""
 
 from __future__ import annotations
 
@@ -105,8 +104,8 @@ class Search:
     def best_ratio(self, id_: str) -> tuple[Stage, Ratio] | None:
         """Of the last stage in which it was measured beside the default."""
         for stage in ("final", "again", "screen"):
-            if (found := self.ratio(id_, stage)) is not None:  # type: ignore[arg-type]
-                return stage, found  # type: ignore[return-value]
+            if (found := self.ratio(id_, stage)) is not None:
+                return stage, found
         return None
 
     def ranked(self, ids: Iterable[str], stage: Stage) -> list[tuple[str, float]]:
@@ -128,7 +127,7 @@ def _is_default(visit: Visit, stage: Stage) -> bool:
     return visit.candidate == DEFAULT and visit.stage == stage and visit.worth is not None
 
 
-# --- the journal's lines -----------------------------------------------------------------------------------------------
+# --- the journal's lines ---------------------------------------------------------------------------------------------
 
 
 def replay(goal: TuneGoal, events: Sequence[Mapping[str, Any]]) -> Search:

@@ -1,0 +1,121 @@
+"""A candidate's deployment: started beside whatever runs, in the foreground of this process, so that it ends with it
+even where that is killed; and stopped."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.facts.devices import devices
+from moonpad.facts.probe import Unknown
+from moonpad.plan.from_spec import exposure_findings
+from moonpad.run.down import stop_run, tidy_up
+from moonpad.run.launch import interrupts_blocked
+from moonpad.run.memory_check import Expected, expect, start_findings
+from moonpad.run.preflight import check, check_devices
+from moonpad.run.prepare import Prepared
+from moonpad.run.run_status import read_status
+from moonpad.run.up import START_PATIENCE_S, Started, await_ready, launch, note_facts
+from moonpad.store.paths import lock_path
+from moonpad.store.run_folder import RunFolder, current_run
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import errors_of
+from moonpad.values.plan import Platform
+
+HELD_S: Final = 10.0
+WAIT_S: Final = 30.0
+"""How long what a killed tune has left may take to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRun:
+    """One that is up. `seconds` from the spawn to the first token."""
+
+    folder: RunFolder
+    prepared: Prepared
+    started: Started
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.prepared.endpoint
+
+    def stop(self) -> None:
+        """Until nothing of it is left. Raises ContactLost: something is."""
+        stop_run(self.folder, self.prepared.stop_grace_s)
+
+
+def start(prepared: Prepared, tick: Callable[[], None], *, stays: bool = False) -> CandidateRun:
+    """Starts it, and waits for its first real token; `tick` is called meanwhile, and may raise. `stays`: it goes on
+    when this process ends, as `moonpad up` does it.
+
+    Raises:
+        PreflightRefused: it is refused before anything is started: no room beside what runs.
+        LaunchFailed: it did not become ready. Nothing of it is left then.
+    """
+    expected = _preflight(prepared)
+    folder: RunFolder | None = None
+    try:
+        folder = _launch(prepared, stays=stays)
+        note_facts(folder, expected)
+        started = await_ready(folder, prepared, lambda event: None, expected, (tick,))
+    except BaseException:
+        if folder is not None:
+            stop_run(folder, prepared.stop_grace_s, patience_s=START_PATIENCE_S)
+        raise
+    return CandidateRun(folder, prepared, started)
+
+
+def _launch(prepared: Prepared, *, stays: bool) -> RunFolder:
+    """A keeper of a killed tune may still be ending its engine: its lock goes in a moment."""
+    until = time.monotonic() + HELD_S
+    while True:
+        try:
+            with interrupts_blocked():
+                return launch(prepared, command_age_s=0.0, foreground=not stays)
+        except PreflightRefused:
+            if not lock_path(prepared.name).exists() or time.monotonic() > until:
+                raise
+            stop_left(prepared.name)
+            time.sleep(0.2)
+
+
+def _preflight(prepared: Prepared) -> Expected | Unknown:
+    plan = prepared.plan
+    there = None if prepared.engine.platform is Platform.CPU else devices()
+    expected = expect(prepared, there)
+    findings = (
+        *exposure_findings(prepared.spec),
+        *check(prepared.deployment, prepared.ports, prepared.far),
+        *check_devices(there, plan.layout.world_size // plan.nodes),
+        *start_findings(prepared, expected),
+    )
+    if errors := errors_of(findings):
+        raise PreflightRefused("refused before anything was started", findings=errors)
+    return expected
+
+
+def stop_left(name: str) -> bool:
+    """Whatever a killed tune has left running under that name; whether there was something."""
+    folder = current_run(name)
+    if folder is None:
+        return False
+    was_up = False
+    until = time.monotonic() + WAIT_S
+    while (status := read_status(folder, None)).up and time.monotonic() < until:
+        was_up = True
+        if not status.stopping:
+            stop_run(folder, float(folder.about().get("stop_grace_s", 20.0)))
+        time.sleep(0.05)
+    tidy_up(folder)
+    return was_up
+
+
+def free_port() -> int:
+    """One that nobody serves on the loopback just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,233 @@
+"""One visit in the real world: start a candidate, hold its answers against the default's, load it, stop it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Final
+
+from moonpad.bench.result import BenchResult
+from moonpad.bench.run import OnProgress
+from moonpad.load.prompt_calibration import PromptCalibration
+from moonpad.run.prepare import Prepared, prepare
+from moonpad.tune.answers import Answers
+from moonpad.tune.bounded_load import BoundedLoad, ended_of
+from moonpad.tune.candidate import DEFAULT, UNCHANGED, Candidate
+from moonpad.tune.candidate_run import CandidateRun, free_port, start, stop_left
+from moonpad.tune.driver import BudgetOver
+from moonpad.tune.halving import Measure
+from moonpad.tune.journal import TuneFolder
+from moonpad.tune.kept import kept_visit
+from moonpad.tune.order import Judged
+from moonpad.tune.search import Search
+from moonpad.tune.subject import Subject
+from moonpad.tune.visit import Visit
+from moonpad.tune.worth import FAILED_SHARE, samples_of, worth_of
+from moonpad.values.errors import CheckFailed, ContactLost, LaunchFailed, PreflightRefused
+
+BEAT_S: Final = 5.0
+
+
+@dataclass(slots=True)
+class DeploymentMeasurer:
+    """`phase` is told what is done; `progress` how far a load is. `clock` is monotonic."""
+
+    subject: Subject
+    folder: TuneFolder
+    answers: Answers
+    phase: Callable[[str], None] = lambda text: None
+    progress: OnProgress = lambda progress: None
+    clock: Callable[[], float] = time.monotonic
+    _calibration: PromptCalibration | None = None
+    _fingerprints: dict[tuple[Candidate, int], str] = field(default_factory=dict)
+
+    def judge(self, candidate: Candidate) -> Judged:
+        self.phase(f"planning {candidate.id}")
+        return self.subject.judge(candidate)
+
+    def fingerprint(self, candidate: Candidate, requests: int) -> str:
+        key = candidate, requests
+        if key not in self._fingerprints:
+            prepared = self._prepared(candidate, 0)
+            self._fingerprints[key] = self.subject.fingerprint(prepared, requests)
+        return self._fingerprints[key]
+
+    def measure(self, search: Search, action: Measure, left_s: float, beat: Callable[[float], None]) -> Visit:
+        """A visit with its `problem` where it does not run. Raises BudgetOver, and UsageError where the default's
+        answers cannot be compared with others'."""
+        candidate = search.candidate(action.candidate)
+        visit = Visit(action.candidate, action.stage, action.round, action.requests)
+        if candidate != UNCHANGED and (kept := self._kept(search, action, candidate)) is not None:
+            return kept
+        timed = _Timed(self.clock, self.clock(), left_s, beat)
+        run: CandidateRun | None = None
+        try:
+            self.phase("starting")
+            stop_left(self.subject.name)
+            run = start(self._prepared(candidate, free_port()), timed.tick)
+            return self._loaded(run, search, action, visit, timed)
+        except TimeoutError:
+            raise BudgetOver from None
+        except (PreflightRefused, LaunchFailed, ContactLost, CheckFailed) as error:
+            return _with_problem(visit, error, timed)
+        finally:
+            if run is not None:
+                self.phase("stopping")
+                run.stop()
+
+    def _loaded(self, run: CandidateRun, search: Search, action: Measure, visit: Visit, timed: _Timed) -> Visit:
+        found: tuple[str, ...] | None = None
+        start_s = timed.seconds
+        if action.verify and action.candidate == DEFAULT:
+            self.phase("recording its answers")
+            self.answers.record(run.endpoint, timed.left_s)
+            found = ()
+        elif action.verify:
+            self.phase("comparing its answers")
+            found = self.answers.differences(run.endpoint, timed.left_s)
+        if found:
+            run.stop()
+            return _replaced(visit, timed, start_s=start_s, answers=found)
+        worths: list[float] = []
+        samples: list[float] = []
+        load_s = 0.0
+        hopeless = False
+        results: list[BenchResult] = []
+        for number in range(action.runs):
+            load = self._load(search, action, number, timed)
+            began_s = timed.seconds
+            self.phase("loading")
+            result = load.run(run.endpoint, self.folder.bench_folder(), self._calibration)
+            load_s += timed.seconds - began_s
+            timed.beat_now()
+            if load.over or result is None:
+                raise BudgetOver
+            self._calibration = result.plan.calibration
+            results.append(result)
+            if problem := self._failures(search, action, result):
+                return _replaced(visit, timed, start_s=start_s, load_s=load_s, problem=problem, answers=found)
+            if load.reached is not None:
+                worths, hopeless = [load.reached], True
+                break
+            goal, limits = self.subject.load.goal, self.subject.load.limits
+            ended = [ended_of(record, load.config) for record in result.records]
+            worths.append(worth_of(ended, result.metrics.duration_s, goal, limits=limits))
+            samples += samples_of(ended, result.metrics.duration_s, goal, limits=limits)
+        self.phase("stopping")
+        run.stop()
+        return _replaced(
+            visit,
+            timed,
+            start_s=start_s,
+            load_s=load_s,
+            worths=tuple(worths),
+            samples=tuple(round(sample, 6) for sample in samples),
+            hopeless=hopeless,
+            answers=found,
+            figures=_figures(results),
+        )
+
+    def _load(self, search: Search, action: Measure, number: int, timed: _Timed) -> BoundedLoad:
+        # The same seeds for all: each run of the default has its pair.
+        seed = 1 + 100 * ("screen", "again", "final").index(action.stage) + action.runs * action.round + number
+        config = self.subject.load.bench(action.requests, seed)
+        worths = [one.worth for one in search.of(DEFAULT, action.stage) if one.worth is not None]
+        bound = fmean(worths) if worths and action.stage != "final" and action.candidate != DEFAULT else 0.0
+
+        def show(progress: object) -> None:
+            timed.beat_at_times()
+            self.progress(progress)  # type: ignore[arg-type]
+
+        return BoundedLoad(config, self.subject.load.goal, bound, timed.left_s, show)
+
+    def _failures(self, search: Search, action: Measure, result: BenchResult) -> str:
+        """Requests that fail, more of them than of the default's."""
+        metrics = result.metrics
+        share = metrics.failed / max(1, metrics.failed + metrics.completed)
+        base = max(
+            (one.figures.get("failed_share", 0.0) for one in search.visits if one.candidate == DEFAULT), default=0.0
+        )
+        if not metrics.completed or share <= base + FAILED_SHARE:
+            return "" if metrics.completed else "no request succeeded"
+        if action.candidate == DEFAULT and not any(one.candidate == DEFAULT for one in search.visits):
+            return ""
+        kinds = ", ".join(f"{count} × {kind}" for kind, count in metrics.failures.items())
+        return f"{metrics.failed} of {metrics.failed + metrics.completed} requests failed: {kinds}"
+
+    def _kept(self, search: Search, action: Measure, candidate: Candidate) -> Visit | None:
+        worths = [one.worth for one in search.of(DEFAULT, action.stage) if one.worth]
+        if not worths or action.stage == "final":
+            return None
+        own = self.fingerprint(candidate, action.requests)
+        default = self.fingerprint(UNCHANGED, action.requests)
+        return kept_visit(self.folder.path, own, default, action.stage, fmean(worths))
+
+    def _prepared(self, candidate: Candidate, port: int) -> Prepared:
+        return prepare(self.subject.spec_of(candidate, port or self.subject.loaded.spec.endpoint.port))
+
+
+@dataclass(slots=True)
+class _Timed:
+    """How long a visit takes, and how much of the budget is left within it."""
+
+    clock: Callable[[], float]
+    began_s: float
+    budget_s: float
+    beat: Callable[[float], None]
+    _beaten_s: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.clock() - self.began_s
+
+    @property
+    def left_s(self) -> float:
+        return self.budget_s - self.seconds
+
+    def tick(self) -> None:
+        """Raises BudgetOver."""
+        self.beat_at_times()
+        if self.left_s <= 0:
+            raise BudgetOver
+
+    def beat_at_times(self) -> None:
+        if self.seconds - self._beaten_s >= BEAT_S:
+            self.beat_now()
+
+    def beat_now(self) -> None:
+        self._beaten_s = self.seconds
+        self.beat(self._beaten_s)
+
+
+def _replaced(visit: Visit, timed: _Timed, **values: object) -> Visit:
+    return replace(visit, seconds=round(timed.seconds, 3), **values)  # type: ignore[arg-type]
+
+
+def _with_problem(
+    visit: Visit, error: PreflightRefused | LaunchFailed | ContactLost | CheckFailed, timed: _Timed
+) -> Visit:
+    findings = getattr(error, "findings", ())
+    text = str(findings[0].message) if findings else error.message
+    what = "it did not start" if isinstance(error, LaunchFailed) else "it cannot be measured"
+    return _replaced(visit, timed, problem=f"{what}: {' '.join(text.split())[:600]}")
+
+
+def _figures(results: list[BenchResult]) -> dict[str, float]:
+    """Of the last run, as people know them."""
+    if not results:
+        return {}
+    metrics = results[-1].metrics
+    figures = {
+        "output_throughput": metrics.output_throughput,
+        "request_throughput": metrics.request_throughput,
+        "failed_share": metrics.failed / max(1, metrics.failed + metrics.completed),
+    }
+    if metrics.goodput is not None:
+        figures["goodput"] = metrics.goodput
+    for name in ("ttft", "tpot", "e2el"):
+        described = getattr(metrics, f"{name}_s")
+        if described is not None:
+            figures[f"median_{name}_s"] = described.median
+    return figures
