@@ -35,6 +35,7 @@ VERBS = (
     ("verify", "moonpad.cli.verify:verify", "Prove that an endpoint answers correctly."),
     ("calibrate", "moonpad.cli.calibrate:calibrate", "Correct predictions of speed by loads that are measured."),
     ("bench", "moonpad.cli.bench:bench", "Measure an endpoint."),
+    ("tune", "moonpad.cli.tune:tune", "Find the best settings of a spec for a workload, by measuring little."),
     ("eval", "moonpad.cli.eval:eval_", "Measure how accurate an endpoint's answers are."),
     ("runs", "moonpad.cli.runs:runs", "List what was measured."),
     ("compare", "moonpad.cli.compare:compare", "Compare two measured runs, with how certain each change is."),

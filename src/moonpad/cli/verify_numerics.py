@@ -62,7 +62,7 @@ async def _record(endpoint: Endpoint) -> Recording:
 
 async def _judge(endpoint: Endpoint, trusted: Recording | None) -> NumericsVerdict:
     async with connect_named(endpoint) as (api, card):
-        shipped = _shipped(card)
+        shipped = shipped_logprobs(card)
         against = trusted or shipped
         if against is None:
             raise UsageError(
@@ -74,7 +74,7 @@ async def _judge(endpoint: Endpoint, trusted: Recording | None) -> NumericsVerdi
             return await judge(api, against, rounding, lambda text: show(f"{ASKING}: {text}"))
 
 
-def _shipped(card: Card) -> Recording | None:
+def shipped_logprobs(card: Card) -> Recording | None:
     """The oracle's recording of this model, if it is one of our own."""
     root = card.get("root")
     model = PurePosixPath(root).name if isinstance(root, str) else str(card.get("id", ""))

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from moonpad.spec.input_file import read_regular
-from moonpad.store.atomic_files import read_json, replace_json
+from moonpad.store.atomic_files import replace_json
 from moonpad.tune.journal import TuneFolder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -43,7 +43,7 @@ class Answers:
         return self.folder.path / "probes.json"
 
     def record(self, endpoint: Endpoint, left_s: float) -> None:
-        """Within `left_s`, else TimeoutError. Of the default: which probes it fails itself, and its log-probabilities.
+        """Of the default: which probes it fails itself, and its log-probabilities. Within `left_s`, else TimeoutError.
 
         Raises:
             UsageError: it gives no log-probabilities.
@@ -60,9 +60,8 @@ class Answers:
         replace_json(self._probes_path, {"failed": failed})
 
     def differences(self, endpoint: Endpoint, left_s: float) -> tuple[str, ...]:
-        """Within `left_s`, else TimeoutError. What speaks against a candidate, one sentence each: probes that fail here and not of the default, and
-        log-probabilities that are farther apart than noise."""
-        before: dict[str, Any] = (read_json(self._probes_path) or {}).get("failed", {})
+        """What speaks against a candidate, one sentence each: probes that fail here and not of the default, and
+        log-probabilities that are farther apart than noise. Within `left_s`, else TimeoutError."""
         until_s = time.monotonic() + left_s
         found = [f"{id_}: {why}" for id_, why in self._failed(endpoint, left_s).items() if id_ not in before]
         if self.numerics:
