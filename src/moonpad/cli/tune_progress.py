@@ -8,12 +8,10 @@ from typing import Any
 
 from moonpad.bench.run import BenchProgress
 from moonpad.cli.output import busy, note
-from moonpad.tune.candidate import DEFAULT
-from moonpad.tune.halving import Measure
 from moonpad.tune.visit import Visit
 from moonpad.values.units import duration
 
-STAGES = {"screen": "screening", "again": "again", "final": "side by side"}
+STAGES = {"screen": "screening", "again": "again", "final": "side by side", "proof": "proof"}
 
 
 class TuneProgress:
@@ -57,8 +55,7 @@ class TuneProgress:
             case "kept":
                 note(f"goes on: {', '.join(fields['kept']) or 'none'}")
             case "begin":
-                action: Measure = fields["action"]
-                self._what = f"{STAGES[action.stage]}, {action.candidate}"
+                self._what = f"{STAGES[fields['stage']]}, {fields['candidate']}"
                 self.phase("next")
             case "visit":
                 note(self._visit(fields["visit"]))
@@ -71,12 +68,13 @@ class TuneProgress:
         took = f" after {duration(visit.seconds)}"
         if visit.problem:
             return f"{head}: {visit.problem}{took}"
-        if visit.answers:
+        if visit.stage == "proof":
+            if not visit.answers:
+                return f"{head}: answers as the default does{took}"
             return f"{head}: answers otherwise: {visit.answers[0]}{took}"
         worth = f"{visit.worth:.4g} {self.unit}" if visit.worth is not None else "nothing measured"
         if visit.hopeless:
             return f"{head}: given up, at most {worth} was possible{took}"
         if visit.kept_from:
             return f"{head}: {worth}, by {visit.kept_from}"
-        proof = ", answers as the default" if visit.answers == () and visit.candidate != DEFAULT else ""
-        return f"{head}: {worth}{proof}{took}"
+        return f"{head}: {worth}{took}"

@@ -24,7 +24,7 @@ BAR: Final = 26.0
 def tune_page(about: Mapping[str, Any], outcome: Outcome, effects: Sequence[KnobEffect]) -> str:
     """The HTML; `about` is what stands in tune.json."""
     best = outcome.best
-    tiles = [("standing", outcome.standing, "")]
+    tiles: list[tuple[str, str, str]] = [("standing", outcome.standing, "")]
     if best is not None and best.ratio is not None:
         tiles.append(("best against the default", ratio_words(best.ratio), best.candidate.id))
     if outcome.default_worth is not None:

@@ -13,7 +13,7 @@ from moonpad.values.units import duration
 
 SHOWN: Final = 12
 HEADS: Final = ("change", "against the default", "stage", "TTFT ms", "TPOT ms", "tok/s")
-STAGES: Final = {"screen": "screening", "again": "again", "final": "side by side", None: ""}
+STAGES: Final = {"screen": "screening", "again": "again", "final": "side by side", "proof": "proof", None: ""}
 
 
 def tune_table(outcome: Outcome, width: int, rows: int = SHOWN) -> Text:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -38,44 +36,36 @@ class Answers:
     rounding_of: Callable[[Card], Distance | None]
     numerics: bool = True
 
-    @property
-    def _probes_path(self) -> Path:
-        return self.folder.path / "probes.json"
-
     def record(self, endpoint: Endpoint, left_s: float) -> None:
-        """Of the default: which probes it fails itself, and its log-probabilities. Within `left_s`, else TimeoutError.
+        """The default's log-probabilities, within `left_s`, else TimeoutError.
 
         Raises:
-            UsageError: it gives no log-probabilities.
+            UsageError: it gives none.
         """
-        until_s = time.monotonic() + left_s
-        failed = self._failed(endpoint, left_s)
-        if self.numerics:
-            try:
-                recording = _within(until_s - time.monotonic(), _record(endpoint))
-            except CheckFailed as error:
-                message = f"the answers of two settings cannot be compared: {error.message}"
-                raise UsageError(message, remedy=NO_NUMERICS) from error
-            replace_json(self.folder.numerics_path, msgspec.to_builtins(recording))
-        replace_json(self._probes_path, {"failed": failed})
+        if not self.numerics:
+            return
+        try:
+            recording = _within(left_s, _record(endpoint))
+        except CheckFailed as error:
+            message = f"the answers of two settings cannot be compared: {error.message}"
+            raise UsageError(message, remedy=NO_NUMERICS) from error
+        replace_json(self.folder.numerics_path, msgspec.to_builtins(recording))
 
-    def differences(self, endpoint: Endpoint, left_s: float) -> tuple[str, ...]:
-        """What speaks against a candidate, one sentence each: probes that fail here and not of the default, and
-        log-probabilities that are farther apart than noise. Within `left_s`, else TimeoutError."""
-        until_s = time.monotonic() + left_s
-        found = [f"{id_}: {why}" for id_, why in self._failed(endpoint, left_s).items() if id_ not in before]
-        if self.numerics:
-            raw = read_regular(self.folder.numerics_path, RECORDING_BYTES)
-            recording = msgspec.json.decode(raw, type=Recording)
-            try:
-                found += _within(until_s - time.monotonic(), _judge(endpoint, recording, self.rounding_of))
-            except CheckFailed as error:
-                found.append(error.message)
-        return tuple(found)
-
-    def _failed(self, endpoint: Endpoint, left_s: float) -> dict[str, str]:
-        report = _within(left_s, runner.verify(endpoint, recording_of=self.recording_of))
+    def failed_probes(self, endpoint: Endpoint, only: Sequence[str] = ()) -> dict[str, str]:
+        """Those of the quick set that fail, with the reason of each; of `only`, where it is not empty."""
+        report = asyncio.run(runner.verify(endpoint, only=only, recording_of=self.recording_of))
         return {result.probe.id: result.outcome.because for result in report.failed}
+
+    def numerics_apart(self, endpoint: Endpoint) -> tuple[str, ...]:
+        """How its log-probabilities are farther from the default's than noise, one sentence each."""
+        if not self.numerics:
+            return ()
+        raw = read_regular(self.folder.numerics_path, RECORDING_BYTES)
+        recording = msgspec.json.decode(raw, type=Recording)
+        try:
+            return asyncio.run(_judge(endpoint, recording, self.rounding_of))
+        except CheckFailed as error:
+            return (error.message,)
 
 
 def _within(left_s: float, work: Coroutine[Any, Any, T]) -> T:

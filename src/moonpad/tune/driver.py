@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from moonpad.tune.candidate import Candidate
 from moonpad.tune.candidates import combined
-from moonpad.tune.halving import Enter, Finish, Keep, Measure, next_action
+from moonpad.tune.halving import Enter, Finish, Keep, Measure, Prove, next_action
 from moonpad.tune.journal import TuneFolder
 from moonpad.tune.order import Judged, measuring_order
 from moonpad.tune.search import Search, replay
@@ -28,6 +28,7 @@ class Measurer(Protocol):
     def measure(self, search: Search, action: Measure, left_s: float, beat: Callable[[float], None]) -> Visit:
         """`beat` is told now and then how many seconds this visit has taken. Raises BudgetOver."""
 
+    def prove(self, search: Search, action: Prove, beat: Callable[[float], None]) -> Visit: ...
     def fingerprint(self, candidate: Candidate, requests: int) -> str: ...
     def judge(self, candidate: Candidate) -> Judged: ...
 
@@ -62,6 +63,8 @@ def run_search(
                 on_event("sizes", {"sizes": action.sizes, "entered": action.entered})
             case Keep():
                 _keep(folder, search, action, measurer, on_event)
+            case Prove():
+                _prove(folder, search, action, measurer, on_event)
             case Measure():
                 try:
                     _measure(folder, search, action, measurer, budget_s, on_event)
@@ -105,14 +108,22 @@ def _keep(folder: TuneFolder, search: Search, action: Keep, measurer: Measurer, 
     on_event("kept", {"kept": kept})
 
 
+def _prove(folder: TuneFolder, search: Search, action: Prove, measurer: Measurer, on_event: OnEvent) -> None:
+    on_event("begin", {"candidate": action.candidate, "stage": "proof"})
+    folder.append("begin", candidate=action.candidate, stage="proof", round=0)
+    visit = measurer.prove(search, action, lambda seconds: folder.append("beat", seconds=round(seconds, 3)))
+    folder.append("visit", visit=visit.as_json(), fingerprint="")
+    on_event("visit", {"visit": visit})
+
+
 def _measure(
     folder: TuneFolder, search: Search, action: Measure, measurer: Measurer, budget_s: float, on_event: OnEvent
 ) -> None:
-    on_event("begin", {"action": action})
+    on_event("begin", {"candidate": action.candidate, "stage": action.stage})
     folder.append("begin", candidate=action.candidate, stage=action.stage, round=action.round)
     visit = measurer.measure(
         search, action, budget_s - search.spent_s, lambda seconds: folder.append("beat", seconds=round(seconds, 3))
     )
     print_ = "" if visit.problem else measurer.fingerprint(search.candidate(action.candidate), action.requests)
     folder.append("visit", visit=visit.as_json(), fingerprint=print_)
-    on_event("visit", {"visit": visit, "action": action})
+    on_event("visit", {"visit": visit})

@@ -31,14 +31,22 @@ MARGIN: Final = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Start the candidate, run the load, stop it. `verify`: and hold its answers against the default's."""
+    """Start the candidate, run the load, stop it. `record`: of the default, what its answers are."""
 
     candidate: str
     stage: Stage
     round: int
     requests: int
     runs: int
-    verify: bool = False
+    record: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prove:
+    """Start the candidate, which won, and hold its answers against the default's. It takes nothing of the budget, which
+    is for measuring: a winner without its proof is none."""
+
+    candidate: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,7 @@ class Finish:
     complete: bool
 
 
-Action = Measure | Enter | Keep | Finish
+Action = Measure | Prove | Enter | Keep | Finish
 
 
 def next_action(search: Search, requests: int, users: int, left_s: float) -> Action:
@@ -80,7 +88,7 @@ def next_action(search: Search, requests: int, users: int, left_s: float) -> Act
     if first and first[0].worth is None:
         return Finish(f"the default cannot be measured: {first[0].problem}", complete=True)
     if not first:
-        return Measure(DEFAULT, "screen", 0, screen, 1, verify=True)
+        return Measure(DEFAULT, "screen", 0, screen, 1, record=True)
     if search.sizes is None:
         sizes = sizes_for(search, requests, screen, left_s)
         return Enter(sizes, search.order[: sizes.enter])
@@ -178,7 +186,8 @@ def _final(search: Search, sizes: Sizes) -> Action:
         for id_ in turn:
             visits = [visit for visit in search.of(id_, "final") if visit.round == round_]
             if not visits:
-                asked = any(visit.answers is not None for visit in search.of(id_, "final"))
-                verify = id_ != DEFAULT and not asked
-                return Measure(id_, "final", round_, sizes.final, sizes.runs, verify=verify)
+                return Measure(id_, "final", round_, sizes.final, sizes.runs)
+    for id_ in sorted(chosen, key=lambda id_: -search.final_gain(id_)):
+        if search.is_better(id_):
+            return Finish("the winner is proved", complete=True) if search.of(id_, "proof") else Prove(id_)
     return Finish("all rounds are done", complete=True)

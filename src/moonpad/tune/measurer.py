@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Final
@@ -17,7 +19,7 @@ from moonpad.tune.bounded_load import BoundedLoad, ended_of
 from moonpad.tune.candidate import DEFAULT, UNCHANGED, Candidate
 from moonpad.tune.candidate_run import CandidateRun, free_port, start, stop_left
 from moonpad.tune.driver import BudgetOver
-from moonpad.tune.halving import Measure
+from moonpad.tune.halving import Measure, Prove
 from moonpad.tune.journal import TuneFolder
 from moonpad.tune.kept import kept_visit
 from moonpad.tune.order import Judged
@@ -62,34 +64,17 @@ class DeploymentMeasurer:
         if candidate != UNCHANGED and (kept := self._kept(search, action, candidate)) is not None:
             return kept
         timed = _Timed(self.clock, self.clock(), left_s, beat)
-        run: CandidateRun | None = None
         try:
-            self.phase("starting")
-            stop_left(self.subject.name)
-            run = start(self._prepared(candidate, free_port()), timed.tick)
-            return self._loaded(run, search, action, visit, timed)
+            with self._up(candidate, timed) as run:
+                loaded = self._loaded(run, search, action, visit, timed)
+            return replace(loaded, seconds=round(timed.seconds, 3))
         except TimeoutError:
             raise BudgetOver from None
         except (PreflightRefused, LaunchFailed, ContactLost, CheckFailed) as error:
             return _with_problem(visit, error, timed)
-        finally:
-            if run is not None:
-                self.phase("stopping")
-                run.stop()
 
     def _loaded(self, run: CandidateRun, search: Search, action: Measure, visit: Visit, timed: _Timed) -> Visit:
-        found: tuple[str, ...] | None = None
         start_s = timed.seconds
-        if action.verify and action.candidate == DEFAULT:
-            self.phase("recording its answers")
-            self.answers.record(run.endpoint, timed.left_s)
-            found = ()
-        elif action.verify:
-            self.phase("comparing its answers")
-            found = self.answers.differences(run.endpoint, timed.left_s)
-        if found:
-            run.stop()
-            return _replaced(visit, timed, start_s=start_s, answers=found)
         worths: list[float] = []
         samples: list[float] = []
         load_s = 0.0
@@ -107,7 +92,7 @@ class DeploymentMeasurer:
             self._calibration = result.plan.calibration
             results.append(result)
             if problem := self._failures(search, action, result):
-                return _replaced(visit, timed, start_s=start_s, load_s=load_s, problem=problem, answers=found)
+                return _replaced(visit, timed, start_s=start_s, load_s=load_s, problem=problem)
             if load.reached is not None:
                 worths, hopeless = [load.reached], True
                 break
@@ -115,8 +100,10 @@ class DeploymentMeasurer:
             ended = [ended_of(record, load.config) for record in result.records]
             worths.append(worth_of(ended, result.metrics.duration_s, goal, limits=limits))
             samples += samples_of(ended, result.metrics.duration_s, goal, limits=limits)
-        self.phase("stopping")
-        run.stop()
+        if action.record:
+            # Behind the load: it leaves requests and caches behind, which would be measured.
+            self.phase("recording its answers")
+            self.answers.record(run.endpoint, timed.left_s)
         return _replaced(
             visit,
             timed,
@@ -125,9 +112,42 @@ class DeploymentMeasurer:
             worths=tuple(worths),
             samples=tuple(round(sample, 6) for sample in samples),
             hopeless=hopeless,
-            answers=found,
+            answers=() if action.record else None,
             figures=_figures(results),
         )
+
+    def prove(self, search: Search, action: Prove, beat: Callable[[float], None]) -> Visit:
+        """What speaks against a candidate's answers is in the visit's `answers`; probes that fail of the default too do
+        not count."""
+        visit = Visit(action.candidate, "proof", 0, 0)
+        timed = _Timed(self.clock, self.clock(), math.inf, beat)
+        try:
+            with self._up(search.candidate(action.candidate), timed) as run:
+                self.phase("asking the probes")
+                failed = self.answers.failed_probes(run.endpoint)
+                self.phase("comparing its log-probabilities")
+                apart = self.answers.numerics_apart(run.endpoint)
+            if failed:
+                with self._up(UNCHANGED, timed) as run:
+                    self.phase("asking the default the same")
+                    before = self.answers.failed_probes(run.endpoint, tuple(failed))
+                failed = {id_: why for id_, why in failed.items() if id_ not in before}
+        except (PreflightRefused, LaunchFailed, ContactLost, CheckFailed) as error:
+            return _with_problem(visit, error, timed)
+        sentences = (*(f"{id_}: {why}" for id_, why in failed.items()), *apart)
+        return _replaced(visit, timed, answers=sentences)
+
+    @contextmanager
+    def _up(self, candidate: Candidate, timed: _Timed) -> Iterator[CandidateRun]:
+        """The candidate while the block lasts; nothing of it is left behind it."""
+        self.phase("starting")
+        stop_left(self.subject.name)
+        run = start(self._prepared(candidate, free_port()), timed.tick)
+        try:
+            yield run
+        finally:
+            self.phase("stopping")
+            run.stop()
 
     def _load(self, search: Search, action: Measure, number: int, timed: _Timed) -> BoundedLoad:
         # The same seeds for all: each run of the default has its pair.

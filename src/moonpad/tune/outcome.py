@@ -14,7 +14,12 @@ from moonpad.tune.search import Search
 from moonpad.tune.visit import STAGES, Stage
 
 Standing = Literal["confirmed", "not confirmed", "the default is best"]
-STAGE_WORDS = {"screen": "screened once", "again": "measured again", "final": "measured against the default"}
+STAGE_WORDS = {
+    "screen": "screened once",
+    "again": "measured again",
+    "final": "measured against the default",
+    "proof": "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +118,8 @@ def outcome_of(search: Search, unit: str, ended: str = "") -> Outcome:
 
 
 def is_confirmed(search: Search, id_: str) -> bool:
-    """Every round was run and it answers as the default does; its ratio's interval lies above 1. A default that keeps
-    the limits for no request has no ratio: then it is enough that each run of the other kept some."""
-    sizes = search.sizes
-    if sizes is None or search.problem(id_):
-        return False
-    own = search.of(id_, "final")
-    default, worths = search.final_worths(id_)
-    if len(worths) < sizes.rounds * sizes.runs or not any(visit.answers == () for visit in own):
-        return False
-    if not any(default):
-        return all(worth > 0 for worth in worths)
-    ratio = search.ratio(id_, "final")
-    return ratio is not None and ratio.low is not None and ratio.low > 1
+    """It is better in every round, and answers as the default does."""
+    return search.is_better(id_) and any(visit.answers == () for visit in search.of(id_, "proof"))
 
 
 def _nothing_better(search: Search, best: Row | None) -> bool:
@@ -137,7 +131,7 @@ def _nothing_better(search: Search, best: Row | None) -> bool:
 
 def _row(search: Search, id_: str) -> Row:
     found = search.best_ratio(id_)
-    visits = [visit for visit in search.visits if visit.candidate == id_]
+    visits = [visit for visit in search.visits if visit.candidate == id_ and visit.stage != "proof"]
     worths = [visit.worth for visit in visits if visit.worth is not None]
     last = next((visit for visit in reversed(visits) if visit.worth is not None), visits[-1])
     judged = search.judged[id_]

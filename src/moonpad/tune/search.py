@@ -101,9 +101,27 @@ class Search:
         rounds = sorted(set(mine) & set(base))
         return [w for at in rounds for w in base[at]], [w for at in rounds for w in mine[at]]
 
+    def final_gain(self, id_: str) -> float:
+        """The ratio of the last stage; where the default is worth nothing, its own worth."""
+        ratio = self._final_ratio(id_)
+        _, own = self.final_worths(id_)
+        return ratio.value if ratio is not None else fmean(own) if own else 0.0
+
+    def is_better(self, id_: str) -> bool:
+        """Every round was run, and the ratio's interval lies above 1. A default that keeps the limits for no request
+        has no ratio: then it is enough that each run of the other kept some."""
+        default, own = self.final_worths(id_)
+        if self.sizes is None or self.problem(id_) or len(own) < self.sizes.rounds * self.sizes.runs:
+            return False
+        if not any(default):
+            return all(worth > 0 for worth in own)
+        ratio = self._final_ratio(id_)
+        return ratio is not None and ratio.low is not None and ratio.low > 1
+
     def best_ratio(self, id_: str) -> tuple[Stage, Ratio] | None:
         """Of the last stage in which it was measured beside the default."""
-        for stage in ("final", "again", "screen"):
+        stages: tuple[Stage, ...] = ("final", "again", "screen")
+        for stage in stages:
             if (found := self.ratio(id_, stage)) is not None:
                 return stage, found
         return None
@@ -133,7 +151,7 @@ def _is_default(visit: Visit, stage: Stage) -> bool:
 def replay(goal: TuneGoal, events: Sequence[Mapping[str, Any]]) -> Search:
     """What the lines say. Lines of other programs, or of a newer moonpad, are passed over."""
     search = Search(goal)
-    lost_s = 0.0
+    lost_s, proving = 0.0, False
     for event in events:
         match event.get("event"):
             case "judged":
@@ -155,13 +173,14 @@ def replay(goal: TuneGoal, events: Sequence[Mapping[str, Any]]) -> Search:
                 search.kept = tuple(event["kept"])
             case "begin":
                 search.spent_s += lost_s  # of a visit that was never ended
+                proving = event["stage"] == "proof"
                 search.running, lost_s = event["candidate"], 0.0
             case "beat":
-                lost_s = float(event["seconds"])
+                lost_s = 0.0 if proving else float(event["seconds"])
             case "visit":
                 visit = Visit.of(event["visit"])
                 search.visits.append(visit)
-                search.spent_s += visit.seconds
+                search.spent_s += visit.seconds if visit.stage != "proof" else 0.0
                 search.running, lost_s = "", 0.0
             case "ended":
                 search.ended = event["because"]

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, field, fields
 from statistics import fmean
 from typing import Any, Literal
 
-Stage = Literal["screen", "again", "final"]
-STAGES: tuple[Stage, ...] = ("screen", "again", "final")
+Stage = Literal["screen", "again", "final", "proof"]
+"""`proof` loads nothing: there its answers are held against the default's."""
+STAGES: tuple[Stage, ...] = ("screen", "again", "final", "proof")
 
 
 @dataclass(frozen=True, slots=True)
