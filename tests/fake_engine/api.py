@@ -297,6 +297,8 @@ def serve(argv: list[str]) -> None:
     """Does not return. INT and TERM are held back until there is somebody to act on them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     options, switches = Options(argv), Switches(os.environ)
+    if switches.fast_flag in argv:
+        switches.token_s /= 4
     set_name("VLLM::APIServer")
     if options.nodes.headless:
         run_headless(options.nodes, switches, options.port)

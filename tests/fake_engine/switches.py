@@ -19,6 +19,7 @@ FAKE_FLAP_S=2               /health is 200 for so long, then 503, and so on, cou
 FAKE_FLAP_UNTIL_S=10        … and 200 from then on
 FAKE_SLOTS=64               requests that are decoded at once; others wait
 FAKE_TOKEN_S=0.005          seconds a token of every running request
+FAKE_FAST_FLAG=--flag       a command line with this option takes a quarter of the time for a token
 FAKE_FLOOD_BYTES_S=1000000  so much log a second from readiness on, by the core
 FAKE_ENDLESS_LINE_BYTES=n   one line of n bytes at readiness, by the core
 FAKE_LOST_MAKER=1           halfway through the load a process makes shared memory, and is killed at once
@@ -72,6 +73,7 @@ class Switches:
         self.late_s = number("LATE_S")
         self.slots = int(number("SLOTS", 64))
         self.token_s = number("TOKEN_S", 0.005)
+        self.fast_flag = env.get("FAKE_FAST_FLAG", "")
         self.flood_bytes_s = int(number("FLOOD_BYTES_S"))
         self.endless_line_bytes = int(number("ENDLESS_LINE_BYTES"))
         self.lost_maker = bool(env.get("FAKE_LOST_MAKER"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -147,7 +148,7 @@ def tuned_text(loaded: LoadedSpec, outcome: Outcome) -> str:
     """The user's spec with the winner's changes, and at its head what they brought."""
     if outcome.winner is None:
         return loaded.text
-    reasons = "\n".join(outcome.sentences)
+    reasons = "\n".join(line for sentence in outcome.sentences for line in textwrap.wrap(sentence, 110))
     return changed_text(
         loaded.text, loaded.spec.settings.extra_args, outcome.winner, f"{HEAD} from {loaded.path.name}.\n{reasons}"
     )

@@ -19,6 +19,8 @@ from moonpad.values.units import duration
 WIDE, HIGH = 640.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 24.0, 48.0, 48.0
 BAR: Final = 26.0
+LONGEST: Final = 44
+"""Characters of a change beside its bar; a longer one is named by its knob."""
 
 
 def tune_page(about: Mapping[str, Any], outcome: Outcome, effects: Sequence[KnobEffect]) -> str:
@@ -42,7 +44,7 @@ def tune_page(about: Mapping[str, Any], outcome: Outcome, effects: Sequence[Knob
         effects_chart=effects_chart(effects),
         effects=[(e.title, e.value, ratio_words(e.ratio), "yes" if e.in_winner else "", e.why) for e in effects],
         heads=("change", "against the default", "stage", "TTFT ms", "TPOT ms", "tokens/s", "predicted", "why not"),
-        rows=[(*row_cells(row), _predicted(row), row.because) for row in outcome.rows],
+        rows=[(row.candidate.id, *row_cells(row)[1:], _predicted(row), row.because) for row in outcome.rows],
         left_out=[(candidate.id, because) for candidate, because in outcome.left_out],
     )
 
@@ -94,7 +96,8 @@ def effects_chart(effects: Sequence[KnobEffect]) -> Markup | None:
     """Each knob's best ratio with its interval, beside 1."""
     if not effects:
         return None
-    label_wide = max(width_of(effect.value, 13.0) for effect in effects) + 16
+    labels = [effect.value if len(effect.value) < LONGEST else effect.title for effect in effects]
+    label_wide = max(width_of(label, 13.0) for label in labels) + 16
     ends = [end for effect in effects for end in (effect.ratio.low, effect.ratio.high, effect.ratio.value) if end]
     left = min(label_wide, 300.0)
     high = TOP + BAR * len(effects) + BOTTOM
@@ -107,7 +110,7 @@ def effects_chart(effects: Sequence[KnobEffect]) -> Markup | None:
         if effect.ratio.low is not None and effect.ratio.high is not None:
             rows.append(line(x.at(effect.ratio.low), at, x.at(effect.ratio.high), at, f"interval-{kind}"))
         rows.append(tag("circle", cx=x.at(effect.ratio.value), cy=at, r=4, class_=f"interval-{kind}-point"))
-        rows.append(text(left - 10, at + 4, effect.value, "tick", "end"))
+        rows.append(text(left - 10, at + 4, labels[place], "tick", "end"))
     return picture(
         "knobs",
         "What each knob brought by itself",

@@ -12,6 +12,8 @@ from moonpad.tune.outcome import KnobEffect, Outcome, Row, ratio_words
 from moonpad.values.units import duration
 
 SHOWN: Final = 12
+LONGEST: Final = 64
+"""Characters of a candidate in a table; --json and the page have the rest."""
 HEADS: Final = ("change", "against the default", "stage", "TTFT ms", "TPOT ms", "tok/s")
 STAGES: Final = {"screen": "screening", "again": "again", "final": "side by side", "proof": "proof", None: ""}
 
@@ -50,7 +52,11 @@ def row_cells(row: Row) -> tuple[str, ...]:
     """change, ratio, stage, TTFT, TPOT, tokens/s."""
     ratio = ratio_words(row.ratio) if not row.because else row.because.partition(":")[0]
     figures = row.figures
-    return (row.candidate.id, ratio, STAGES[row.stage], *figure_cells(figures))
+    return (shortened(row.candidate.id), ratio, STAGES[row.stage], *figure_cells(figures))
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def figure_cells(figures: Mapping[str, float]) -> tuple[str, str, str]:
@@ -72,7 +78,9 @@ def tune_details(about: Mapping[str, Any], outcome: Outcome, effects: Sequence[K
     text.append_text(tune_table(outcome, width, rows=len(outcome.rows)))
     if effects:
         text.append("\n\nWhat each knob brought by itself, against the default:\n", style="bold")
-        cells = [(effect.title, effect.value, ratio_words(effect.ratio), _mark(effect)) for effect in effects]
+        cells = [
+            (effect.title, shortened(effect.value), ratio_words(effect.ratio), _mark(effect)) for effect in effects
+        ]
         for line, effect in zip(aligned(cells, (0, 1, 2, 3)), effects, strict=True):
             text.append(("  " + "  ".join(line)).rstrip() + "\n")
             text.append(f"    {hanging(effect.why, 4, width)}\n", style="dim")

@@ -9,6 +9,8 @@ from typing import Any, Final
 from moonpad.catalog.knobs import Knob, KnobValue
 from moonpad.tune.candidate import LAYOUT, Candidate, Change
 
+LEAST_GAIN: Final = 1.03
+"""A single change that gains less is not combined: it would only be carried along."""
 MOST_TOGETHER: Final = 4
 """Knobs that are combined: more of them have effects that hide in the noise."""
 
@@ -91,11 +93,12 @@ def value_of_flag(knob: Knob, extra_args: Sequence[str]) -> KnobValue | None:
 
 
 def combined(ranked: Sequence[tuple[Candidate, float]], known: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Of single changes that did better than the default, best first with their ratios: the best two together, the best
+    """Of single changes that did clearly better than the default, best first with their ratios: the best two together, the best
     three, and so on, each knob at its best value. Without what is `known` already."""
     best: list[Change] = []
     for candidate, ratio in ranked:
-        if ratio > 1 and len(candidate.changes) == 1 and candidate.changes[0].knob not in {one.knob for one in best}:
+        single = len(candidate.changes) == 1 and ratio >= LEAST_GAIN
+        if single and candidate.changes[0].knob not in {one.knob for one in best}:
             best.append(candidate.changes[0])
     together = [Candidate(tuple(best[:count])) for count in range(2, min(len(best), MOST_TOGETHER) + 1)]
     return tuple(candidate for candidate in together if candidate not in known)

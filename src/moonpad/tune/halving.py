@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.tune.candidate import DEFAULT
+from moonpad.tune.candidate import DEFAULT, Candidate
 from moonpad.tune.search import Search, Sizes
 from moonpad.tune.visit import Stage
 
@@ -25,6 +25,8 @@ TOGETHER: Final = 3
 """Combinations that are counted on."""
 SCHEMES: Final = ((2, 3, 2), (1, 3, 2), (1, 2, 3))
 """(finalists, rounds, runs of each visit), the most thorough first. Six runs of a side give an interval."""
+SAME: Final = 0.03
+"""A combination that is better than a part of itself by less than this share is not worth its other changes."""
 MARGIN: Final = 1.1
 """Visits take longer than those before by so much at times."""
 
@@ -174,7 +176,16 @@ def finalists(search: Search, count: int) -> tuple[str, ...]:
     """The best that are better than the default, of those that nothing speaks against."""
     stage: Stage = "again" if search.of(DEFAULT, "again") else "screen"
     ranked = search.ranked(search.kept or search.entered, stage)
-    return tuple(id_ for id_, ratio in ranked if ratio > 1)[:count]
+    better = [(search.candidate(id_), ratio) for id_, ratio in ranked if ratio > 1]
+    return tuple(candidate.id for candidate, ratio in better if not _has_idle(candidate, ratio, better))[:count]
+
+
+def _has_idle(candidate: Candidate, ratio: float, others: Sequence[tuple[Candidate, float]]) -> bool:
+    """Whether some of its changes alone are as good: the rest brings nothing."""
+    changes = set(candidate.changes)
+    return any(
+        set(other.changes) < changes and its_ratio >= ratio * (1 - SAME) for other, its_ratio in others if other.changes
+    )
 
 
 def _final(search: Search, sizes: Sizes) -> Action:

@@ -16,6 +16,8 @@ HOPELESS: Final = 0.7
 """A run whose best possible end is below this share of the default's worth is given up."""
 LOOK_FROM: Final = 0.25
 """Not before this share of its requests has ended."""
+LOOK_FROM_S: Final = 5.0
+"""Nor before this time: a machine that stands still for a second would look like a slow setting."""
 FASTER_YET: Final = 2.0
 """What is left of a run may go so many times faster than what was seen of it, and still not save it."""
 FAILED_SHARE: Final = 0.01
@@ -79,7 +81,7 @@ def best_possible(
 ) -> float | None:
     """The most that a run of `count` requests may still be worth, `elapsed_s` after it began; None where it is too
     early to say. Every request that is left succeeds within the limits, `FASTER_YET` times as fast as those before."""
-    if len(requests) < max(4, LOOK_FROM * count) or elapsed_s <= 0 or len(requests) >= count:
+    if elapsed_s < LOOK_FROM_S or len(requests) < max(4, LOOK_FROM * count) or len(requests) >= count:
         return None
     left = count - len(requests)
     if goal == "latency":
