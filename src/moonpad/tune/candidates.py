@@ -93,8 +93,8 @@ def value_of_flag(knob: Knob, extra_args: Sequence[str]) -> KnobValue | None:
 
 
 def combined(ranked: Sequence[tuple[Candidate, float]], known: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Of single changes that did clearly better than the default, best first with their ratios: the best two together, the best
-    three, and so on, each knob at its best value. Without what is `known` already."""
+    """Of single changes that did clearly better than the default, best first with their ratios: the best two together,
+    the best three, and so on, each knob at its best value. Without what is `known` already."""
     best: list[Change] = []
     for candidate, ratio in ranked:
         single = len(candidate.changes) == 1 and ratio >= LEAST_GAIN

@@ -12,7 +12,7 @@ from moonpad.stats.bootstrap import Ratio
 from moonpad.tune.candidate import DEFAULT, UNCHANGED, Candidate
 from moonpad.tune.order import Judged
 from moonpad.tune.visit import Stage, Visit
-from moonpad.tune.worth import TuneGoal, ratio_of_runs, ratio_within
+from moonpad.tune.worth import TuneGoal, ratio_of_runs, ratio_within, widened
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ class Search:
         if base <= 0 or visit.worth is None:
             return None
         samples = [sample for default in defaults for sample in default.samples]
-        return ratio_within(samples, visit.samples, visit.worth / base, self.goal)
+        within = ratio_within(samples, visit.samples, visit.worth / base, self.goal)
+        return widened(within, [one.worth for one in self.of(DEFAULT, stage) if one.worth])
 
     def _final_ratio(self, id_: str) -> Ratio | None:
         default, own = self.final_worths(id_)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import NormalDist, fmean, median, stdev
 from typing import Final, Literal
 
-from moonpad.stats.bootstrap import Quantile, Ratio, ratios_of
+from moonpad.stats.bootstrap import CONFIDENCE, Quantile, Ratio, ratios_of
 
 TuneGoal = Literal["latency", "throughput"]
 UNITS: Final = {"good": "good requests/s", "throughput": "output tokens/s", "latency": "answers/s of one client"}
@@ -20,6 +21,7 @@ LOOK_FROM_S: Final = 5.0
 """Nor before this time: a machine that stands still for a second would look like a slow setting."""
 FASTER_YET: Final = 2.0
 """What is left of a run may go so many times faster than what was seen of it, and still not save it."""
+Z: Final = NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / 2)
 FAILED_SHARE: Final = 0.01
 """More failed requests than this, beyond those of the default, rule a setting out."""
 
@@ -106,6 +108,16 @@ def ratio_of_runs(default: Sequence[float], other: Sequence[float], *, questions
     """Of the mean worths of whole runs, each pair with the same prompts. None where the default's is 0."""
     paired = len(default) == len(other)
     return ratios_of(default, other, {"worth": fmean}, paired=paired, questions=questions).get("worth")
+
+
+def widened(ratio: Ratio, default: Sequence[float]) -> Ratio:
+    """With how far the default's own visits are apart, which one run of a candidate cannot show: the squares of both
+    add up, on the logarithm. Of fewer than three visits nothing is known."""
+    if len(default) < 3 or ratio.low is None or ratio.high is None or min(default) <= 0 or ratio.value <= 0:
+        return ratio
+    apart = Z * stdev([math.log(worth) for worth in default])
+    up = math.exp(math.hypot(math.log(ratio.high / ratio.value), apart))
+    return Ratio(ratio.value, ratio.value / up, ratio.value * up)
 
 
 def ratio_within(default: Sequence[float], other: Sequence[float], value: float, goal: TuneGoal) -> Ratio:

@@ -1,0 +1,142 @@
+"""`moonpad tune` on the real vLLM on this processor: the tuned spec against the default, and against a small grid.
+
+    python -m benchmarks.tune_embedded --budget 14m --out benchmarks/results/tune_embedded.json
+    python -m benchmarks.tune_embedded --grid --out benchmarks/results/tune_embedded.json
+
+The first runs the command as a person would, with its proof, and records its result: goodput under a stated SLO, default
+and candidates side by side in one run, the ratio with its interval. It can be interrupted and started again: `--home`
+keeps its state. The second measures every point of a grid of three knobs once, and what tune chose beside them, with the
+default in between; the count of measurements of both stands in the record. OUT is written after each point.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.stage import about, write
+
+SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
+LOAD = ("--workload", "128:32", "--concurrency", "16", "--slo", "ttft=1s,tpot=40ms", "--goal", "throughput")
+GRID = {
+    "max_num_batched_tokens": (512, 1024, 4096),
+    "max_num_seqs": (8, 16),
+    "prefix_caching": (True, False),
+}
+EVERY = 4
+"""Points between two of the default."""
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Its state is its own; the engine is the installed one."""
+    return {**os.environ, "XDG_STATE_HOME": str(home / "state"), "NO_COLOR": "1"}
+
+
+def tuned(home: Path, budget: str, requests: int) -> dict[str, Any]:
+    """The command's own document, and what it took."""
+    spec = home / "tiny.toml"
+    spec.write_text(SPEC)
+    command = [sys.executable, "-m", "moonpad", "tune", str(spec), *LOAD, "--budget", budget, "--requests"]
+    begun = time.monotonic()
+    done = subprocess.run(  # its progress goes to our stderr
+        [*command, str(requests), "--json"], env=environment(home), stdout=subprocess.PIPE, text=True, check=False
+    )
+    took_s = round(time.monotonic() - begun, 1)
+    document = json.loads(done.stdout) if done.stdout else {}
+    kept = {name: value for name, value in document.items() if name not in ("folder", "spec", "spec_written")}
+    return {"exit_code": done.returncode, "command_s": took_s, "load_average": os.getloadavg()[0], **kept}
+
+
+def grid(home: Path, requests: int, chosen: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """One visit each, by the measurer that tune has; the default before, between and behind."""
+    os.environ.update(environment(home))
+    from dataclasses import replace
+
+    from moonpad.bench.config import Slo
+    from moonpad.cli.load_options import read_workload
+    from moonpad.spec.loader import load_spec
+    from moonpad.tune.answers import Answers
+    from moonpad.tune.candidate import UNCHANGED, Candidate, Change
+    from moonpad.tune.halving import Measure
+    from moonpad.tune.journal import TuneFolder
+    from moonpad.tune.load import TuneLoad
+    from moonpad.tune.measurer import DeploymentMeasurer
+    from moonpad.tune.search import Search
+    from moonpad.tune.subject import Subject
+
+    workload = replace(read_workload("128:32"), concurrency=16)
+    load = TuneLoad(workload, "128:32", "throughput", Slo(ttft_s=1.0, tpot_s=0.04), requests)
+    subject = Subject.of(load_spec(home / "tiny.toml"), load)
+    folder = TuneFolder(home / "grid")
+    measurer = DeploymentMeasurer(subject, folder, Answers(folder, lambda name: None, lambda card: None, False))
+    points = [
+        Candidate(tuple(Change(key, value, key=key) for key, value in zip(GRID, values, strict=True)))
+        for values in itertools.product(*GRID.values())
+    ]
+    order = [Candidate.of(chosen), *points] if chosen else points
+    for place, candidate in enumerate(order):
+        turn = [UNCHANGED, candidate] if place % EVERY == 0 else [candidate]
+        for one in [*turn, *([UNCHANGED] if place == len(order) - 1 else [])]:
+            search = Search("throughput")
+            search.candidate = lambda id_, one=one: one  # type: ignore[method-assign]
+            # The last stage: nothing is given up halfway, and nothing taken from before.
+            visit = measurer.measure(search, Measure(one.id, "final", 0, requests, 1), 1e9, lambda seconds: None)
+            row = {"id": one.id, "changes": one.as_json(), "worth": visit.worth, "problem": visit.problem}
+            yield {**row, "tuned": bool(chosen) and one == order[0], "figures": dict(visit.figures), "s": visit.seconds}
+
+
+def summary_of(rows: list[dict[str, Any]], tune: dict[str, Any]) -> dict[str, Any]:
+    """The best point of the grid, and what tune chose beside it, both against the default of this run."""
+    default = [row["worth"] for row in rows if row["id"] == "default" and row["worth"] is not None]
+    points = [row for row in rows if row["id"] != "default" and not row["tuned"] and row["worth"] is not None]
+    chosen = next((row["worth"] for row in rows if row["tuned"]), None)
+    if not default or not points:
+        return {}
+    base = sum(default) / len(default)
+    best = max(points, key=lambda row: row["worth"])
+    chosen = base if chosen is None else chosen
+    return {
+        "points": len(points),
+        "default": base,
+        "best": {"id": best["id"], "worth": best["worth"], "ratio": best["worth"] / base if base else None},
+        "tuned": {"worth": chosen, "ratio": chosen / base if base else None},
+        "tuned_over_best": chosen / best["worth"] if best["worth"] else None,
+        "measurements_of_tune": tune.get("measurements"),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--budget", default="14m")
+    parser.add_argument("--requests", type=int, default=64)
+    parser.add_argument("--grid", action="store_true")
+    parser.add_argument("--home", type=Path, default=Path("/tmp/tune-embedded"))  # noqa: S108
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    args.home.mkdir(parents=True, exist_ok=True)
+    record = json.loads(args.out.read_text()) if args.out and args.out.exists() else {}
+    record |= {**about("moonpad tune on vLLM on a processor"), "load": " ".join(LOAD), "grid_of": GRID}
+    if not args.grid:
+        record["tune"] = tuned(args.home, args.budget, args.requests)
+        print(json.dumps({name: record["tune"].get(name) for name in ("standing", "reason", "measurements")}, indent=1))
+        write(args.out, record)
+        sys.exit(record["tune"]["exit_code"])
+    chosen = (record.get("tune", {}).get("winner") or {}).get("changes", [])
+    rows: list[dict[str, Any]] = []
+    for row in grid(args.home, args.requests, chosen):
+        rows.append(row)
+        print(row["id"], row["worth"], row["problem"], flush=True)
+        record["grid"] = {"summary": summary_of(rows, record.get("tune", {})), "rows": rows}
+        write(args.out, record)
+
+
+if __name__ == "__main__":
+    main()
