@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.tune.candidate import DEFAULT, Candidate
@@ -94,7 +94,7 @@ def next_action(search: Search, requests: int, users: int, left_s: float) -> Act
     if search.sizes is None:
         sizes = sizes_for(search, requests, screen, left_s)
         return Enter(sizes, search.order[: sizes.enter])
-    action = _screening(search, search.sizes) or _again(search, search.sizes) or _final(search, search.sizes)
+    action = _screening(search, search.sizes) or _again(search, search.sizes) or _final(search, search.sizes, left_s)
     if isinstance(action, Measure) and visit_s(search, action.requests * action.runs) > left_s:
         return Finish("the budget is over", complete=False)
     return action
@@ -188,10 +188,24 @@ def _has_idle(candidate: Candidate, ratio: float, others: Sequence[tuple[Candida
     )
 
 
-def _final(search: Search, sizes: Sizes) -> Action:
+def _more(search: Search, sizes: Sizes, left_s: float, because: str) -> Action:
+    """Nothing has won: what was left out for want of time enters, as far as there is time now."""
+    left_out = [id_ for id_ in search.order if id_ not in search.entered]
+    if not left_out:
+        return Finish(because, complete=True)
+    each_s = max(visit_s(search, sizes.screen), 1e-9)
+    last_s = 2 * sizes.rounds * visit_s(search, sizes.final * sizes.runs)
+    count = int((left_s - last_s) / (each_s * (1 + 1 / BLOCK)))
+    if count < 1:
+        return Finish("the budget is over", complete=False)
+    entered = (*search.entered, *left_out[:count])
+    return Enter(replace(sizes, enter=len(entered)), entered)
+
+
+def _final(search: Search, sizes: Sizes, left_s: float) -> Action:
     chosen = finalists(search, sizes.finalists)
     if not chosen:
-        return Finish("nothing that was tried beats the default", complete=True)
+        return _more(search, sizes, left_s, "nothing that was tried beats the default")
     for round_ in range(sizes.rounds):
         turn: Sequence[str] = (DEFAULT, *chosen) if round_ % 2 == 0 else (*reversed(chosen), DEFAULT)
         for id_ in turn:
@@ -201,4 +215,4 @@ def _final(search: Search, sizes: Sizes) -> Action:
     for id_ in sorted(chosen, key=lambda id_: -search.final_gain(id_)):
         if search.is_better(id_):
             return Finish("the winner is proved", complete=True) if search.of(id_, "proof") else Prove(id_)
-    return Finish("all rounds are done", complete=True)
+    return _more(search, sizes, left_s, "all rounds are done")

@@ -126,7 +126,7 @@ def _nothing_better(search: Search, best: Row | None) -> bool:
     """The search went to its end, and what is best is not better."""
     if search.sizes is None or not search.ended or "budget" in search.ended:
         return False
-    return best is None or not finalists(search, search.sizes.finalists) or best.stage == "final"
+    return best is None or best.stage == "final" or not finalists(search, search.sizes.finalists)
 
 
 def _row(search: Search, id_: str) -> Row:

@@ -82,13 +82,18 @@ class Search:
         if stage == "final":
             return self._final_ratio(id_)
         visit = own[-1]
-        defaults = self.beside(visit)
-        base = fmean([default.worth or 0.0 for default in defaults]) if defaults else 0.0
-        if base <= 0 or visit.worth is None:
+        value = self._gain(visit)
+        if value is None:
             return None
-        samples = [sample for default in defaults for sample in default.samples]
-        within = ratio_within(samples, visit.samples, visit.worth / base, self.goal)
+        samples = [sample for default in self.beside(visit) for sample in default.samples]
+        within = ratio_within(samples, visit.samples, value, self.goal)
         return widened(within, [one.worth for one in self.of(DEFAULT, stage) if one.worth])
+
+    def _gain(self, visit: Visit) -> float | None:
+        """Its worth over that of the default beside it; None where that is worth nothing."""
+        defaults = [default.worth or 0.0 for default in self.beside(visit)]
+        base = fmean(defaults) if defaults else 0.0
+        return None if base <= 0 or visit.worth is None else visit.worth / base
 
     def _final_ratio(self, id_: str) -> Ratio | None:
         default, own = self.final_worths(id_)
@@ -104,9 +109,9 @@ class Search:
 
     def final_gain(self, id_: str) -> float:
         """The ratio of the last stage; where the default is worth nothing, its own worth."""
-        ratio = self._final_ratio(id_)
-        _, own = self.final_worths(id_)
-        return ratio.value if ratio is not None else fmean(own) if own else 0.0
+        default, own = self.final_worths(id_)
+        base = fmean(default) if default else 0.0
+        return (fmean(own) / base if base else fmean(own)) if own else 0.0
 
     def is_better(self, id_: str) -> bool:
         """Every round was run, and the ratio's interval lies above 1. A default that keeps the limits for no request
@@ -133,12 +138,10 @@ class Search:
         for id_ in ids:
             if self.problem(id_):
                 continue
-            ratio = self.ratio(id_, stage)
-            own = [visit.worth for visit in self.of(id_, stage) if visit.worth is not None]
-            if ratio is not None:
-                rows.append((id_, ratio.value))
-            elif own:
-                rows.append((id_, 1 + own[-1]))
+            own = [visit for visit in self.of(id_, stage) if visit.worth is not None]
+            if own:
+                gain = self._gain(own[-1])
+                rows.append((id_, 1 + (own[-1].worth or 0.0) if gain is None else gain))
         return sorted(rows, key=lambda row: -row[1])
 
 
@@ -170,6 +173,7 @@ def replay(goal: TuneGoal, events: Sequence[Mapping[str, Any]]) -> Search:
             case "sizes":
                 search.sizes = Sizes(**event["sizes"])
                 search.entered = tuple(event["entered"])
+                search.kept = None
             case "kept":
                 search.kept = tuple(event["kept"])
             case "begin":

@@ -1,0 +1,212 @@
+"""The search on a pretended machine: what it finds, what it costs, and that a kill changes neither."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from moonpad.tune.candidate import DEFAULT
+from moonpad.tune.kept import kept_visit
+from moonpad.tune.outcome import effects_of, outcome_of
+from moonpad.tune.search import replay
+from tests.unit.tune.world import CANDIDATES, START_S, Killed, machine
+
+FAST = "--async-scheduling"
+MORE = "max_num_batched_tokens = 2048"
+EFFECTS = {FAST: 1.3, MORE: 1.2, "max_num_seqs = 8": 0.6}
+
+
+def test_the_best_changes_are_found_together_and_confirmed(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    outcome = outcome_of(world.run(), "good requests/s")
+    assert outcome.standing == "confirmed"
+    assert outcome.winner is not None
+    assert outcome.winner.id == f"{FAST}; {MORE}"
+    assert outcome.best is not None
+    ratio = outcome.best.ratio
+    assert ratio is not None
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert ratio.low < 1.56 < ratio.high
+    assert ratio.low > 1
+    assert len(outcome.sentences) == 2
+
+
+def test_what_brings_nothing_is_not_in_the_winner(tmp_path: Path) -> None:
+    outcome = outcome_of(machine(tmp_path, effects={FAST: 1.3}, noise=0.001).run(), "x")
+    assert outcome.winner is not None
+    assert outcome.winner.id == FAST
+
+
+def test_where_nothing_helps_the_default_stays(tmp_path: Path) -> None:
+    outcome = outcome_of(machine(tmp_path, noise=0.02).run(), "x")
+    assert outcome.standing == "the default is best"
+    assert outcome.winner is None
+
+
+def test_the_default_is_measured_beside_every_few_candidates(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    world.run()
+    screened = [id_ for id_, stage in world.measured if stage == "screen"]
+    places = [at for at, id_ in enumerate(screened) if id_ == DEFAULT]
+    assert places[0] == 0
+    assert places[-1] == len(screened) - 1
+    assert all(after - before <= 5 for before, after in zip(places, places[1:], strict=False))
+
+
+def test_the_last_rounds_change_their_order(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    world.run()
+    final = [id_ for id_, stage in world.measured if stage == "final"]
+    assert final[0] == final[5] == final[6] == DEFAULT  # forth and back again
+
+
+def test_a_faster_setting_that_answers_otherwise_is_told_and_the_next_is_tried(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS, wrong=frozenset({FAST}))
+    outcome = outcome_of(world.run(), "x")
+    assert outcome.winner is not None
+    assert outcome.winner.id == MORE
+    refused = [row for row in outcome.rows if "answers otherwise" in row.because]
+    assert any(FAST in row.candidate.id for row in refused)
+
+
+def test_what_does_not_fit_is_never_started_and_what_does_not_start_is_tried_once(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS, refused=frozenset({MORE}), broken=frozenset({"enforce_eager = false"}))
+    outcome = outcome_of(world.run(), "x")
+    started = [id_ for id_, _ in world.measured]
+    assert not any(MORE in id_ for id_ in started)
+    assert started.count("enforce_eager = false") == 1
+    assert (MORE, "needs 3.0 GiB, 2.0 GiB is left") in [(one.id, because) for one, because in outcome.left_out]
+    broken = next(row for row in outcome.rows if row.candidate.id == "enforce_eager = false")
+    assert broken.because == "it did not start: no such option"
+
+
+def test_what_is_predicted_to_help_is_measured_first(tmp_path: Path) -> None:
+    world = machine(tmp_path, predicted={"max_num_seqs = 32": 1.4, FAST: 0.5})
+    world.run()
+    screened = [id_ for id_, stage in world.measured if stage == "screen" and id_ != DEFAULT]
+    assert screened[0] == "max_num_seqs = 32"
+    assert screened.index(FAST) > screened.index("prefix_caching = false")
+
+
+@pytest.mark.parametrize("budget_s", [40.0, 200.0, 700.0, 1500.0, 2500.0])
+def test_the_budget_is_a_hard_limit(tmp_path: Path, budget_s: float) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    search = world.run(budget_s)
+    assert search.spent_s <= budget_s
+    outcome = outcome_of(search, "x")
+    if budget_s < 1000:
+        assert outcome.standing == "not confirmed"
+        assert outcome.winner is None
+        assert "budget" in outcome.ended
+
+
+def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    world.run(800.0)
+    before = list(world.measured)
+    assert outcome_of(world.run(1e6), "x").standing == "confirmed"
+    again = world.measured[len(before) :]
+    assert [one for one in again if one in before and one[1] == "screen" and one[0] != DEFAULT] == []
+
+
+def test_a_kill_at_any_moment_changes_nothing_of_the_result(tmp_path: Path) -> None:
+    whole = machine(tmp_path / "whole", effects=EFFECTS)
+    wanted = outcome_of(whole.run(), "x")
+    for moment in range(1, whole.calls + 1):
+        world = machine(tmp_path / str(moment), effects=EFFECTS, kill_at=moment)
+        with pytest.raises(Killed):
+            world.run()
+        assert replay("throughput", world.folder.events()).running  # whose visit was begun
+        found = outcome_of(world.run(), "x")
+        assert found.as_json() == wanted.as_json(), moment
+        killed = world.measured.count(world.measured[0])
+        assert world.calls == whole.calls + 1  # the one that was killed, again
+        assert killed >= 1
+        assert world.judged == whole.judged
+
+
+def test_a_torn_line_is_measured_again(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS, kill_at=7)
+    with pytest.raises(Killed):
+        world.run()
+    lines = world.folder.journal_path.read_bytes().splitlines(keepends=True)
+    at = max(place for place, line in enumerate(lines) if json.loads(line)["event"] == "visit")
+    world.folder.journal_path.write_bytes(b"".join(lines[:at]) + lines[at][:50])
+    assert outcome_of(world.run(), "x").standing == "confirmed"
+
+
+def test_the_time_of_a_killed_visit_counts(tmp_path: Path) -> None:
+    world = machine(tmp_path)
+    folder = world.folder
+    for event, fields in (
+        ("begin", {"candidate": DEFAULT, "stage": "screen", "round": 0}),
+        ("beat", {"seconds": 17.5}),
+        ("begin", {"candidate": DEFAULT, "stage": "screen", "round": 0}),
+        ("beat", {"seconds": 4.0}),
+    ):
+        folder.append(event, **fields)
+    assert replay("throughput", folder.events()).spent_s == 21.5
+
+
+def test_nothing_is_done_once_it_is_over(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    world.run()
+    calls = world.calls
+    world.run()
+    assert world.calls == calls
+
+
+def test_half_of_the_machine_speed_changes_no_ratio(tmp_path: Path) -> None:
+    """What an earlier tune kept is taken over as a ratio to its own default."""
+    folder = tmp_path / "state" / "moonpad" / "tunes" / "a-000000000000"
+    machine(folder, effects=EFFECTS, base=10.0).run()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        kept = kept_visit(tmp_path / "other", f"{FAST} 16", f"{DEFAULT} 16", "screen", 5.0)
+        assert kept is not None
+        assert kept.worth == pytest.approx(6.5, rel=0.05)
+        assert kept.kept_from == "a-000000000000"
+        assert kept.seconds == 0.0
+        assert kept_visit(tmp_path / "other", f"{FAST} 17", f"{DEFAULT} 17", "screen", 5.0) is None
+        assert kept_visit(folder, f"{FAST} 16", f"{DEFAULT} 16", "screen", 5.0) is None  # its own
+
+
+def test_each_knob_s_effect_is_its_own_alone(tmp_path: Path) -> None:
+    outcome = outcome_of(machine(tmp_path, effects=EFFECTS).run(), "x")
+    effects = {effect.knob: effect for effect in effects_of(outcome)}
+    assert effects["async_scheduling"].ratio.value == pytest.approx(1.3, rel=0.05)
+    assert effects["max_num_batched_tokens"].value == MORE
+    assert effects["async_scheduling"].in_winner
+    assert not effects["max_num_seqs"].in_winner
+
+
+def test_halving_measures_less_than_everything_at_length(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    search = world.run()
+    everything_s = len(CANDIDATES) * 6 * (START_S + 64 * 0.25)
+    assert search.spent_s < everything_s
+
+
+def test_a_default_that_keeps_no_limit_has_no_ratio_and_can_be_beaten(tmp_path: Path) -> None:
+    world = machine(tmp_path, base=0.0)
+    world.true_worth = lambda candidate: 3.0 if FAST in candidate.id else 0.0  # type: ignore[method-assign]
+    outcome = outcome_of(world.run(), "good requests/s")
+    assert outcome.winner is not None
+    assert outcome.winner.id == FAST
+    assert "the default none" in outcome.sentences[0]
+
+
+def test_a_default_that_does_not_start_ends_it(tmp_path: Path) -> None:
+    world = machine(tmp_path)
+    world.measure = lambda search, action, left_s, beat: Visit_broken(action)  # type: ignore[method-assign]
+    search = world.run()
+    assert search.ended.startswith("the default cannot be measured")
+
+
+def Visit_broken(action: object) -> object:
+    from moonpad.tune.visit import Visit
+
+    return Visit(DEFAULT, "screen", 0, 16, problem="port 8000 is taken")
