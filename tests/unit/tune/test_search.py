@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from moonpad.tune.candidate import DEFAULT
 from moonpad.tune.kept import kept_visit
 from moonpad.tune.outcome import effects_of, outcome_of
 from moonpad.tune.search import replay
-from tests.unit.tune.world import CANDIDATES, START_S, Killed, machine
+from moonpad.tune.visit import Visit
+from tests.unit.tune.world import CANDIDATES, START_S, Killed, Machine, machine
 
 FAST = "--async-scheduling"
 MORE = "max_num_batched_tokens = 2048"
@@ -53,7 +55,7 @@ def test_the_default_is_measured_beside_every_few_candidates(tmp_path: Path) -> 
     places = [at for at, id_ in enumerate(screened) if id_ == DEFAULT]
     assert places[0] == 0
     assert places[-1] == len(screened) - 1
-    assert all(after - before <= 5 for before, after in zip(places, places[1:], strict=False))
+    assert all(after - before <= 5 for before, after in pairwise(places))
 
 
 def test_the_last_rounds_change_their_order(tmp_path: Path) -> None:
@@ -112,20 +114,37 @@ def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
     assert [one for one in again if one in before and one[1] == "screen" and one[0] != DEFAULT] == []
 
 
+def test_what_had_no_time_enters_with_a_larger_budget(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects={"enforce_eager = false": 1.5})
+    search = world.run(500.0)
+    assert 0 < len(search.entered) < len(search.order)
+    assert outcome_of(search, "x").standing == "not confirmed"
+    assert outcome_of(world.run(1e6), "x").standing == "confirmed"
+
+
+def killed_at(path: Path, whole: Machine, wanted: dict[str, object], moment: int) -> None:
+    world = machine(path / str(moment), effects=EFFECTS, kill_at=moment)
+    with pytest.raises(Killed):
+        world.run()
+    assert replay("throughput", world.folder.events()).running  # whose visit was begun
+    assert outcome_of(world.run(), "x").as_json() == wanted
+    assert world.calls == whole.calls + 1  # the one that was killed, again
+    assert world.judged == whole.judged
+
+
+def test_a_kill_changes_nothing_of_the_result(tmp_path: Path) -> None:
+    whole = machine(tmp_path / "whole", effects=EFFECTS)
+    wanted = outcome_of(whole.run(), "x").as_json()
+    for moment in (1, whole.calls // 2, whole.calls):
+        killed_at(tmp_path, whole, wanted, moment)
+
+
+@pytest.mark.slow
 def test_a_kill_at_any_moment_changes_nothing_of_the_result(tmp_path: Path) -> None:
     whole = machine(tmp_path / "whole", effects=EFFECTS)
-    wanted = outcome_of(whole.run(), "x")
+    wanted = outcome_of(whole.run(), "x").as_json()
     for moment in range(1, whole.calls + 1):
-        world = machine(tmp_path / str(moment), effects=EFFECTS, kill_at=moment)
-        with pytest.raises(Killed):
-            world.run()
-        assert replay("throughput", world.folder.events()).running  # whose visit was begun
-        found = outcome_of(world.run(), "x")
-        assert found.as_json() == wanted.as_json(), moment
-        killed = world.measured.count(world.measured[0])
-        assert world.calls == whole.calls + 1  # the one that was killed, again
-        assert killed >= 1
-        assert world.judged == whole.judged
+        killed_at(tmp_path, whole, wanted, moment)
 
 
 def test_a_torn_line_is_measured_again(tmp_path: Path) -> None:
@@ -201,12 +220,6 @@ def test_a_default_that_keeps_no_limit_has_no_ratio_and_can_be_beaten(tmp_path: 
 
 def test_a_default_that_does_not_start_ends_it(tmp_path: Path) -> None:
     world = machine(tmp_path)
-    world.measure = lambda search, action, left_s, beat: Visit_broken(action)  # type: ignore[method-assign]
-    search = world.run()
-    assert search.ended.startswith("the default cannot be measured")
-
-
-def Visit_broken(action: object) -> object:
-    from moonpad.tune.visit import Visit
-
-    return Visit(DEFAULT, "screen", 0, 16, problem="port 8000 is taken")
+    broken = Visit(DEFAULT, "screen", 0, 16, problem="port 8000 is taken")
+    world.measure = lambda search, action, left_s, beat: broken  # type: ignore[method-assign]
+    assert world.run().ended == "the default cannot be measured: port 8000 is taken"

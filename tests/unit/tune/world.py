@@ -41,8 +41,8 @@ CANDIDATES = (
 
 @dataclass
 class Machine:
-    """`effects`: by a change's words, what it multiplies the worth with. `wrong`: those that answer otherwise, `broken`:
-    that do not start, `refused`: that do not fit. `noise`: the standard deviation of a run's logarithm.
+    """`effects`: by a change's words, what it multiplies the worth with. `wrong`: those that answer otherwise,
+    `broken`: that do not start, `refused`: that do not fit. `noise`: the standard deviation of a run's logarithm.
 
     kill_at: raises Killed at that many calls of the measurer, counted from 1.
     """
