@@ -1,0 +1,109 @@
+"""`moonpad tune` beside a deployment of the user's: killed at any time, it leaves nothing and goes on where it was."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, set_process_option
+from tests.conftest import Moonpad
+from tests.faults import oracle
+from tests.faults.helpers import NAME, await_state, set_launch
+from tests.faults.tuning import Tuning
+
+pytestmark = pytest.mark.usefixtures("clean_world")
+
+
+@pytest.fixture
+def tuning(moonpad: Moonpad, fake_spec: Path) -> Tuning:
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)
+    return Tuning(fake_spec, moonpad.env, moonpad.state, NAME)
+
+
+def test_a_killed_tune_leaves_nothing_and_goes_on(moonpad: Moonpad, tuning: Tuning, free_port: int) -> None:
+    assert moonpad("up", str(tuning.spec)).code == 0
+    before = tuning.own()
+    child = tuning.start()
+    tuning.await_events("visit", 1)
+    tuning.await_events("begin", 2)
+    tuning.kill(child)
+    visits = tuning.count("visit")
+    tuning.await_candidate_gone()  # without the command
+    document = tuning.finish()
+    assert document["standing"] in ("confirmed", "not confirmed", "the default is best")
+    assert tuning.count("visit") > visits
+    assert sum(one["event"] == "order" for one in tuning.journal()) == 1, "nothing is planned twice"
+    assert tuning.own() == before
+    assert oracle.served(free_port)
+    assert not tuning.candidate_lives()
+    assert moonpad("down", NAME).code == 0
+
+
+def test_in_place_drains_and_a_resumed_tune_puts_it_back(moonpad: Moonpad, tuning: Tuning, free_port: int) -> None:
+    set_launch(tuning.spec, drain="1s")
+    tuning.more = ("--in-place",)
+    assert moonpad("up", str(tuning.spec)).code == 0
+    before = tuning.own()
+    child = tuning.start()
+    tuning.await_events("begin", 1)
+    assert not oracle.served(free_port), "it was taken down"
+    tuning.kill(child)
+    tuning.await_candidate_gone()
+    assert not oracle.served(free_port)
+    tuning.budget = "10s"
+    tuning.finish()
+    assert await_state(moonpad, "ready")["base_url"].endswith(f":{free_port}/v1")
+    assert len(tuning.own()) == len(before)
+    assert moonpad("up", str(tuning.spec), "--json").json["changed"] is False
+    assert moonpad("down", NAME).code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_twenty_kills(moonpad: Moonpad, tuning: Tuning, free_port: int) -> None:
+    """At moments that are drawn over the whole of a tune; every other one has the user's deployment drained first."""
+    dice = random.Random(20)
+    assert moonpad("up", str(tuning.spec)).code == 0
+    for number in range(20):
+        tuning.more = ("--in-place", "--anew") if number % 2 else ("--anew",)
+        before = tuning.own()
+        child = tuning.start()
+        time.sleep(dice.uniform(0.5, 18.0))
+        tuning.kill(child)
+        tuning.await_candidate_gone()
+        tuning.more = tuple(word for word in tuning.more if word != "--anew")
+        tuning.finish()
+        await_state(moonpad, "ready")
+        assert not tuning.candidate_lives(), number
+        assert (tuning.own() == before) if not number % 2 else (len(tuning.own()) == len(before)), number
+        assert oracle.served(free_port)
+    assert moonpad("down", NAME).code == 0
+
+
+def test_a_second_tune_of_the_same_is_refused(moonpad: Moonpad, tuning: Tuning) -> None:
+    child = tuning.start()
+    tuning.await_events("order", 1)
+    second = tuning.start()
+    _, errors = second.communicate(timeout=60)
+    assert second.returncode == 3
+    assert "the same is being tuned by pid" in errors
+    tuning.kill(child)
+    tuning.await_candidate_gone()
+
+
+def test_what_cannot_be_tuned_is_said_at_once(moonpad: Moonpad, fake_spec: Path) -> None:
+    nothing = moonpad("tune", str(fake_spec))
+    assert nothing.code == 2
+    assert "what load is it tuned for?" in nothing.stderr
+    latency = moonpad("tune", str(fake_spec), "--workload", "32:8", "--goal", "latency", "--slo", "ttft=1s")
+    assert latency.code == 2
+    taken = fake_spec.with_name("fake-tuned.toml")
+    taken.write_text("# mine\n")
+    other = moonpad("tune", str(fake_spec), "--workload", "32:8")
+    assert other.code == 2
+    assert "tune did not write it" in other.stderr
+    assert taken.read_text() == "# mine\n"
+    assert moonpad("tune", str(fake_spec), "--explain").code == 2
