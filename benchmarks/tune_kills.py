@@ -10,7 +10,7 @@ the ports alone (tests/faults/oracle.py):
 - resumed           the same command ended with a result, and measured only what was missing (`visits_before` were kept)
 - as_before         the user's deployment answers at its port: the same processes, or with --in-place as many new ones;
                     no candidate lives
-- left              what lives, is locked or lies in /dev/shm or /tmp behind the last `down` and did not before the first
+- left              what lives, is locked or lies in /dev/shm or /tmp at the end, and did not before the first `up`
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from moonpad.catalog.knobs import knobs, knobs_of
@@ -42,6 +42,8 @@ class Subject:
     loaded: LoadedSpec
     prepared: Prepared
     load: TuneLoad
+    _base: list[float | None] = field(default_factory=list)
+    """The predicted worth of the default, once it was asked for."""
 
     @classmethod
     def of(cls, loaded: LoadedSpec, load: TuneLoad) -> Subject:
@@ -142,8 +144,9 @@ class Subject:
             planned = self._plan(candidate)
         except MoonpadError as error:
             return replace(judged, refused=_reason(error))
-        base = self._worth(self.prepared.planned)
-        own = self._worth(planned)
+        if not self._base:
+            self._base.append(self._worth(self.prepared.planned))
+        base, own = self._base[0], self._worth(planned)
         return replace(judged, predicted=own / base if own and base else None)
 
     def _plan(self, candidate: Candidate) -> PlannedSpec:

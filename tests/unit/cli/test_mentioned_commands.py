@@ -138,7 +138,7 @@ def test_commands_in_the_documents_exist(path: Path) -> None:
 
 
 def test_it_finds_what_does_not_exist() -> None:
-    assert verb_of(["tune", "x"]) is None
+    assert verb_of(["conduct", "x"]) is None
     assert verb_of(["engine", "install", "x"]) is app["engine"]["install"]
     assert "--floor" in options_of(app["verify"])
     assert "--floor" not in options_of(app["bench"])

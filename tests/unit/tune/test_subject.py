@@ -1,0 +1,67 @@
+"""A spec that is tuned: its candidates as specs of their own, judged by the planner, known again by a fingerprint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moonpad.bench.config import Slo
+from moonpad.run.prepare import prepare
+from moonpad.spec.loader import load_spec
+from moonpad.tune.candidate import UNCHANGED
+from moonpad.tune.load import TuneLoad
+from moonpad.tune.subject import Subject
+from moonpad.values.errors import UsageError
+from moonpad.values.workload import Lengths, Workload
+from tests.unit.tune.world import change
+
+LOAD = TuneLoad(Workload(Lengths.fixed(64), Lengths.fixed(8), concurrency=4), "64:8", "throughput", Slo(), 16)
+
+
+@pytest.fixture
+def subject(fake_spec: Path, monkeypatch: pytest.MonkeyPatch) -> Subject:
+    monkeypatch.setenv("HOME", str(fake_spec.parent))
+    fake_spec.write_text(f"# mine\n{fake_spec.read_text()}")
+    return Subject.of(load_spec(fake_spec), LOAD)
+
+
+def test_a_candidate_has_a_name_and_a_port_of_its_own(subject: Subject) -> None:
+    loaded = subject.spec_of(change("max_num_seqs", 16), 12345)
+    assert loaded.spec.name == "fake-tune"
+    assert loaded.spec.endpoint.port == 12345
+    assert loaded.spec.settings.max_num_seqs == 16
+    assert loaded.spec.launch.restarts == 0
+    assert loaded.path == subject.loaded.path, "relative paths stay relative to the user's spec"
+    assert loaded.text.startswith("# mine\n")
+
+
+def test_the_planner_refuses_what_does_not_fit_with_its_figures(subject: Subject) -> None:
+    judged = subject.judge(change("kv_cache_gib", 500))
+    assert "500" in judged.refused or "GiB" in judged.refused
+    assert judged.predicted is None
+    fits = subject.judge(change("max_num_seqs", 16))
+    assert not fits.refused
+
+
+def test_the_candidates_are_of_this_engine_and_release(subject: Subject) -> None:
+    ids = [one.id for one in subject.candidates()]
+    assert "--async-scheduling" in ids
+    assert "max_num_seqs = 64" not in ids, "the planner's own choice"
+    assert not [id_ for id_ in ids if "gpu_memory" in id_ or "cudagraph" in id_]
+
+
+def test_the_same_is_known_again_whatever_its_port(subject: Subject) -> None:
+    def print_(seqs: int, port: int, requests: int) -> str:
+        return subject.fingerprint(prepare(subject.spec_of(change("max_num_seqs", seqs), port)), requests)
+
+    assert print_(16, 1111, 8) == print_(16, 2222, 8)
+    assert len({print_(16, 1111, 8), print_(8, 1111, 8), print_(16, 1111, 16)}) == 3
+    assert subject.fingerprint(prepare(subject.spec_of(UNCHANGED, 1111)), 8) != print_(16, 1111, 8)
+
+
+def test_what_is_spread_further_is_refused(subject: Subject) -> None:
+    path = subject.loaded.path
+    path.write_text(f'{path.read_text()}\n[router]\nname = "sglang-router"\nreplicas = 2\n')
+    with pytest.raises(UsageError, match="a spec with a router is not tuned"):
+        Subject.of(load_spec(path), LOAD)
