@@ -59,7 +59,8 @@ def start(prepared: Prepared, tick: Callable[[], None], *, stays: bool = False) 
     expected = _preflight(prepared)
     folder: RunFolder | None = None
     try:
-        folder = _launch(prepared, stays=stays)
+        with interrupts_blocked():  # one that came meanwhile is raised at its end, when the folder is known
+            folder = _launch(prepared, stays=stays)
         note_facts(folder, expected)
         started = await_ready(folder, prepared, lambda event: None, expected, (tick,))
     except BaseException:
@@ -74,8 +75,7 @@ def _launch(prepared: Prepared, *, stays: bool) -> RunFolder:
     until = time.monotonic() + HELD_S
     while True:
         try:
-            with interrupts_blocked():
-                return launch(prepared, command_age_s=0.0, foreground=not stays)
+            return launch(prepared, command_age_s=0.0, foreground=not stays)
         except PreflightRefused:
             if not lock_path(prepared.name).exists() or time.monotonic() > until:
                 raise
