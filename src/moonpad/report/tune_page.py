@@ -7,18 +7,21 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from moonpad.report.charts import Frame, labels_of
+from moonpad.report.charts import LETTER, Frame, labels_of
 from moonpad.report.html_page import page
 from moonpad.report.scales import axis
 from moonpad.report.svg import group, line, path, picture, tag, text, width_of
 from moonpad.report.tune_table import figure_cells, row_cells
 from moonpad.stats.pareto import pareto_front
+from moonpad.tune.candidate import DEFAULT
 from moonpad.tune.outcome import KnobEffect, Outcome, Row, ratio_words
 from moonpad.values.units import duration
 
 WIDE, HIGH = 640.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 24.0, 48.0, 48.0
 BAR: Final = 26.0
+WIDER: Final = 1.2
+"""Underscores and signs are wider than the letters that a label's width is reckoned by."""
 LONGEST: Final = 44
 """Characters of a change beside its bar; a longer one is named by its knob."""
 
@@ -55,8 +58,10 @@ def _predicted(row: Row) -> str:
 
 def front_chart(outcome: Outcome) -> Markup | None:
     """What one user has against what all have; None where fewer than two were measured."""
-    able = [row for row in outcome.rows if not row.because and _point(row) is not None]
-    points = [point for row in able if (point := _point(row)) is not None]
+    figures = [(row.candidate.id, row.figures) for row in outcome.rows if not row.because]
+    figures.append((DEFAULT, outcome.default_figures))
+    able = [(name, values, point) for name, values in figures if (point := _point(values)) is not None]
+    points = [point for _, _, point in able]
     if len(points) < 2:
         return None
     x, x_marks = axis(0.0, max(point[0] for point in points) * 1.05, LEFT, WIDE - RIGHT)
@@ -65,13 +70,15 @@ def front_chart(outcome: Outcome) -> Markup | None:
     front = set(pareto_front(points))
     joined = sorted(points[at] for at in front)
     dots = []
-    for place, (row, point) in enumerate(zip(able, points, strict=True)):
-        ttft, tpot, rate = figure_cells(row.figures)
-        said = f"{row.candidate.id}: TTFT {ttft} ms, TPOT {tpot} ms, {rate} tokens/s"
+    for place, (name, values, point) in enumerate(able):
+        ttft, tpot, rate = figure_cells(values)
+        said = f"{name}: TTFT {ttft} ms, TPOT {tpot} ms, {rate} tokens/s"
         on = place in front
         dot = tag(
             "circle", cx=x.at(point[0]), cy=y.at(point[1]), r=5 if on else 3, class_="on-front" if on else "off-front"
         )
+        if name == DEFAULT:
+            dots.append(text(x.at(point[0]) + 8, y.at(point[1]) + 4, name, "mark-label", "start"))
         dots.append(group((tag("title", said), dot), class_="point-group", data_front="yes" if on else "no"))
     return picture(
         "front",
@@ -87,8 +94,8 @@ def front_chart(outcome: Outcome) -> Markup | None:
     )
 
 
-def _point(row: Row) -> tuple[float, float] | None:
-    tpot_s, rate = row.figures.get("median_tpot_s"), row.figures.get("output_throughput")
+def _point(figures: Mapping[str, float]) -> tuple[float, float] | None:
+    tpot_s, rate = figures.get("median_tpot_s"), figures.get("output_throughput")
     return (1 / tpot_s, rate) if tpot_s and rate else None
 
 
@@ -97,7 +104,7 @@ def effects_chart(effects: Sequence[KnobEffect]) -> Markup | None:
     if not effects:
         return None
     labels = [effect.value if len(effect.value) < LONGEST else effect.title for effect in effects]
-    label_wide = max(width_of(label, 13.0) for label in labels) + 16
+    label_wide = WIDER * max(width_of(label, LETTER) for label in labels) + 16
     ends = [end for effect in effects for end in (effect.ratio.low, effect.ratio.high, effect.ratio.value) if end]
     left = min(label_wide, 300.0)
     high = TOP + BAR * len(effects) + BOTTOM

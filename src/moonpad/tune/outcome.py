@@ -60,6 +60,7 @@ class Outcome:
     winner: Candidate | None
     best: Row | None
     default_worth: float | None
+    default_figures: dict[str, float]
     unit: str
     rows: tuple[Row, ...]
     left_out: tuple[tuple[Candidate, str], ...]
@@ -73,7 +74,7 @@ class Outcome:
             "standing": self.standing,
             "winner": None if self.winner is None else {"id": self.winner.id, "changes": self.winner.as_json()},
             "best": None if self.best is None else self.best.as_json(),
-            "default": {"worth": self.default_worth},
+            "default": {"worth": self.default_worth, "figures": self.default_figures},
             "unit": self.unit,
             "reason": list(self.sentences),
             "measured": [row.as_json() for row in self.rows],
@@ -107,6 +108,7 @@ def outcome_of(search: Search, unit: str, ended: str = "") -> Outcome:
         winner.candidate if winner else None,
         best,
         _default_worth(search),
+        next((dict(one.figures) for one in reversed(search.visits) if one.candidate == DEFAULT and one.figures), {}),
         unit,
         tuple(rows),
         tuple(_left_out(search, measured)),
