@@ -53,6 +53,8 @@ def trial(stage: Stage, tuning: Tuning, number: int, dice: random.Random) -> dic
     document = tuning.finish()
     state = await_ready(stage)
     after = tuning.own()
+    names = [row["name"] for row in rows(stage)]
+    answers = state == "ready" and oracle.served(stage.port)
     same = len(after) == len(before) if in_place else after == before
     return {
         "in_place": in_place,
@@ -65,7 +67,12 @@ def trial(stage: Stage, tuning: Tuning, number: int, dice: random.Random) -> dic
         "standing": document["standing"],
         "resumed": tuning.count("order") == 1 and tuning.count("visit") >= visits,
         "state": state,
-        "as_before": same and state == "ready" and oracle.served(stage.port) and not tuning.candidate_lives(),
+        "endpoints": names,
+        "as_before": same
+        and names == ["k"]
+        and state == "ready"
+        and oracle.served(stage.port)
+        and not tuning.candidate_lives(),
     }
 
 

@@ -40,6 +40,7 @@ def test_a_killed_tune_leaves_nothing_and_goes_on(moonpad: Moonpad, tuning: Tuni
     assert tuning.own() == before
     assert oracle.served(free_port)
     assert not tuning.candidate_lives()
+    assert [row["name"] for row in moonpad("status", "--json").json["endpoints"]] == [NAME]
     assert moonpad("down", NAME).code == 0
 
 

@@ -68,7 +68,7 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     written = options.out or path.with_name(f"{path.stem}-tuned.toml")
     _refuse_to_overwrite(written)
     with busy(f"planning {path}"):
-        subject = Subject.of(loaded, load)
+        subject = Subject.of(loaded, load, numerics=options.numerics)
     folder = TuneFolder.of(loaded.spec.name, subject.digest)
     if options.anew:
         with folder.held():

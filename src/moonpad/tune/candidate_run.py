@@ -44,8 +44,9 @@ class CandidateRun:
         return self.prepared.endpoint
 
     def stop(self) -> None:
-        """Until nothing of it is left. Raises ContactLost: something is."""
+        """Until nothing of it is left, its folder neither. Raises ContactLost: something is."""
         stop_run(self.folder, self.prepared.stop_grace_s)
+        forget(self.folder)
 
 
 def start(prepared: Prepared, tick: Callable[[], None], *, stays: bool = False) -> CandidateRun:
@@ -66,6 +67,8 @@ def start(prepared: Prepared, tick: Callable[[], None], *, stays: bool = False) 
     except BaseException:
         if folder is not None:
             stop_run(folder, prepared.stop_grace_s, patience_s=START_PATIENCE_S)
+            if not stays:
+                forget(folder, keep_log=True)
         raise
     return CandidateRun(folder, prepared, started)
 
@@ -77,7 +80,7 @@ def _launch(prepared: Prepared, *, stays: bool) -> RunFolder:
         try:
             return launch(prepared, command_age_s=0.0, foreground=not stays)
         except PreflightRefused:
-            if not lock_path(prepared.name).exists() or time.monotonic() > until:
+            if stays or not lock_path(prepared.name).exists() or time.monotonic() > until:
                 raise
             stop_left(prepared.name)
             time.sleep(0.2)
@@ -111,7 +114,18 @@ def stop_left(name: str) -> bool:
             stop_run(folder, float(folder.about().get("stop_grace_s", 20.0)))
         time.sleep(0.05)
     tidy_up(folder)
+    forget(folder)
     return was_up
+
+
+def forget(folder: RunFolder, *, keep_log: bool = False) -> None:
+    """Of a candidate that has ended: `moonpad status` shows the user's endpoints as before. `keep_log`: of one that did
+    not start the folder stays, with its log."""
+    current = current_run(folder.name)
+    if current is not None and current.run_id == folder.run_id:
+        folder.pointer_path.unlink(missing_ok=True)
+    if not keep_log:
+        folder.remove()
 
 
 def free_port() -> int:

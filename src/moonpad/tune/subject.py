@@ -42,11 +42,13 @@ class Subject:
     loaded: LoadedSpec
     prepared: Prepared
     load: TuneLoad
+    numerics: bool = True
+    """Its log-probabilities are compared."""
     _base: list[float | None] = field(default_factory=list)
     """The predicted worth of the default, once it was asked for."""
 
     @classmethod
-    def of(cls, loaded: LoadedSpec, load: TuneLoad) -> Subject:
+    def of(cls, loaded: LoadedSpec, load: TuneLoad, *, numerics: bool = True) -> Subject:
         """
         Raises:
             UsageError: several hosts, pools or copies, which this does not start yet.
@@ -56,7 +58,7 @@ class Subject:
         what = "a router" if spec.router else "several hosts" if spec.hosts else "pools" if spec.prefill else ""
         if what:
             raise UsageError(f"a spec with {what} is not tuned", remedy="tune one copy on one machine, then copy it")
-        return cls(loaded, prepare(loaded), load)
+        return cls(loaded, prepare(loaded), load, numerics)
 
     @property
     def name(self) -> str:
@@ -65,9 +67,10 @@ class Subject:
 
     @property
     def digest(self) -> str:
-        """The same where the same is asked: the spec without its comments, and the load."""
+        """The same where the same is asked: the spec without its comments, the engine's release, and the load."""
         spec = self.loaded.spec.model_dump_json(exclude={"gate", "goal", "launch"})
-        words = json.dumps([spec, str(self.prepared.checkpoint.folder), self.load.as_json()], sort_keys=True)
+        here = [str(self.prepared.checkpoint.folder), self.prepared.engine_version, self.numerics]
+        words = json.dumps([spec, here, self.load.as_json()], sort_keys=True)
         return hashlib.sha256(words.encode()).hexdigest()
 
     def spec_of(self, candidate: Candidate, port: int) -> LoadedSpec:
