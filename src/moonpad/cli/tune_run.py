@@ -37,7 +37,7 @@ from moonpad.verify.numerics.compare import Distance
 
 USERS: Final = 16
 HEAD: Final = "Written by `moonpad tune`"
-LEAST_BUDGET_S: Final = 10.0
+LEAST_BUDGET_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
