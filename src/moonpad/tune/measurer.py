@@ -230,7 +230,7 @@ def _with_problem(
 ) -> Visit:
     findings = getattr(error, "findings", ())
     text = str(findings[0].message) if findings else error.message
-    what = "it did not start" if isinstance(error, LaunchFailed) else "it cannot be measured"
+    what = {LaunchFailed: "it did not start", PreflightRefused: "refused"}.get(type(error), "it failed")
     return _replaced(visit, timed, problem=f"{what}: {' '.join(text.split())[:600]}")
 
 
