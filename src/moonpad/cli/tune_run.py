@@ -64,7 +64,7 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     refuse_other_systems()
     budget_s = _budget(options.budget)
     loaded = load_spec(path)
-    load = _load(options, loaded)
+    load = _load(options)
     written = options.out or path.with_name(f"{path.stem}-tuned.toml")
     _refuse_to_overwrite(written)
     with busy(f"planning {path}"):
@@ -184,10 +184,10 @@ def _budget(text: str) -> float:
     return seconds
 
 
-def _load(options: TuneOptions, loaded: LoadedSpec) -> TuneLoad:
+def _load(options: TuneOptions) -> TuneLoad:
     if options.load.workload is None:
         raise UsageError("what load is it tuned for?", remedy="add --workload chat, or 8192:1024")
-    goal = options.goal or ("latency" if loaded.spec.goal == "latency" and not options.load.slo else "throughput")
+    goal = options.goal or "throughput"
     if goal == "latency" and options.load.slo:
         raise UsageError(
             "--slo counts good requests a second, which --goal latency does not",

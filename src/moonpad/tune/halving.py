@@ -27,6 +27,9 @@ SCHEMES: Final = ((2, 3, 2), (1, 3, 2), (1, 2, 3))
 """(finalists, rounds, runs of each visit), the most thorough first. Six runs of a side give an interval."""
 SAME: Final = 0.03
 """A combination that is better than a part of itself by less than this share is not worth its other changes."""
+MOST_ROUNDS: Final = 8
+SEEMS: Final = 1.05
+"""A gain that is worth another round, where its interval does not lie above 1 yet."""
 MARGIN: Final = 1.1
 """Visits take longer than those before by so much at times."""
 
@@ -215,4 +218,13 @@ def _final(search: Search, sizes: Sizes, left_s: float) -> Action:
     for id_ in sorted(chosen, key=lambda id_: -search.final_gain(id_)):
         if search.is_better(id_):
             return Finish("the winner is proved", complete=True) if search.of(id_, "proof") else Prove(id_)
-    return _more(search, sizes, left_s, "all rounds are done")
+    return _another_round(search, sizes, chosen, left_s) or _more(search, sizes, left_s, "all rounds are done")
+
+
+def _another_round(search: Search, sizes: Sizes, chosen: Sequence[str], left_s: float) -> Enter | None:
+    """Where a finalist seems better and the machine is too noisy to tell, as long as there is time."""
+    round_s = (1 + len(chosen)) * visit_s(search, sizes.final * sizes.runs)
+    seems_better = any(search.final_gain(id_) >= SEEMS for id_ in chosen if not search.problem(id_))
+    if not seems_better or sizes.rounds >= MOST_ROUNDS or round_s > left_s:
+        return None
+    return Enter(replace(sizes, rounds=sizes.rounds + 1, looks=sizes.looks + 1), search.entered)

@@ -27,6 +27,8 @@ class Sizes:
     rounds: int
     runs: int
     finalists: int
+    looks: int = 1
+    """How often the last stage was judged: each look widens its intervals, so that all hold together."""
 
 
 @dataclass(slots=True)
@@ -97,8 +99,8 @@ class Search:
 
     def _final_ratio(self, id_: str) -> Ratio | None:
         default, own = self.final_worths(id_)
-        questions = max(1, len({visit.candidate for visit in self.visits if visit.stage == "final"}) - 1)
-        return ratio_of_runs(default, own, questions=questions)
+        others = max(1, len({visit.candidate for visit in self.visits if visit.stage == "final"}) - 1)
+        return ratio_of_runs(default, own, questions=others * (self.sizes.looks if self.sizes else 1))
 
     def final_worths(self, id_: str) -> tuple[list[float], list[float]]:
         """The worths of the default and of a candidate in the rounds that both have, run by run."""
@@ -172,8 +174,8 @@ def replay(goal: TuneGoal, events: Sequence[Mapping[str, Any]]) -> Search:
                 search.order = tuple(event["order"])
             case "sizes":
                 search.sizes = Sizes(**event["sizes"])
-                search.entered = tuple(event["entered"])
-                search.kept = None
+                if search.entered != tuple(event["entered"]):
+                    search.entered, search.kept = tuple(event["entered"]), None
             case "kept":
                 search.kept = tuple(event["kept"])
             case "begin":

@@ -178,6 +178,15 @@ def test_nothing_is_done_once_it_is_over(tmp_path: Path) -> None:
     assert world.calls == calls
 
 
+def test_a_noisy_machine_gets_more_rounds_and_wider_intervals(tmp_path: Path) -> None:
+    world = machine(tmp_path, effects={FAST: 1.1}, noise=0.15)
+    search = world.run()
+    assert search.sizes is not None
+    assert 3 < search.sizes.rounds <= 8
+    assert search.sizes.looks == search.sizes.rounds - 2
+    assert search.final_worths(FAST)[1]
+
+
 def test_half_of_the_machine_speed_changes_no_ratio(tmp_path: Path) -> None:
     """What an earlier tune kept is taken over as a ratio to its own default."""
     folder = tmp_path / "state" / "moonpad" / "tunes" / "a-000000000000"
