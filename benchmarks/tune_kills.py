@@ -31,8 +31,8 @@ from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, set_process_option
 from tests.faults import forked, machine, mounts, oracle
 from tests.faults.tuning import QUICK, Tuning
 
-LONGEST_S = 18.0
-"""A tune of its budget of 15 s takes that long, with its planning."""
+LONGEST_S = 30.0
+"""Moments are drawn up to here. A tune that has ended before its moment is no kill, and is drawn again."""
 READY_LIMIT_S = 30.0
 
 
@@ -121,8 +121,8 @@ def main() -> None:
     try:
         stage.up()
         tuning = Tuning(stage.spec, stage.env, stage.state, "k")
-        for number in range(args.times):
-            trials.append(trial(stage, tuning, number, dice))
+        while sum(row["was_running"] for row in trials) < args.times and len(trials) < 3 * args.times:
+            trials.append(trial(stage, tuning, len(trials), dice))
             print(trials[-1], flush=True)
         stage.down()
         left = left_of(stage, before, isolated=isolated)

@@ -74,7 +74,7 @@ def test_twenty_kills(moonpad: Moonpad, tuning: Tuning, free_port: int) -> None:
         tuning.more = ("--in-place", "--anew") if number % 2 else ("--anew",)
         before = tuning.own()
         child = tuning.start()
-        time.sleep(dice.uniform(0.5, 18.0))
+        time.sleep(dice.uniform(0.5, 25.0))
         tuning.kill(child)
         tuning.await_candidate_gone()
         tuning.more = tuple(word for word in tuning.more if word != "--anew")

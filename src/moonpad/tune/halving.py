@@ -98,27 +98,30 @@ def next_action(search: Search, requests: int, users: int, left_s: float) -> Act
         sizes = sizes_for(search, requests, screen, left_s)
         return Enter(sizes, search.order[: sizes.enter])
     action = _screening(search, search.sizes) or _again(search, search.sizes) or _final(search, search.sizes, left_s)
-    if isinstance(action, Measure) and visit_s(search, action.requests * action.runs) > left_s:
+    if isinstance(action, Measure) and visit_s(search, action.requests, action.runs) > left_s:
         return Finish("the budget is over", complete=False)
     return action
 
 
-def visit_s(search: Search, requests: int) -> float:
-    """What a visit is expected to take, from those before: the start and the stop, and each request."""
+def visit_s(search: Search, requests: int, runs: int = 1) -> float:
+    """What a visit is expected to take, from those before: the start and the stop, what each run takes besides its
+    requests (words are weighed, and the engine is warmed up), and each request."""
     whole = [visit for visit in search.visits if visit.worth is not None and visit.load_s > 0 and not visit.kept_from]
     if not whole:
         return 0.0
     around = sorted(visit.seconds - visit.load_s for visit in whole if visit.answers is None)
     around = around or sorted(visit.start_s for visit in whole)
-    each = sorted(visit.load_s / max(1, visit.requests * len(visit.worths)) for visit in whole)
-    return MARGIN * (around[len(around) // 2] + each[len(each) // 2] * requests)
+    each = sorted(visit.run_s / max(1, visit.requests) for visit in whole)
+    besides = sorted(max(0.0, visit.load_s / len(visit.worths) - visit.run_s) for visit in whole)
+    run_s = besides[len(besides) // 2] + each[len(each) // 2] * requests
+    return MARGIN * (around[len(around) // 2] + runs * run_s)
 
 
 def sizes_for(search: Search, requests: int, screen: int, left_s: float) -> Sizes:
     """As many candidates as the budget takes beside the last stage, which is thorough if it can be."""
     again = min(requests, max(screen, math.ceil(requests / 2)))
     for finalists, rounds, runs in SCHEMES:
-        last_s = (1 + finalists) * rounds * visit_s(search, requests * runs)
+        last_s = (1 + finalists) * rounds * visit_s(search, requests, runs)
         for enter in range(len(search.order), 0, -1):
             middle = min(enter, max(2, math.ceil(enter / KEEP))) + TOGETHER if enter > 2 else 0
             screen_s = (enter + math.ceil(enter / BLOCK)) * visit_s(search, screen)
@@ -197,7 +200,7 @@ def _more(search: Search, sizes: Sizes, left_s: float, because: str) -> Action:
     if not left_out:
         return Finish(because, complete=True)
     each_s = max(visit_s(search, sizes.screen), 1e-9)
-    last_s = 2 * sizes.rounds * visit_s(search, sizes.final * sizes.runs)
+    last_s = 2 * sizes.rounds * visit_s(search, sizes.final, sizes.runs)
     count = int((left_s - last_s) / (each_s * (1 + 1 / BLOCK)))
     if count < 1:
         return Finish("the budget is over", complete=False)
@@ -223,7 +226,7 @@ def _final(search: Search, sizes: Sizes, left_s: float) -> Action:
 
 def _another_round(search: Search, sizes: Sizes, chosen: Sequence[str], left_s: float) -> Enter | None:
     """Where a finalist seems better and the machine is too noisy to tell, as long as there is time."""
-    round_s = (1 + len(chosen)) * visit_s(search, sizes.final * sizes.runs)
+    round_s = (1 + len(chosen)) * visit_s(search, sizes.final, sizes.runs)
     seems_better = any(search.final_gain(id_) >= SEEMS for id_ in chosen if not search.problem(id_))
     if not seems_better or sizes.rounds >= MOST_ROUNDS or round_s > left_s:
         return None

@@ -109,6 +109,7 @@ class DeploymentMeasurer:
             timed,
             start_s=start_s,
             load_s=load_s,
+            run_s=fmean([result.metrics.duration_s for result in results]),
             worths=tuple(worths),
             samples=tuple(round(sample, 6) for sample in samples),
             hopeless=hopeless,

@@ -15,7 +15,8 @@ STAGES: tuple[Stage, ...] = ("screen", "again", "final", "proof")
 @dataclass(frozen=True, slots=True)
 class Visit:
     """`worths`: one of each run of the load. `samples`: within them (worth.py). `seconds`: from the start of the engine
-    to its end, of which it took `start_s` to be ready and the load took `load_s`.
+    to its end, of which it took `start_s` to be ready and all runs of the load `load_s`; the requests of one took
+    `run_s`.
 
     problem: why it is out: it did not start, answers failed. hopeless: given up halfway, `worths` are the most that it
     could have reached. answers: what was found where it was verified: None not asked, () it answers as the default.
@@ -31,6 +32,7 @@ class Visit:
     seconds: float = 0.0
     start_s: float = 0.0
     load_s: float = 0.0
+    run_s: float = 0.0
     problem: str = ""
     hopeless: bool = False
     answers: tuple[str, ...] | None = None
@@ -51,7 +53,7 @@ class Visit:
         Raises:
             KeyError, TypeError: it is not what `as_json` gave.
         """
-        values = {one.name: document[one.name] for one in fields(cls)}
+        values = {one.name: document[one.name] for one in fields(cls) if one.name in document}
         for name in ("worths", "samples"):
             values[name] = tuple(map(float, values[name]))
         if values["answers"] is not None:

@@ -92,7 +92,9 @@ class Machine:
         worth = self.true_worth(candidate)
         worths = tuple(worth * math.exp(dice.gauss(0, self.noise)) for _ in range(action.runs))
         samples = tuple(worth * math.exp(dice.gauss(0, self.noise)) for _ in range(20))
-        return replace(visit, worths=worths, samples=samples, start_s=START_S - 2, load_s=load_s)
+        return replace(
+            visit, worths=worths, samples=samples, start_s=START_S - 2, load_s=load_s, run_s=load_s / action.runs
+        )
 
     def prove(self, search: Search, action: Prove, beat: Callable[[float], None]) -> Visit:
         self._count()
