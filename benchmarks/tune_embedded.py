@@ -27,7 +27,7 @@ from benchmarks.stage import about, write
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
 LOAD = ("--workload", "128:32", "--concurrency", "16", "--slo", "ttft=1500ms,tpot=50ms", "--goal", "throughput")
 GRID = {
-    "max_num_batched_tokens": (512, 1024, 4096),
+    "async_scheduling": (True, False),
     "max_num_seqs": (8, 16),
     "prefix_caching": (True, False),
 }
@@ -61,6 +61,7 @@ def grid(home: Path, requests: int, chosen: list[dict[str, Any]]) -> Iterator[di
     from dataclasses import replace
 
     from moonpad.bench.config import Slo
+    from moonpad.catalog.knobs import knobs
     from moonpad.cli.load_options import read_workload
     from moonpad.spec.loader import load_spec
     from moonpad.tune.answers import Answers
@@ -78,7 +79,7 @@ def grid(home: Path, requests: int, chosen: list[dict[str, Any]]) -> Iterator[di
     folder = TuneFolder(home / "grid")
     measurer = DeploymentMeasurer(subject, folder, Answers(folder, lambda name: None, lambda card: None, False))
     points = [
-        Candidate(tuple(Change(key, value, key=key) for key, value in zip(GRID, values, strict=True)))
+        Candidate(tuple(Change.to(knobs()[name], value) for name, value in zip(GRID, values, strict=True)))
         for values in itertools.product(*GRID.values())
     ]
     order = [Candidate.of(chosen), *points] if chosen else points
