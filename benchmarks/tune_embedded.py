@@ -70,6 +70,7 @@ def grid(home: Path, requests: int, chosen: list[dict[str, Any]]) -> Iterator[di
     from moonpad.tune.journal import TuneFolder
     from moonpad.tune.load import TuneLoad
     from moonpad.tune.measurer import DeploymentMeasurer
+    from moonpad.tune.order import Judged
     from moonpad.tune.search import Search
     from moonpad.tune.subject import Subject
 
@@ -87,7 +88,7 @@ def grid(home: Path, requests: int, chosen: list[dict[str, Any]]) -> Iterator[di
         turn = [UNCHANGED, candidate] if place % EVERY == 0 else [candidate]
         for one in [*turn, *([UNCHANGED] if place == len(order) - 1 else [])]:
             search = Search("throughput")
-            search.candidate = lambda id_, one=one: one  # type: ignore[method-assign]
+            search.judged[one.id] = Judged(one)
             # The last stage: nothing is given up halfway, and nothing taken from before.
             visit = measurer.measure(search, Measure(one.id, "final", 0, requests, 1), 1e9, lambda seconds: None)
             row = {"id": one.id, "changes": one.as_json(), "worth": visit.worth, "problem": visit.problem}
@@ -130,7 +131,8 @@ def main() -> None:
         print(json.dumps({name: record["tune"].get(name) for name in ("standing", "reason", "measurements")}, indent=1))
         write(args.out, record)
         sys.exit(record["tune"]["exit_code"])
-    chosen = (record.get("tune", {}).get("winner") or {}).get("changes", [])
+    tune = record.get("tune", {})
+    chosen = (tune.get("winner") or tune.get("best") or {}).get("changes", [])  # the best so far, if none is confirmed
     rows: list[dict[str, Any]] = []
     for row in grid(args.home, args.requests, chosen):
         rows.append(row)
