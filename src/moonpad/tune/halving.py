@@ -27,6 +27,7 @@ SCHEMES: Final = ((2, 3, 2), (1, 3, 2), (1, 2, 3))
 """(finalists, rounds, runs of each visit), the most thorough first. Six runs of a side give an interval."""
 SAME: Final = 0.03
 """A combination that is better than a part of itself by less than this share is not worth its other changes."""
+TRIES: Final = 3
 MOST_ROUNDS: Final = 8
 SEEMS: Final = 1.05
 """A gain that is worth another round, where its interval does not lie above 1 yet."""
@@ -94,6 +95,8 @@ def next_action(search: Search, requests: int, users: int, left_s: float) -> Act
         return Finish(f"the default cannot be measured: {first[0].problem}", complete=True)
     if not first:
         return Measure(DEFAULT, "screen", 0, screen, 1, record=True)
+    if (again := _default_again(search)) is not None:
+        return again
     if search.sizes is None:
         sizes = sizes_for(search, requests, screen, left_s)
         return Enter(sizes, search.order[: sizes.enter])
@@ -103,10 +106,27 @@ def next_action(search: Search, requests: int, users: int, left_s: float) -> Act
     return action
 
 
+def _default_again(search: Search) -> Action | None:
+    """Where its last visit failed though its first did not: without it nothing can be compared."""
+    failed = 0
+    for visit in reversed(search.visits):
+        if visit.candidate != DEFAULT or not visit.problem or visit.stage == "proof":
+            break
+        failed += 1
+    if not failed:
+        return None
+    last = search.visits[-1]
+    if failed >= TRIES:
+        return Finish(f"the default failed {failed} times: {last.problem}; --anew begins again", complete=False)
+    runs = search.sizes.runs if search.sizes and last.stage == "final" else 1
+    return Measure(DEFAULT, last.stage, last.round, last.requests, runs)
+
+
 def visit_s(search: Search, requests: int, runs: int = 1) -> float:
     """What a visit is expected to take, from those before: the start and the stop, what each run takes besides its
     requests (words are weighed, and the engine is warmed up), and each request."""
-    whole = [visit for visit in search.visits if visit.worth is not None and visit.load_s > 0 and not visit.kept_from]
+    measured = [visit for visit in search.visits if visit.worth is not None and not visit.kept_from]
+    whole = [visit for visit in measured if visit.load_s > 0 and not visit.hopeless]
     if not whole:
         return 0.0
     around = sorted(visit.seconds - visit.load_s for visit in whole if visit.answers is None)

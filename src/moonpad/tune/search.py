@@ -141,7 +141,7 @@ class Search:
             if self.problem(id_):
                 continue
             own = [visit for visit in self.of(id_, stage) if visit.worth is not None]
-            if own:
+            if own and self.beside(own[-1]):
                 gain = self._gain(own[-1])
                 rows.append((id_, 1 + (own[-1].worth or 0.0) if gain is None else gain))
         return sorted(rows, key=lambda row: -row[1])

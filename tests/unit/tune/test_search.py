@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from moonpad.tune.candidate import DEFAULT
+from moonpad.tune.halving import Measure
 from moonpad.tune.kept import kept_visit
 from moonpad.tune.outcome import effects_of, outcome_of
-from moonpad.tune.search import replay
+from moonpad.tune.search import Search, replay
 from moonpad.tune.visit import Visit
 from tests.unit.tune.world import CANDIDATES, START_S, Killed, Machine, machine
 
@@ -225,6 +228,24 @@ def test_a_default_that_keeps_no_limit_has_no_ratio_and_can_be_beaten(tmp_path: 
     assert outcome.winner is not None
     assert outcome.winner.id == FAST
     assert "the default none" in outcome.sentences[0]
+
+
+@pytest.mark.parametrize(("times", "ended"), [(1, "the winner is proved"), (3, "the default failed 3 times")])
+def test_a_default_that_fails_later_is_measured_again(tmp_path: Path, times: int, ended: str) -> None:
+    world = machine(tmp_path, effects=EFFECTS)
+    real, seen = world.measure, []
+
+    def measure(search: Search, action: Measure, left_s: float, beat: Callable[[float], None]) -> Visit:
+        visit = real(search, action, left_s, beat)
+        if (action.candidate, action.stage) == (DEFAULT, "again") and len(seen) < times:
+            seen.append(action)
+            return replace(visit, worths=(), problem="its port was taken")
+        return visit
+
+    world.measure = measure  # type: ignore[method-assign]
+    search = world.run()
+    assert search.ended.startswith(ended)
+    assert (outcome_of(search, "x").winner is None) == (times == 3)
 
 
 def test_a_default_that_does_not_start_ends_it(tmp_path: Path) -> None:
