@@ -40,7 +40,7 @@ def trial(stage: Stage, tuning: Tuning, number: int, dice: random.Random) -> dic
     in_place = number % 2 == 1
     at_s = round(dice.uniform(0.3, LONGEST_S), 3)
     before = tuning.own()
-    tuning.more = ("--anew", "--in-place") if in_place else ("--anew",)
+    tuning.more = ("--fresh", "--in-place") if in_place else ("--fresh",)
     child = tuning.start()
     time.sleep(at_s)
     running = child.poll() is None

@@ -71,13 +71,13 @@ def test_twenty_kills(moonpad: Moonpad, tuning: Tuning, free_port: int) -> None:
     dice = random.Random(20)
     assert moonpad("up", str(tuning.spec)).code == 0
     for number in range(20):
-        tuning.more = ("--in-place", "--anew") if number % 2 else ("--anew",)
+        tuning.more = ("--in-place", "--fresh") if number % 2 else ("--fresh",)
         before = tuning.own()
         child = tuning.start()
         time.sleep(dice.uniform(0.5, 25.0))
         tuning.kill(child)
         tuning.await_candidate_gone()
-        tuning.more = tuple(word for word in tuning.more if word != "--anew")
+        tuning.more = tuple(word for word in tuning.more if word != "--fresh")
         tuning.finish()
         await_state(moonpad, "ready")
         assert not tuning.candidate_lives(), number

@@ -24,7 +24,7 @@ def tune(
     budget: str = "60m",
     in_place: bool = False,
     numerics: Annotated[bool, Parameter(negative="--no-numerics")] = True,
-    anew: bool = False,
+    fresh: bool = False,
     explain: bool = False,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
     json: Json = False,
@@ -60,7 +60,7 @@ def tune(
         Where the spec's own deployment is up: drain it, and start it again at the end. Without this it is left alone.
     numerics
         Compare log-probabilities with the default's.
-    anew
+    fresh
         Measure again what this command has measured before.
     explain
         Measure nothing; show what the last tune of the spec found: what each knob brought, and what was left out.
@@ -75,5 +75,5 @@ def tune(
     from moonpad.cli.tune_run import TuneOptions, run_tune
 
     load = LoadOptions(workload=workload, rate=rate, prefix=prefix, slo=slo)
-    options = TuneOptions(load, concurrency, goal, requests, budget, in_place, numerics, anew, out)
+    options = TuneOptions(load, concurrency, goal, requests, budget, in_place, numerics, fresh, out)
     run_tune(spec, options, json=json)

@@ -51,7 +51,7 @@ class TuneOptions:
     budget: str
     in_place: bool
     numerics: bool
-    anew: bool
+    fresh: bool
     out: Path | None
 
 
@@ -70,9 +70,9 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     with busy(f"planning {path}"):
         subject = Subject.of(loaded, load, numerics=options.numerics)
     folder = TuneFolder.of(loaded.spec.name, subject.digest)
-    if options.anew:
+    if options.fresh:
         with folder.held():
-            folder.start_anew()
+            folder.set_aside()
     answers = Answers(folder, shipped_recording, _rounding, options.numerics)
     note(f"{loaded.spec.name}: {load.words}, for {load.goal}; at most {options.budget} of measuring; {folder.path}")
     with terminated_as_interrupted(), TuneProgress(unit_of(load.goal, limits=load.limits)) as progress:
@@ -136,7 +136,7 @@ def _after_explain(path: Path, outcome: Outcome) -> str:
     tuned = path.with_name(f"{path.stem}-tuned.toml")
     if outcome.winner is not None and tuned.exists():
         return f"moonpad up {shell_word(tuned)}"
-    return f"moonpad tune {shell_word(path)} with the same options goes on; --anew measures again"
+    return f"moonpad tune {shell_word(path)} with the same options goes on; --fresh measures again"
 
 
 def _document(folder: TuneFolder, outcome: Outcome) -> dict[str, Any]:

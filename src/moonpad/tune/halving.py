@@ -117,7 +117,7 @@ def _default_again(search: Search) -> Action | None:
         return None
     last = search.visits[-1]
     if failed >= TRIES:
-        return Finish(f"the default failed {failed} times: {last.problem}; --anew begins again", complete=False)
+        return Finish(f"the default failed {failed} times: {last.problem}; --fresh begins again", complete=False)
     runs = search.sizes.runs if search.sizes and last.stage == "final" else 1
     return Measure(DEFAULT, last.stage, last.round, last.requests, runs)
 

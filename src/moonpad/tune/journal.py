@@ -54,7 +54,7 @@ class TuneFolder:
     def begin(self, about: Mapping[str, Any]) -> None:
         replace_json(self.path / "tune.json", dict(about))
 
-    def start_anew(self) -> None:
+    def set_aside(self) -> None:
         """The journal of before is set aside, and stays readable."""
         if self.journal_path.exists():
             count = len(list(self.path.glob("journal.before-*.jsonl")))

@@ -22,8 +22,8 @@ def kept_visit(own: Path, fingerprint: str, default: str, stage: Stage, base: fl
     `base`, the default's worth here; None where there is none."""
     found: Visit | None = None
     for folder in sorted(tunes_folder().glob("*/journal*.jsonl")):
-        if folder.parent == own and folder.name == "journal.jsonl":
-            continue
+        if folder.parent == own:
+            continue  # its present journal, and what --fresh has set aside
         found = _of_journal(folder, fingerprint, default, stage, base) or found
     return found
 

@@ -75,7 +75,7 @@ class Session:
                 self.say(f"goes on after {len(before.visits)} visits and {before.spent_s:.0f} s of the budget")
             make_room(self.folder, self.subject, in_place=self.in_place, say=self.say)
         elif before.ended.startswith("the default cannot be measured"):
-            self.folder.start_anew()
+            self.folder.set_aside()
             make_room(self.folder, self.subject, in_place=self.in_place, say=self.say)
         measurer = DeploymentMeasurer(self.subject, self.folder, self.answers, self.phase, self.progress)
         return run_search(
