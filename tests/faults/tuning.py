@@ -31,7 +31,7 @@ class Tuning:
     env: Mapping[str, str]
     state: Path
     name: str
-    budget: str = "40s"
+    budget: str = "30s"
     more: tuple[str, ...] = ()
     _children: list[subprocess.Popen[str]] = field(default_factory=list)
 
