@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from moonpad.bench.config import Slo
+from moonpad.engines import ENGINES
+from moonpad.plan.from_spec import runtime_of
+from moonpad.run.planning import plan_spec
 from moonpad.run.prepare import prepare
 from moonpad.spec.loader import load_spec
 from moonpad.tune.candidate import UNCHANGED
@@ -65,3 +69,30 @@ def test_what_is_spread_further_is_refused(subject: Subject) -> None:
     path.write_text(f'{path.read_text()}\n[router]\nname = "sglang-router"\nreplicas = 2\n')
     with pytest.raises(UsageError, match="a spec with a router is not tuned"):
         Subject.of(load_spec(path), LOAD)
+
+
+def test_on_devices_layouts_are_tried_and_the_planner_refuses_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "k2.toml"
+    path.write_text(
+        'model = "moonshotai/Kimi-K2-Thinking"\n[hardware]\ncluster = "8xH200"\n[engine]\nname = "vllm"\n'
+        'version = "0.33.0"\n[layout]\ntp = 8\n[settings]\nmax_model_len = 32768\nmax_num_seqs = 1024\n'
+    )
+    loaded = load_spec(path)
+    planned, engine = plan_spec(loaded), ENGINES["vllm"]
+    prepared = SimpleNamespace(
+        planned=planned,
+        plan=planned.plan,
+        engine=engine,
+        engine_version=None,
+        checkpoint=SimpleNamespace(contents=planned.checkpoint, folder=tmp_path),
+        deployment=engine.processes(planned.plan, runtime_of(loaded.spec)),
+    )
+    subject = Subject(loaded, prepared, LOAD)  # type: ignore[arg-type]  # no engine is installed here
+    candidates = {one.id: one for one in subject.candidates()}
+    assert "TP8 DCP8" in candidates
+    assert "TP8" not in candidates
+    context_parallel = subject.judge(candidates["TP8 DCP8"])
+    assert context_parallel.predicted is not None
+    assert context_parallel.predicted != 1.0
+    few = subject.judge(candidates["max_num_batched_tokens = 512"])
+    assert "a step of 512 tokens for 1,024 sequences" in few.refused
