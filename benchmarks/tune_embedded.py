@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.stage import about, write
 
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
-LOAD = ("--workload", "128:32", "--concurrency", "16", "--slo", "ttft=1500ms,tpot=50ms", "--goal", "throughput")
+WORKLOAD = "128:32"
 GRID = {
     "async_scheduling": (True, False),
     "max_num_seqs": (8, 16),
@@ -40,11 +40,15 @@ def environment(home: Path) -> dict[str, str]:
     return {**os.environ, "XDG_STATE_HOME": str(home / "state"), "NO_COLOR": "1"}
 
 
-def tuned(home: Path, budget: str, requests: int) -> dict[str, Any]:
+def load_words(users: int, slo: str) -> tuple[str, ...]:
+    return ("--workload", WORKLOAD, "--concurrency", str(users), "--slo", slo, "--goal", "throughput")
+
+
+def tuned(home: Path, load: tuple[str, ...], budget: str, requests: int) -> dict[str, Any]:
     """The command's own document, and what it took."""
     spec = home / "tiny.toml"
     spec.write_text(SPEC)
-    command = [sys.executable, "-m", "moonpad", "tune", str(spec), *LOAD, "--budget", budget, "--requests"]
+    command = [sys.executable, "-m", "moonpad", "tune", str(spec), *load, "--budget", budget, "--requests"]
     begun = time.monotonic()
     done = subprocess.run(  # its progress goes to our stderr
         [*command, str(requests), "--json"], env=environment(home), stdout=subprocess.PIPE, text=True, check=False
@@ -55,13 +59,13 @@ def tuned(home: Path, budget: str, requests: int) -> dict[str, Any]:
     return {"exit_code": done.returncode, "command_s": took_s, "load_average": os.getloadavg()[0], **kept}
 
 
-def grid(home: Path, requests: int, chosen: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def grid(home: Path, users: int, slo: str, requests: int, chosen: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """One visit each, by the measurer that tune has; the default before, between and behind."""
     os.environ.update(environment(home))
     from dataclasses import replace
 
-    from moonpad.bench.config import Slo
     from moonpad.catalog.knobs import knobs
+    from moonpad.cli.bench_options import read_slo
     from moonpad.cli.load_options import read_workload
     from moonpad.spec.loader import load_spec
     from moonpad.tune.answers import Answers
@@ -74,8 +78,8 @@ def grid(home: Path, requests: int, chosen: list[dict[str, Any]]) -> Iterator[di
     from moonpad.tune.search import Search
     from moonpad.tune.subject import Subject
 
-    workload = replace(read_workload("128:32"), concurrency=16)
-    load = TuneLoad(workload, "128:32", "throughput", Slo(ttft_s=1.5, tpot_s=0.05), requests)
+    workload = replace(read_workload(WORKLOAD), concurrency=users)
+    load = TuneLoad(workload, WORKLOAD, "throughput", read_slo(slo), requests)
     subject = Subject.of(load_spec(home / "tiny.toml"), load)
     folder = TuneFolder(home / "grid")
     measurer = DeploymentMeasurer(subject, folder, Answers(folder, lambda name: None, lambda card: None, False))
@@ -119,22 +123,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget", default="14m")
     parser.add_argument("--requests", type=int, default=64)
+    parser.add_argument("--users", type=int, default=16)
+    parser.add_argument("--slo", default="ttft=1500ms,tpot=50ms")
     parser.add_argument("--grid", action="store_true")
     parser.add_argument("--home", type=Path, default=Path("/tmp/tune-embedded"))  # noqa: S108
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     args.home.mkdir(parents=True, exist_ok=True)
+    load = load_words(args.users, args.slo)
     record = json.loads(args.out.read_text()) if args.out and args.out.exists() else {}
-    record |= {**about("moonpad tune on vLLM on a processor"), "load": " ".join(LOAD), "grid_of": GRID}
+    record |= {**about("moonpad tune on vLLM on a processor"), "load": " ".join(load), "grid_of": GRID}
     if not args.grid:
-        record["tune"] = tuned(args.home, args.budget, args.requests)
+        record["tune"] = tuned(args.home, load, args.budget, args.requests)
         print(json.dumps({name: record["tune"].get(name) for name in ("standing", "reason", "measurements")}, indent=1))
         write(args.out, record)
         sys.exit(record["tune"]["exit_code"])
     tune = record.get("tune", {})
     chosen = (tune.get("winner") or tune.get("best") or {}).get("changes", [])  # the best so far, if none is confirmed
     rows: list[dict[str, Any]] = []
-    for row in grid(args.home, args.requests, chosen):
+    for row in grid(args.home, args.users, args.slo, args.requests, chosen):
         rows.append(row)
         print(row["id"], row["worth"], row["problem"], flush=True)
         record["grid"] = {"summary": summary_of(rows, record.get("tune", {})), "rows": rows}

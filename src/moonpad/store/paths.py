@@ -6,6 +6,7 @@ runs/RUN_ID/            spec.toml, plan.json, memory.json, facts.json, rendered/
                         keeper.json, controller.json, events.jsonl, engine.log, control.sock
 calibrations.jsonl      measured starts of this user, which plans take in place of the model
 speed-calibrations.jsonl  what this user's loads corrected of the constants of speed
+tunes/NAME-DIGEST/      journal.jsonl and results of a tune (tune/journal.py)
 digests.jsonl           digests of the files of checkpoints, by path, size and time of change
 
 What all users of a machine share is in /tmp/moonpad-locks, and what an engine needs while it runs in a folder below
