@@ -73,7 +73,7 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     if options.fresh:
         with folder.held():
             folder.set_aside()
-    answers = Answers(folder, shipped_recording, _rounding, options.numerics)
+    answers = Answers(folder, shipped_recording, rounding_of, options.numerics)
     note(f"{loaded.spec.name}: {load.words}, for {load.goal}; at most {options.budget} of measuring; {folder.path}")
     with terminated_as_interrupted(), TuneProgress(unit_of(load.goal, limits=load.limits)) as progress:
         session = Session(
@@ -206,7 +206,7 @@ def _load(options: TuneOptions) -> TuneLoad:
     return replace(load, requests=requests)
 
 
-def _rounding(card: Card) -> Distance | None:
+def rounding_of(card: Card) -> Distance | None:
     """How far rounding alone moves a model that comes with moonpad."""
     recording = shipped_logprobs(card)
     return recording.floor if recording else None
