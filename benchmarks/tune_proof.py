@@ -1,4 +1,4 @@
-"""The proof that `moonpad tune` asks of a winner, on the real vLLM on this processor: one setting that must pass, and one
+"""The proof that `moonpad tune` asks of a winner, on the real vLLM on this processor: one setting that must pass, one
 that must not.
 
     python -m benchmarks.tune_proof --out benchmarks/results/tune_proof.json
