@@ -4,8 +4,8 @@ that must not.
     python -m benchmarks.tune_proof --out benchmarks/results/tune_proof.json
 
 The default's log-probabilities are recorded. Then `--async-scheduling`, which changes no arithmetic, is proved as a
-winner is: the probes of `moonpad verify` and the log-probabilities. Of the rotary embedding in vLLM's own C++, which
-moonpad leaves out since it is wrong for MLA without a graph (engines/vllm.py), only the log-probabilities are asked.
+winner is: the probes of `moonpad verify` and the log-probabilities. Of a start whose experts are weighted by 1.5 instead
+of the checkpoint's own factor, which no probe need see, only the log-probabilities are asked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from moonpad.tune.subject import Subject
 from moonpad.values.workload import Lengths, Workload
 
 SOUND = Candidate((Change("async_scheduling", True, flag="--async-scheduling", negated="--no-async-scheduling"),))
-WRONG = Candidate((Change("rotary", '["all"]', flag="--compilation-config.custom_ops"),))
+WRONG = Candidate((Change("experts", '{"routed_scaling_factor": 1.5}', flag="--hf-overrides"),))
 
 
 def apart(subject: Subject, answers: Answers, candidate: Candidate, *, record: bool = False) -> tuple[str, ...]:
