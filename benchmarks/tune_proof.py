@@ -4,8 +4,8 @@ that must not.
     python -m benchmarks.tune_proof --out benchmarks/results/tune_proof.json
 
 The default's log-probabilities are recorded. Then `--async-scheduling`, which changes no arithmetic, is proved as a
-winner is: the probes of `moonpad verify` and the log-probabilities. Of a start whose experts are weighted by 1.5 instead
-of the checkpoint's own factor, which no probe need see, only the log-probabilities are asked.
+winner is: the probes of `moonpad verify` and the log-probabilities. Of a start whose experts are weighted by 1.5, and
+not by the checkpoint's own factor, only the log-probabilities are asked.
 """
 
 from __future__ import annotations

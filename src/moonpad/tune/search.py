@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 from moonpad.stats.bootstrap import Ratio
 from moonpad.tune.candidate import DEFAULT, UNCHANGED, Candidate
 from moonpad.tune.order import Judged
 from moonpad.tune.visit import Stage, Visit
 from moonpad.tune.worth import TuneGoal, ratio_of_runs, ratio_within, widened
+
+
+WORTH_IT: Final = 1.02
+"""A ratio below this is not worth a changed spec, however sure it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ class Search:
         return (fmean(own) / base if base else fmean(own)) if own else 0.0
 
     def is_better(self, id_: str) -> bool:
-        """Every round was run, and the ratio's interval lies above 1. A default that keeps the limits for no request
+        """Every round was run, the ratio's interval lies above 1, and the gain is worth a changed spec. A default that keeps the limits for no request
         has no ratio: then it is enough that each run of the other kept some."""
         default, own = self.final_worths(id_)
         if self.sizes is None or self.problem(id_) or len(own) < self.sizes.rounds * self.sizes.runs:
@@ -124,7 +128,7 @@ class Search:
         if not any(default):
             return all(worth > 0 for worth in own)
         ratio = self._final_ratio(id_)
-        return ratio is not None and ratio.low is not None and ratio.low > 1
+        return ratio is not None and ratio.low is not None and ratio.low > 1 and ratio.value >= WORTH_IT
 
     def best_ratio(self, id_: str) -> tuple[Stage, Ratio] | None:
         """Of the last stage in which it was measured beside the default."""
