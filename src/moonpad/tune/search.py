@@ -14,7 +14,6 @@ from moonpad.tune.order import Judged
 from moonpad.tune.visit import Stage, Visit
 from moonpad.tune.worth import TuneGoal, ratio_of_runs, ratio_within, widened
 
-
 WORTH_IT: Final = 1.02
 """A ratio below this is not worth a changed spec, however sure it is."""
 
@@ -120,8 +119,8 @@ class Search:
         return (fmean(own) / base if base else fmean(own)) if own else 0.0
 
     def is_better(self, id_: str) -> bool:
-        """Every round was run, the ratio's interval lies above 1, and the gain is worth a changed spec. A default that keeps the limits for no request
-        has no ratio: then it is enough that each run of the other kept some."""
+        """Every round was run, the ratio's interval lies above 1, and the gain is worth a changed spec. A default that
+        keeps the limits for no request has no ratio: then it is enough that each run of the other kept some."""
         default, own = self.final_worths(id_)
         if self.sizes is None or self.problem(id_) or len(own) < self.sizes.rounds * self.sizes.runs:
             return False
