@@ -1,6 +1,6 @@
 """Start a spec on this machine's GPU through moonpad, and keep what it planned, predicted, measured and left behind.
 
-One line of JSON for each command: its document, its exit code and how long it took. Loads are written IN:OUT:USERS,USERS.
+One line of JSON for each command: its document, its exit code and how long it took. A load is IN:OUT:USERS,USERS.
 
     python -m benchmarks.gpu.deployment SPEC OUT.jsonl --loads 1024:128:1,4,16,64 8192:128:1,4 --most-s 500
 """
@@ -35,8 +35,8 @@ class Record:
         except ValueError:
             document = out[-20000:]
         row = {
-            "name": name, "code": code, "took_s": round(time.monotonic() - began, 3), "document": document, "stderr": err[-4000:],
-            **more,
+            "name": name, "code": code, "took_s": round(time.monotonic() - began, 3), "document": document,
+            "stderr": err[-4000:], **more,
         }  # fmt: skip
         with self.path.open("a") as file:
             file.write(json.dumps(row) + "\n")

@@ -1,8 +1,10 @@
+# ruff: noqa: B023 - what a loop makes is used before the next turn of it
 """Time what one step of Kimi-K2 does on one GPU, at the shapes of one of eight tensor-parallel ranks.
 
-Runs in the engine's own Python, with vLLM's kernels: copies and matrix products as ceilings, the routed experts in INT4 (Marlin),
-FP8 (Triton) and BF16, MLA that decodes and that reads prompts (FlashAttention 3), and the dense matrices. Each figure is the median
-of replays of a CUDA graph, whose calls use fresh inputs so that none of them is served by the cache. One line of JSON each.
+Runs in the engine's own Python, with vLLM's kernels: copies and matrix products as ceilings, the routed experts in INT4
+(Marlin), FP8 (Triton) and BF16, MLA that decodes and that reads prompts (FlashAttention 3), and the dense matrices.
+Each figure is the median of replays of a CUDA graph, whose calls rotate their inputs so that the cache does not serve
+them. One line of JSON each.
 
     python -m benchmarks.gpu.kernels OUT.jsonl
 """
@@ -49,12 +51,11 @@ def seconds(calls: Sequence[Callable[[], Any]], replays: int = 12) -> tuple[floa
 def ceilings() -> Iterator[Row]:
     import torch
 
-    source = [torch.randn(1 << 30, device="cuda").bfloat16() for _ in range(2)]
-    took, spread = seconds([lambda: source[0].copy_(source[1])])
+    pair = [torch.randn(1 << 30, device="cuda").bfloat16() for _ in range(2)]
+    took, spread = seconds([lambda: pair[0].copy_(pair[1])])
     yield {"what": "copy", "bytes": 2 * 2 * (1 << 30), "s": took, "spread": spread}
-    took, spread = seconds([lambda: source[0].sum()])
+    took, spread = seconds([lambda: pair[0].sum()])
     yield {"what": "read", "bytes": 2 * (1 << 30), "s": took, "spread": spread}
-    del source
     a, b = (torch.randn(8192, 8192, device="cuda").bfloat16() for _ in range(2))
     took, spread = seconds([lambda: a @ b] * 4)
     yield {"what": "bf16 product", "operations": 2 * 8192**3, "s": took, "spread": spread}
@@ -126,8 +127,8 @@ def experts_triton(width: int, scheme: str) -> Iterator[Row]:
         took, spread = seconds([lambda one=one: call(one) for one in inputs])  # type: ignore[misc]
         touched = statistics.mean(len(torch.unique(one[2])) for one in inputs)
         yield {
-            "what": f"experts {scheme}", "kernel": "triton", "width": width, "tokens": tokens, "touched": touched, "s": took,
-            "spread": spread, "bytes": touched * 3 * HIDDEN * width * (1 if scheme == "fp8" else 2),
+            "what": f"experts {scheme}", "kernel": "triton", "width": width, "tokens": tokens, "touched": touched,
+            "s": took, "spread": spread, "bytes": touched * 3 * HIDDEN * width * (1 if scheme == "fp8" else 2),
             "operations": 2 * tokens * TOP * 3 * HIDDEN * width,
         }  # fmt: skip
 
@@ -177,8 +178,8 @@ def prompts(heads: int) -> Iterator[Row]:
 
         def call() -> Any:
             return flash_attn_varlen_func(
-                q=q, k=k, v=v, max_seqlen_q=length, cu_seqlens_q=starts, max_seqlen_k=length, cu_seqlens_k=starts, causal=True,
-                softmax_scale=192**-0.5, fa_version=3,
+                q=q, k=k, v=v, max_seqlen_q=length, cu_seqlens_q=starts, max_seqlen_k=length, cu_seqlens_k=starts,
+                causal=True, softmax_scale=192**-0.5, fa_version=3,
             )  # fmt: skip
 
         took, spread = seconds([call] * 2)
@@ -234,7 +235,7 @@ def main() -> None:
                 for row in part():
                     file.write(json.dumps(row) + "\n")
                     file.flush()
-            except Exception:
+            except Exception:  # noqa: BLE001 - the other parts are measured all the same
                 file.write(json.dumps({"failed": name, "why": traceback.format_exc()[-2000:]}) + "\n")
             torch.cuda.empty_cache()
             print(name, "done", flush=True)

@@ -1,7 +1,7 @@
-"""Lay out a Kimi-K2 checkpoint of other sizes without its bytes: right headers, sparse files, the tokenizer of the tiny model.
+"""Lay out a Kimi-K2 checkpoint of other sizes without its bytes: right headers, sparse files, the tiny model's tokens.
 
-A slice has few layers at full width; a rank has all layers with the widths that one of eight tensor-parallel ranks holds. The
-engine is started with `--load-format dummy`, so that nothing is read; moonpad reads the headers as of any checkpoint.
+A slice has few layers at full width; a rank has all layers with the widths that one of eight tensor-parallel ranks
+holds. The engine is started with `--load-format dummy`, so that nothing is read; moonpad reads the headers as always.
 
     python -m benchmarks.gpu.slice_checkpoint FOLDER --layers 61 --heads 8 --moe 256 --dense 2304
 """
@@ -29,7 +29,8 @@ def config(layers: int, heads: int, moe: int, dense: int, scheme: str) -> dict[s
     document: dict[str, Any] = json.loads((TINY / "config.json").read_text())
     document |= {
         "hidden_size": HIDDEN, "intermediate_size": dense, "moe_intermediate_size": moe, "n_routed_experts": EXPERTS,
-        "num_experts_per_tok": 8, "num_attention_heads": heads, "num_key_value_heads": heads, "num_hidden_layers": layers,
+        "num_experts_per_tok": 8, "num_attention_heads": heads, "num_key_value_heads": heads,
+        "num_hidden_layers": layers,
         "q_lora_rank": Q_RANK, "kv_lora_rank": KV_RANK, "vocab_size": VOCABULARY, "max_position_embeddings": 131072,
     }  # fmt: skip
     document["rope_scaling"] |= {"factor": 32.0}
@@ -40,7 +41,9 @@ def config(layers: int, heads: int, moe: int, dense: int, scheme: str) -> dict[s
         }  # fmt: skip
         document["quantization_config"] = {
             "config_groups": {
-                "group_0": {"input_activations": None, "output_activations": None, "targets": ["Linear"], "weights": weights}
+                "group_0": {
+                    "input_activations": None, "output_activations": None, "targets": ["Linear"], "weights": weights,
+                }
             },
             "format": "pack-quantized",
             "ignore": [
