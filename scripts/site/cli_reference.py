@@ -10,8 +10,8 @@ HEAD = """\
 # Commands
 
 Made from the program at each build: these are the texts of `moonpad VERB --help`. Options may stand before or after
-arguments, as `--on 8xH200` or `--on=8xH200`; an argument in capitals may be given by its place or by its name. Durations
-are written `10s`, `500ms`, `2m`. Exit codes are in [a table of their own](exit-codes.md).
+arguments, as `--on 8xH200` or `--on=8xH200`; an argument in capitals may be given by its place or by its name.
+Durations are written `10s`, `500ms`, `2m`. Exit codes are in [a table of their own](exit-codes.md).
 
 """
 

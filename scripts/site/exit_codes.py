@@ -32,9 +32,13 @@ def exit_codes_page() -> str:
     Raises:
         ValueError: the tree that is drawn there is not the tree that is.
     """
-    drawn = {match["name"]: (int(match["code"]), match["when"]) for match in LINE.finditer(inspect.getdoc(errors) or "")}
+    drawn = {
+        match["name"]: (int(match["code"]), match["when"]) for match in LINE.finditer(inspect.getdoc(errors) or "")
+    }
     real = {error.__name__: error.exit_code for error in _below(MoonpadError)}
-    if {name: code for name, (code, _) in drawn.items()} != {name: real.get(name, code) for name, (code, _) in drawn.items()}:
+    if {name: code for name, (code, _) in drawn.items()} != {
+        name: real.get(name, code) for name, (code, _) in drawn.items()
+    }:
         raise ValueError("the tree in values/errors.py does not have the codes of its classes")
     by_code: dict[int, list[str]] = {}
     for code, when in drawn.values():

@@ -56,7 +56,11 @@ def _section(table: type[BaseModel], names: list[str], tables: set[str]) -> str:
     by_field = {(field.alias or name): told.get(name, "") for name, field in table.model_fields.items()}
     lines = [f"## {title}", "", inspect.cleandoc(table.__doc__ or ""), ""]
     for key, field in keys.items():
-        lines += [f"`{key}`", f":   {_meaning(field, by_field[key], DEFAULTS.get(key, '') if names == [''] else '')}", ""]
+        lines += [
+            f"`{key}`",
+            f":   {_meaning(field, by_field[key], DEFAULTS.get(key, '') if names == [''] else '')}",
+            "",
+        ]
     return "\n".join(lines)
 
 
