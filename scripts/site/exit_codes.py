@@ -11,8 +11,8 @@ from moonpad.values.errors import MoonpadError
 HEAD = """\
 # Exit codes
 
-Made from the program's errors at each build. Every verb ends with one of these; a message on stderr says what happened, with
-its numbers, and one thing to do.
+Made from the program's errors at each build. Every verb ends with one of these; a message on stderr says what happened,
+with its numbers, and one thing to do.
 
 | code | when |
 |---:|---|
@@ -20,8 +20,8 @@ its numbers, and one thing to do.
 """
 TAIL = """\
 
-`moonpad explain` ends with 3 where a finding is an error, `plan` where nothing fits, and `doctor` where something would stop a
-start.
+`moonpad explain` ends with 3 where a finding is an error, `plan` where nothing fits, and `doctor` where something would
+stop a start.
 """
 LINE = re.compile(r"[├└]── (?P<name>\w+) +(?P<code>\d+) +(?P<when>[^\n]+)")
 """Of the tree in the docstring of values/errors.py."""
@@ -32,13 +32,10 @@ def exit_codes_page() -> str:
     Raises:
         ValueError: the tree that is drawn there is not the tree that is.
     """
-    drawn = {
-        match["name"]: (int(match["code"]), match["when"]) for match in LINE.finditer(inspect.getdoc(errors) or "")
-    }
+    lines = LINE.finditer(inspect.getdoc(errors) or "")
+    drawn = {match["name"]: (int(match["code"]), match["when"]) for match in lines}
     real = {error.__name__: error.exit_code for error in _below(MoonpadError)}
-    if {name: code for name, (code, _) in drawn.items()} != {
-        name: real.get(name, code) for name, (code, _) in drawn.items()
-    }:
+    if any(real.get(name, code) != code for name, (code, _) in drawn.items()):
         raise ValueError("the tree in values/errors.py does not have the codes of its classes")
     by_code: dict[int, list[str]] = {}
     for code, when in drawn.values():

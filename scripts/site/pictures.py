@@ -51,7 +51,8 @@ def _report(folder: Path) -> bytes:
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium")
-    assert chromium, "chromium is not here: apt install chromium"
+    if not chromium:
+        sys.exit("chromium is not here: apt install chromium")
     kept = json.loads(SWEEP.read_text())
     sweep = folder / "seed2"
     sweep.mkdir()
@@ -110,7 +111,8 @@ async def _screen() -> str:
 
 
 def _write(name: str, content: bytes) -> None:
-    assert len(content) <= LARGEST_BYTES, f"{name} has {len(content):,} bytes"
+    if len(content) > LARGEST_BYTES:
+        sys.exit(f"{name} has {len(content):,} bytes, {LARGEST_BYTES:,} are allowed")
     PICTURES.mkdir(exist_ok=True)
     (PICTURES / name).write_bytes(content)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import textwrap
+from itertools import pairwise
 from typing import Any, get_args
 
 from pydantic import BaseModel, BeforeValidator
@@ -18,15 +18,16 @@ from moonpad.spec.schema import TABLES, fields_of
 HEAD = """\
 # moonpad.toml
 
-Made from the schema at each build. A key that is not here is refused with the nearest one that is, a value of another type
-too, and each message names the line. The smallest useful spec has two lines:
+Made from the schema at each build. A key that is not here is refused with the nearest one that is, a value of another
+type too, and each message names the line. The smallest useful spec has two lines:
 
 ```toml
 model = "kimi-k2-tiny"
 engine = "vllm-cpu"
 ```
 
-A path is relative to the file. `moonpad init` writes a spec of the best plan, and `examples/` has some for real machines.
+A path is relative to the file. `moonpad init` writes a spec of the best plan, and `examples/` has some for real
+machines.
 """
 DEFAULTS = {
     "name": "By default that of the file, without its ending",
@@ -98,10 +99,9 @@ def _toml(value: Any, *, seconds: bool) -> str:
 
 def _told(table: type[BaseModel]) -> dict[str, str]:
     """The text below each field of the class, as its source has it."""
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(table))).body
-    assert isinstance(tree, ast.ClassDef)
+    tree = next(node for node in ast.walk(ast.parse(inspect.getsource(table))) if isinstance(node, ast.ClassDef))
     told: dict[str, str] = {}
-    for field, after in zip(tree.body, tree.body[1:], strict=False):
+    for field, after in pairwise(tree.body):
         is_field = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if is_field and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
             told[field.target.id] = " ".join(str(after.value.value).split())

@@ -1,7 +1,7 @@
 """What the pages ask to type: fenced blocks of commands, with what is said of each, and single command lines.
 
-A fenced block in `sh` holds commands, one in `console` commands behind `$ ` and lines that they print. A comment before it says
-what a reader need not see: `<!-- not run: needs 8 GPUs -->`, or `<!-- exits 3 -->` where that is the point.
+A fenced block in `sh` holds commands, one in `console` commands behind `$ ` and lines that they print. A comment before
+it says what a reader need not see: `<!-- not run: needs 8 GPUs -->`, or `<!-- exits 3 -->` where that is the point.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _block(page: str, match: re.Match[str]) -> Block:
 
 
 def without_comment(line: str) -> str:
-    """A shell's comment begins with a # after a blank, outside of quotes; the older pages set theirs apart by blanks."""
+    """A shell's comment begins with a # after a blank, outside of quotes."""
     found = re.match(r"""(?:[^\s'"#]|'[^']*'|"[^"]*"|(?<!\s)\#|\s(?!\#))*""", line)
     return (found[0] if found else line).rstrip()
 

@@ -1,4 +1,4 @@
-"""The commands in the pages: each is one that the parser takes, and what needs no device, network or endpoint is run."""
+"""The commands in the pages: the parser takes each, and what needs no device, network or endpoint is run."""
 
 from __future__ import annotations
 
