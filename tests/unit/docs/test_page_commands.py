@@ -45,9 +45,9 @@ def _parse(words: list[str], line: str) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_a_block_that_is_not_run_says_why(page: Path) -> None:
     text = page.read_text()
-    for label in re.findall(r"<!-- (not run\b.*?) -->", text, re.DOTALL):
+    for label in re.findall(r"(?ms)^<!-- (not run\b.*?) -->", text):
         assert re.fullmatch(r"not run: \w[^\n]{8,}", label), label
-    assert len(re.findall(r"<!-- (?:not run|exits)\b", text)) == sum(
+    assert len(re.findall(r"(?m)^<!-- (?:not run|exits)\b", text)) == sum(
         bool(block.why_not_run) or block.exit_code != 0 for block in blocks_of(page)
     ), "a label stands directly above its block"
 
