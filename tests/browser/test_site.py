@@ -1,4 +1,4 @@
-"""The documentation as `make site` builds it, in a browser: quiet, nothing from another host, readable in both schemes."""
+"""The documentation as `make site` builds it, in a browser: quiet, of one host, readable in both schemes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
 
 def over(colour: str, ground: str) -> str:
     """What is seen of a colour that lets the ground shine through, as `rgb(…)` of whole numbers."""
-    *parts, alpha = (float(part) for part in re.findall(r"[\d.]+", colour + (" 1" if colour.startswith("rgb(") else "")))
+    whole = colour + (" 1" if colour.startswith("rgb(") else "")
+    *parts, alpha = (float(part) for part in re.findall(r"[\d.]+", whole))
     below = [float(part) for part in re.findall(r"[\d.]+", ground)[:3]]
     mixed = [round(alpha * part + (1 - alpha) * under) for part, under in zip(parts, below, strict=True)]
     return f"rgb({mixed[0]}, {mixed[1]}, {mixed[2]})"
@@ -129,5 +130,3 @@ def test_the_pictures_are_small_and_need_nothing() -> None:
         assert path.stat().st_size < 150_000
     drawn = Path(pictures[1]).read_text()
     assert not re.search(r"(?:href|src|url\()\W*https?:", drawn)
-
-

@@ -14,8 +14,8 @@ from tests.unit.docs.commands import PYTHON, Block, blocks_of, indented_commands
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 RUN = sorted({page for page in PAGES if any(not block.why_not_run for block in blocks_of(page))})
-CHEAP = ("first-hour.md", "start.md", "ascend.md")
-"""Run by `make test`; each takes less than half a second. `make test-all` runs the others."""
+CHEAP = ("first-hour.md", "start.md")
+"""Run by `make test`. `make test-all` runs the others."""
 SYNOPSIS = re.compile(r"[…\[\]|]|\.\.\.|·|\bVERB\b|--pid N")
 """Lines that show what may be written, not what is."""
 
@@ -69,6 +69,24 @@ def test_what_a_page_says_to_type_works(
     for block in blocks_of(page):
         if not block.why_not_run:
             _run(block, capsys)
+
+
+WHOLE = re.compile(r"moonpad plan --model [a-z]+/\S+ --on \d?x?[A-Z]+\d\S* .*|moonpad render examples/.*")
+"""Lines of the older pages that say all that is needed, and need no file of the reader's."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", sorted({line for page in PAGES for line in indented_commands(page) if WHOLE.fullmatch(line)})
+)
+def test_a_whole_line_of_the_older_pages_works(
+    line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    (words,) = our_commands(line)
+    assert run(words) == 0, capsys.readouterr().err
 
 
 def _run(block: Block, capsys: pytest.CaptureFixture[str]) -> None:
