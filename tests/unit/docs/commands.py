@@ -39,7 +39,12 @@ def blocks_of(page: Path) -> list[Block]:
 def _block(page: str, match: re.Match[str]) -> Block:
     commands: list[str] = []
     printed: list[list[str]] = []
-    for line in match["text"].replace("\\\n", " ").splitlines():
+    text = match["text"]
+    if match["kind"] == "console":  # what is printed may end in a backslash too
+        text = re.sub(r"(?m)^(\$ (?:.*\\\n)+)", lambda command: command[1].replace("\\\n", " "), text)
+    else:
+        text = text.replace("\\\n", " ")
+    for line in text.splitlines():
         if match["kind"] == "console" and not line.startswith("$ "):
             printed[-1].append(line.rstrip())
         elif line.strip():
