@@ -83,7 +83,15 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
     return tuple(
         CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, row.weak or row.symptom, row.symptom)
         for row in known_failures()
-        if engine is None or not row.engines or engine in row.engines
+        if not row.kind and (engine is None or not row.engines or engine in row.engines)
+    )
+
+
+@cache
+def kinds_of_error() -> tuple[CauseLine, ...]:
+    """Rows that know an error by its kind."""
+    return tuple(
+        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key) for row in known_failures() if row.kind
     )
 
 
@@ -168,6 +176,11 @@ _MILD: Final = re.compile(
 """A line that its own writer does not call an error."""
 
 
+def is_mild(text: str) -> bool:
+    """Whether the line's own writer does not call it an error."""
+    return _MILD.match(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class NamedCause:
     """`number` counts the lines from 0."""
@@ -175,6 +188,12 @@ class NamedCause:
     cause: CauseLine
     match: re.Match[str]
     number: int
+    mild: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """Said by its writer as an error, and by nothing that only follows from one."""
+        return not self.mild and not self.cause.weak
 
 
 def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause | None:
@@ -188,10 +207,11 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause
             rank = 2 * cause.weak
             if cause.symptom or rank in best or (match := cause.pattern.search(text)) is None:
                 continue
-            rank += 3 * bool(_MILD.match(text))
+            mild = is_mild(text)
+            rank += 3 * mild
             if rank == 0:
                 return NamedCause(cause, match, number)
-            best.setdefault(rank, NamedCause(cause, match, number))
+            best.setdefault(rank, NamedCause(cause, match, number, mild))
     return best[min(best)] if best else None
 
 
@@ -223,4 +243,5 @@ def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
 def failure_at(cause: CauseLine, match: re.Match[str]) -> Failure:
     """What the line says that has the match."""
     groups = {name: value or "" for name, value in match.groupdict().items()}
-    return Failure(cause.message.format(**groups), cause.remedy.format(**groups), match.string)
+    message, remedy = (text.format(**groups).replace(" ()", "") for text in (cause.message, cause.remedy))
+    return Failure(message, remedy, match.string)
