@@ -32,6 +32,7 @@ from moonpad.explain.own_flags import in_own_flags
 MOST_LINES: Final = 10_000
 """So many are read from the beginning, where a start is, and from the end, where what ended a run is."""
 LONGEST: Final = 4_000
+LINES_BROKEN_OFF: Final = 3
 OWN_WORDS: Final = "own-words"
 _SETTING: Final = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+\b")
 
@@ -87,6 +88,8 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
     if named is not None and not named.sure and named.number <= served:
         named = first_cause(causes_of(known), worth_a_look(behind))
     named, own = _first(named, own_words(behind[:broke]), lines)
+    if own is not None and (whole := _wrapped(causes_of(known), lines, own.number)) is not None:
+        named, own = whole, None
     if named is not None and not named.sure and named.number > broke:
         named = None
     number = named.number if named is not None else own.number if own is not None else first_error(lines, known)
@@ -122,6 +125,16 @@ def _first(
     if named.cause.weak and own.number < named.number and not led_to(lines, own.number, named.number):
         return None, own
     return named, None
+
+
+def _wrapped(causes: Sequence[CauseLine], lines: Sequence[str], number: int) -> NamedCause | None:
+    """The cause that a line names together with what was broken off it when it was pasted."""
+    text = plain(lines[number])
+    joined = " ".join([text, *(plain(line).strip() for line in lines[number + 1 : number + LINES_BROKEN_OFF])])
+    found = first_cause(causes, [joined[:LONGEST]])
+    if found is None or not found.sure or found.match.start() >= len(text):
+        return None
+    return NamedCause(found.cause, found.match, number)
 
 
 def _kind_of(own: OwnWords) -> NamedCause | None:

@@ -76,7 +76,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
     r"|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method|[Ee]xception in worker"
     r"|[Ee]rror in inspecting|raised in subprocess|output_handler|(?:failed|unable) to load (?:the )?(?:model|plugin)"
-    r"|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
+    r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
 )
 _WHAT_HAPPENED: Final = re.compile(
     r"\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
@@ -107,6 +107,14 @@ _HAS_NOT: Final = re.compile(r"has no attribute|object has no|not callable|not s
 _CHAINED: Final = re.compile(r"During handling of the above exception|direct cause of the following exception")
 _WEIGHT: Final = re.compile(r"'(?:\w+\.){2,12}\w+'$")
 """A KeyError in its own text: the name of a weight."""
+_SOURCE_ABOVE: Final = 4
+_ASSERT: Final = re.compile(r"(?:^|\s)assert (?P<what>\S.*)$")
+_HAS_NOT_HERE: Final = re.compile(
+    r"(?:^|[\s:])(?P<words>(?:type object |module |partially initialized module )?"
+    r"'[\w.]{1,80}'(?: object)? has no attribute '\w+.*)$"
+)
+_OPTIONAL: Final = re.compile(r"[Ff]ailed to import|not installed or not compatible|not be available|will be disabled")
+"""Parts that an engine can do without are tried at its start, and their absence is logged as an error."""
 
 
 def own_words(lines: Sequence[str]) -> OwnWords | None:
@@ -116,7 +124,7 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
     for number, line in enumerate(lines):
         if not (text := plain(line)) or (is_mild(text) and not any(wrap.search(text) for wrap in _WRAPS)):
             continue
-        said = said_by(text)
+        said = said_by(text) or _assertion(lines, number, text)
         if said is None:
             continue
         says, words = said
@@ -153,6 +161,18 @@ def said_by(text: str) -> tuple[Says, str] | None:
         return _sentence("", match["words"])
     if match := _LEVEL.search(text):
         return _of_level(match["words"] or match["trt"])
+    if (match := _HAS_NOT_HERE.search(text)) and not _POINTS_ELSEWHERE.search(text):
+        return Says.WHERE, f"AttributeError: {match['words']}"
+    return None
+
+
+def _assertion(lines: Sequence[str], number: int, text: str) -> tuple[Says, str] | None:
+    """Of an AssertionError without words, with the source that Python shows above it."""
+    if not text.endswith("AssertionError"):
+        return None
+    for above in reversed(lines[max(0, number - _SOURCE_ABOVE) : number]):
+        if match := _ASSERT.search(plain(above)):
+            return Says.WHERE, f"AssertionError: assert {match['what']}"
     return None
 
 
@@ -183,6 +203,8 @@ def _of_level(words: str) -> tuple[Says, str] | None:
     """Of a line of level ERROR that is no exception and no piece of a traceback."""
     if _WEIGHT.match(words):
         return Says.WHERE, words
+    if _OPTIONAL.search(words):
+        return None
     if not re.match(r"[A-Z][\w-]* |The |A ", words) or re.search(r"\w\(|self\.|[\w\]] ?= ?\w|File \"|with config|[:{,]$", words):
         return None
     return _sentence("RuntimeError", words)
