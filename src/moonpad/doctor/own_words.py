@@ -71,7 +71,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|\b(?:engine|worker|executor|scheduler|server|actor|proc(?:ess)?|core|task|rank|replica|subprocess|child)\w*"
     r"[ \w\[\](){}'=#:.-]{0,40}\b(?:died|dead|failed|exited|crashed|is gone|terminated|killed|was lost|not healthy"
     r"|shut(?:ting)? down|encountered|has errored|unexpectedly)"
-    r"|background loop|EngineDead|received sig|exit code|exited with|non-zero exit|leaked|graceful"
+    r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
     r"|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method|[Ee]xception in worker"
@@ -108,11 +108,14 @@ _CHAINED: Final = re.compile(r"During handling of the above exception|direct cau
 _WEIGHT: Final = re.compile(r"'(?:\w+\.){2,12}\w+'$")
 """A KeyError in its own text: the name of a weight."""
 _SOURCE_ABOVE: Final = 4
+_CHAINED_WITHIN: Final = 4
 _ASSERT: Final = re.compile(r"(?:^|\s)assert (?P<what>\S.*)$")
 _HAS_NOT_HERE: Final = re.compile(
-    r"(?:^|[\s:])(?P<words>(?:type object |module |partially initialized module )?"
-    r"'[\w.]{1,80}'(?: object)? has no attribute '\w+.*)$"
+    r"(?:^|[\s:])(?P<words>(?:(?:type object |module |partially initialized module )?"
+    r"'[\w.]{1,80}'(?: object)? has no attribute '\w+|unsupported operand type\(s\) for |'NoneType' object (?:is not|has no) "
+    r"|cannot unpack non-iterable |[\w.]{1,60}\(\) (?:got an unexpected keyword|missing \d+ required)).*)$"
 )
+_PLAIN: Final = re.compile(r"^(?:[\w./-]{1,60}: )?(?:[Ee]rror|ERROR|FATAL|[Ff]atal(?: error)?)[:!] {1,4}(?P<words>[A-Z'\"].+)$")
 _OPTIONAL: Final = re.compile(r"[Ff]ailed to import|not installed or not compatible|not be available|will be disabled")
 """Parts that an engine can do without are tried at its start, and their absence is logged as an error."""
 
@@ -133,9 +136,19 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
         if Says.WHAT in first and Says.WHERE in first:
             break
     what, where = first.get(Says.WHAT), first.get(Says.WHERE)
+    if what is None and where is not None and _is_cut_off(lines, where.number):
+        return None
     if what is None or where is None or what.number < where.number:
         return what or where
     return what if led_to(lines, where.number, what.number) else where
+
+
+def _is_cut_off(lines: Sequence[str], number: int) -> bool:
+    """Whether the error led to another one, which the log does not have any more."""
+    behind = lines[number + 1 :]
+    if not any(_CHAINED.search(line) for line in behind[:_CHAINED_WITHIN]):
+        return False
+    return not any(_ERROR.search(text) for text in map(plain, behind) if not _LOOKS_LIKE_CODE.match(text))
 
 
 def led_to(lines: Sequence[str], first: int, second: int) -> bool:
@@ -162,7 +175,9 @@ def said_by(text: str) -> tuple[Says, str] | None:
     if match := _LEVEL.search(text):
         return _of_level(match["words"] or match["trt"])
     if (match := _HAS_NOT_HERE.search(text)) and not _POINTS_ELSEWHERE.search(text):
-        return Says.WHERE, f"AttributeError: {match['words']}"
+        return Says.WHERE, match["words"]
+    if match := _PLAIN.search(text):
+        return _of_level(match["words"])
     return None
 
 

@@ -143,6 +143,7 @@ _HINTS: Final = (
     "description", "only", "limit", "非法", "result =", "prte", "orte", "xid", "oom", "illegal", "bad ", "duplicate",
     "unavailable", "gloo", "forked", "closed", "reset", "used by", "expect", "== ", "different", "stale",
     "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
+    "waiting for", "bad_alloc", "exit", "ez3", "nodes are", "appears to be", "is already", "problem", "rope_scaling",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""
 
