@@ -1,6 +1,6 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
-belong to engines and releases, data/general_failures.toml, whose rows hold for nearly all, and data/release_faults.toml,
-whose rows know errors by their kind alone."""
+belong to engines and releases, data/general_failures.toml, whose rows hold for nearly all, and
+data/release_faults.toml, whose rows know errors by their kind alone."""
 
 from __future__ import annotations
 

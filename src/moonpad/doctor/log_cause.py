@@ -37,7 +37,8 @@ OWN_WORDS: Final = "own-words"
 _SETTING: Final = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+\b")
 
 _BROKE: Final = re.compile(
-    r"illegal memory access|unspecified launch failure|device-side assert|misaligned address|illegal instruction was enc"
+    r"illegal memory access|unspecified launch failure|device-side assert|misaligned address"
+    r"|illegal instruction was enc"
     r"|[Ss]egmentation fault|SIGSEGV|Memory access fault by GPU|The actor is dead because|Worker unexpectedly exits"
     r"|aicore (?:exception|timeout)|SUSPECT REMOTE"
 )
@@ -116,8 +117,8 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
 def _first(
     named: NamedCause | None, own: OwnWords | None, lines: Sequence[str]
 ) -> tuple[NamedCause | None, OwnWords | None]:
-    """One of the two. A row that names a cause goes before the words of an error that no row knows; one whose words follow
-    from other causes too, only where that error did not come before it and for itself."""
+    """One of the two. A row that names a cause goes before the words of an error that no row knows; one whose words
+    follow from other causes too, only where that error did not come before it and for itself."""
     if named is None or own is None:
         return named, own
     if named.mild:

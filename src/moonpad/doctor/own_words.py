@@ -1,9 +1,9 @@
 """Errors that no row of the catalogue knows: which of them say in their own words what is wrong, and which say only
 where a program failed.
 
-A sentence (`ValueError: the number of heads must be divisible by 16`) states its cause. `TypeError: f() got an unexpected
-keyword argument 'x'` states that code of one release does not fit code or a model of another: a fault of the release. A
-line that points elsewhere ("See root cause above.") or tells what happened ("the worker died") states nothing.
+A sentence (`ValueError: the number of heads must be divisible by 16`) states its cause. `TypeError: f() got an
+unexpected keyword argument 'x'` states that code of one release does not fit code or a model of another. A line that
+points elsewhere ("See root cause above.") or tells what happened ("the worker died") states nothing.
 """
 
 from __future__ import annotations
@@ -42,13 +42,16 @@ _LOOKS_LIKE_CODE: Final = re.compile(
     r"|^\s*\d+ +[a-z(]|^-+> \d+"
 )
 _PYDANTIC: Final = re.compile(
-    r"(?:^|\s)(?P<words>(?:Value error|Assertion failed), .+?|(?:Input should|Unexpected keyword|Extra inputs|Field required)"
-    r".{0,300}?) ?\[type=\w+"
+    r"(?:^|\s)(?P<words>(?:Value error|Assertion failed), .+?|(?:Input should|Unexpected keyword|Extra inputs"
+    r"|Field required).{0,300}?) ?\[type=\w+"
 )
 _PARSER: Final = re.compile(r"(?:^|\s)[\w./-]{2,60}(?: [\w-]{2,30}){0,2}: error: (?P<words>\S.*)$")
-_ASSERTION: Final = re.compile(r"Assertion (?:failed|error)(?: \([^)]{1,120}\))?: (?P<words>.+?)(?: \(/?[\w./-]{3,200}:\d+\)|$)")
+_ASSERTION: Final = re.compile(
+    r"Assertion (?:failed|error)(?: \([^)]{1,120}\))?: (?P<words>.+?)(?: \(/?[\w./-]{3,200}:\d+\)|$)"
+)
 _LEVEL: Final = re.compile(
-    r"(?:^|\s)(?:ERROR|CRITICAL|FATAL)(?: +\[\w+\])? +\[?\d\d[\d:. T/-]{6,28}(?:,\d+)?\]? \[?[\w./]{1,80}:\d+\] (?P<words>\S.*)$"
+    r"(?:^|\s)(?:ERROR|CRITICAL|FATAL)(?: +\[\w+\])? +\[?\d\d[\d:. T/-]{6,28}(?:,\d+)?\]?"
+    r" \[?[\w./]{1,80}:\d+\] (?P<words>\S.*)$"
     r"|\[TRT-LLM\] (?:\[RANK \d+\] )?\[E\] (?P<trt>\S.*)$"
 )
 _WRAPS: Final = (
@@ -65,29 +68,33 @@ _WRAPS: Final = (
 """What one process says of the error of another, word for word."""
 
 _POINTS_ELSEWHERE: Final = re.compile(
-    r"(?i)\b(?:see|check|look at) (?:the |root |server |above |previous |full )*(?:cause|stack|logs?|trace|error|above|exception)"
+    r"(?i)\b(?:see|check|look at) (?:the |root |server |above |previous |full )*"
+    r"(?:cause|stack|logs?|trace|error|above|exception)"
     r"|root cause|reported as above|returned error|hit an exception|validation errors? for"
     r"|(?:initiali[sz]ation|start-?up|start) failed|failed to start|(?:could|did)n.t finish loading"
     r"|\b(?:engine|worker|executor|scheduler|server|actor|proc(?:ess)?|core|task|rank|replica|subprocess|child)\w*"
     r"[ \w\[\](){}'=#:.-]{0,40}\b(?:died|dead|failed|exited|crashed|is gone|terminated|killed|was lost|not healthy"
     r"|shut(?:ting)? down|encountered|has errored|unexpectedly)"
-    r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with|non-zero exit|leaked|graceful"
+    r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with"
+    r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
-    r"|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method|[Ee]xception in worker"
-    r"|[Ee]rror in inspecting|raised in subprocess|output_handler|(?:failed|unable) to load (?:the )?(?:model|plugin)"
+    r"|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
+    r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
 )
 _WHAT_HAPPENED: Final = re.compile(
     r"\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
-    r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted|[Ss]egmentation"
-    r"|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"
+    r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted"
+    r"|[Ss]egmentation|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"
 )
 """It tells what happened to the program, and not why."""
 _SHAPES: Final = re.compile(
-    r"(?:size of tensor|shapes? (?:cannot|mismatch|of|'\[)|shape '\[|mat1 and mat2|size mismatch|must match the (?:size|existing)"
-    r"|expected (?:size|scalar type|m1|self|mat|tensor)|same dtype|dtype mismatch|start out of range|out of (?:range|bounds)"
+    r"(?:size of tensor|shapes? (?:cannot|mismatch|of|'\[)|shape '\[|mat1 and mat2|size mismatch"
+    r"|must match the (?:size|existing)|expected (?:size|scalar type|m1|self|mat|tensor)|same dtype|dtype mismatch"
+    r"|start out of range|out of (?:range|bounds)"
     r"|invalid for input of size|must have the same|split_with_sizes|stride|k-axis|dimension (?:out|\d)|not contiguous"
     r"|narrow\(\)|[Ee]xpected all tensors|[Ii]nvalid argument|unsupported operand|Unsupported data type)"
 )
@@ -96,11 +103,26 @@ _WHERE_CLASSES: Final = frozenset(
 )
 _NO_FAULT_OF_CODE: Final = frozenset(
     {
-        *("KeyboardInterrupt", "SystemExit", "CancelledError", "EngineDeadError", "AsyncEngineDeadError", "TimeoutError"),
+        *(
+            "KeyboardInterrupt",
+            "SystemExit",
+            "CancelledError",
+            "EngineDeadError",
+            "AsyncEngineDeadError",
+            "TimeoutError",
+        ),
         *("ConnectionError", "ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "EOFError"),
         *("CalledProcessError", "RayTaskError", "ActorDiedError", "RayActorError", "RequestError", "MemoryError"),
         *("BackendCompilerFailed", "InductorError", "ChildFailedError", "ProcessExitedException", "Exit"),
-        *("RayChannelError", "RayChannelTimeoutError", "ProcessRaisedException", "ReadTimeout", "ConnectTimeout", "HTTPException", "StopIteration"),
+        *(
+            "RayChannelError",
+            "RayChannelTimeoutError",
+            "ProcessRaisedException",
+            "ReadTimeout",
+            "ConnectTimeout",
+            "HTTPException",
+            "StopIteration",
+        ),
     }
 )
 _HAS_NOT: Final = re.compile(r"has no attribute|object has no|not callable|not subscriptable|not iterable")
@@ -112,17 +134,20 @@ _CHAINED_WITHIN: Final = 4
 _ASSERT: Final = re.compile(r"(?:^|\s)assert (?P<what>\S.*)$")
 _HAS_NOT_HERE: Final = re.compile(
     r"(?:^|[\s:])(?P<words>(?:(?:type object |module |partially initialized module )?"
-    r"'[\w.]{1,80}'(?: object)? has no attribute '\w+|unsupported operand type\(s\) for |'NoneType' object (?:is not|has no) "
-    r"|cannot unpack non-iterable |[\w.]{1,60}\(\) (?:got an unexpected keyword|missing \d+ required)).*)$"
+    r"'[\w.]{1,80}'(?: object)? has no attribute '\w+|unsupported operand type\(s\) for "
+    r"|'NoneType' object (?:is not|has no) |cannot unpack non-iterable "
+    r"|[\w.]{1,60}\(\) (?:got an unexpected keyword|missing \d+ required)).*)$"
 )
-_PLAIN: Final = re.compile(r"^(?:[\w./-]{1,60}: )?(?:[Ee]rror|ERROR|FATAL|[Ff]atal(?: error)?)[:!] {1,4}(?P<words>[A-Z'\"].+)$")
+_PLAIN: Final = re.compile(
+    r"^(?:[\w./-]{1,60}: )?(?:[Ee]rror|ERROR|FATAL|[Ff]atal(?: error)?)[:!] {1,4}(?P<words>[A-Z'\"].+)$"
+)
 _OPTIONAL: Final = re.compile(r"[Ff]ailed to import|not installed or not compatible|not be available|will be disabled")
 """Parts that an engine can do without are tried at its start, and their absence is logged as an error."""
 
 
 def own_words(lines: Sequence[str]) -> OwnWords | None:
-    """The first error that says what is wrong, or the first that says where, if that came before and did not lead to the
-    other one. Lines that their writer calls a warning count for nothing."""
+    """The first error that says what is wrong, or the first that says where, if that came before and did not lead to
+    the other one. Lines that their writer calls a warning count for nothing."""
     first: dict[Says, OwnWords] = {}
     for number, line in enumerate(lines):
         if not (text := plain(line)) or (is_mild(text) and not any(wrap.search(text) for wrap in _WRAPS)):
@@ -220,6 +245,8 @@ def _of_level(words: str) -> tuple[Says, str] | None:
         return Says.WHERE, words
     if _OPTIONAL.search(words):
         return None
-    if not re.match(r"[A-Z][\w-]* |The |A ", words) or re.search(r"\w\(|self\.|[\w\]] ?= ?\w|File \"|with config|[:{,]$", words):
+    if not re.match(r"[A-Z][\w-]* |The |A ", words) or re.search(
+        r"\w\(|self\.|[\w\]] ?= ?\w|File \"|with config|[:{,]$", words
+    ):
         return None
     return _sentence("RuntimeError", words)

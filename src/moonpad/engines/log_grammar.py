@@ -13,8 +13,8 @@ from typing import Final
 
 from moonpad.catalog.known_failures import known_failures
 
-# Engines colour their logs when they think that a person looks on; syslog writes the escape as #033, editors as ESC or ^[,
-# and the carriage return as #015 or ^M.
+# Engines colour their logs when they think that a person looks on; syslog writes the escape as #033, editors as ESC or
+# ^[, and the carriage return as #015 or ^M.
 _ANSI = re.compile(r"(?:\x1b|#033|\bESC|\^\[)\[[0-9;?]*[ -/]*[@-~]|(?:#015|\^M)(?=\"?$)")
 
 # `device_name=NVIDIA_H200.json`, by which engines look for tuned kernels; `GPU 0: NVIDIA H200` of `nvidia-smi -L`.
