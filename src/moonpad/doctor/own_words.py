@@ -101,6 +101,9 @@ _SHAPES: Final = re.compile(
 _WHERE_CLASSES: Final = frozenset(
     {"TypeError", "KeyError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError", "RecursionError"}
 )
+_OF_WHAT_WAS_GIVEN: Final = frozenset(
+    {"ValueError", "NotImplementedError", "ImportError", "OSError", "EnvironmentError"}
+)
 _NO_FAULT_OF_CODE: Final = frozenset(
     {
         *(
@@ -224,7 +227,7 @@ def _of_class(name: str, words: str, full: str) -> tuple[Says, str] | None:
         return (Says.WHERE, shown) if words else None
     if _WHAT_HAPPENED.search(words):
         return None
-    if _SHAPES.search(words):
+    if name not in _OF_WHAT_WAS_GIVEN and _SHAPES.search(words):
         return Says.WHERE, shown
     said = _sentence(name, words)
     return (said[0], shown) if said else None
@@ -233,7 +236,7 @@ def _of_class(name: str, words: str, full: str) -> tuple[Says, str] | None:
 def _sentence(name: str, words: str) -> tuple[Says, str] | None:
     if _POINTS_ELSEWHERE.search(words) or _WHAT_HAPPENED.search(words):
         return None
-    if _SHAPES.search(words):
+    if name not in _OF_WHAT_WAS_GIVEN and _SHAPES.search(words):
         return Says.WHERE, words
     plain_words = re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2,}", words)
     return (Says.WHAT, words) if len(plain_words) >= (3 if name != "RuntimeError" else 4) else None
