@@ -34,7 +34,7 @@ class OwnWords:
 
 
 _ERROR: Final = re.compile(
-    r"(?:^|[\s\]|\"'(>])(?P<name>(?:[A-Za-z_]\w*\.)*(?P<class>[A-Z]\w*(?:Error|Exception|Exit)|Exception))"
+    r"(?:^|[\s\]|\"'(>`])(?P<name>(?:[A-Za-z_]\w*\.)*(?P<class>[A-Z]\w*(?:Error|Exception|Exit)|Exception))"
     r"(?:: ?(?P<words>\S.*))?$"
 )
 _LOOKS_LIKE_CODE: Final = re.compile(
@@ -101,6 +101,7 @@ _SHAPES: Final = re.compile(
 _WHERE_CLASSES: Final = frozenset(
     {"TypeError", "KeyError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError", "RecursionError"}
 )
+_AROUND_OTHERS: Final = frozenset({"InductorError", "BackendCompilerFailed", "RayTaskError", "ProcessRaisedException"})
 _OF_WHAT_WAS_GIVEN: Final = frozenset(
     {"ValueError", "NotImplementedError", "ImportError", "OSError", "EnvironmentError"}
 )
@@ -197,7 +198,7 @@ def said_by(text: str) -> tuple[Says, str] | None:
     if match := _ERROR.search(text):
         if _LOOKS_LIKE_CODE.match(text[match.start("name") :]):
             return None
-        return _of_class(match["class"], match["words"] or "", match["name"])
+        return _of_class(match["class"], (match["words"] or "").rstrip("`"), match["name"])
     if match := _ASSERTION.search(text):
         return _sentence("", match["words"])
     if match := _LEVEL.search(text):
@@ -221,6 +222,8 @@ def _assertion(lines: Sequence[str], number: int, text: str) -> tuple[Says, str]
 
 def _of_class(name: str, words: str, full: str) -> tuple[Says, str] | None:
     shown = f"{full}: {words}" if words else full
+    if name in _AROUND_OTHERS and (nested := _ERROR.match(words)):
+        return _of_class(nested["class"], nested["words"] or "", nested["name"])
     if name in _NO_FAULT_OF_CODE or _POINTS_ELSEWHERE.search(words):
         return None
     if name in _WHERE_CLASSES or (name == "AttributeError" and _HAS_NOT.search(words)):
