@@ -75,6 +75,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|\b(?:engine|worker|executor|scheduler|server|actor|proc(?:ess)?|core|task|rank|replica|subprocess|child)\w*"
     r"[ \w\[\](){}'=#:.-]{0,40}\b(?:died|dead|failed|exited|crashed|is gone|terminated|killed|was lost|not healthy"
     r"|shut(?:ting)? down|encountered|has errored|unexpectedly)"
+    r"|^error (?:in|during|while|when) [\w ]{3,60}\.?$"
     r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with"
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"

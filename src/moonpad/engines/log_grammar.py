@@ -173,7 +173,7 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
 
 _MILD: Final = re.compile(
     r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
-    r"|.{0,120}\b(?:[Ss]kipping|[Ff]all(?:ing)? back)\b"
+    r"|.{0,120}\b(?:\w*Warning: |[Ss]kipping|[Ff]all(?:ing)? back)\b"
 )
 """A line that its own writer does not call an error."""
 
