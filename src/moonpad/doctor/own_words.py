@@ -63,6 +63,7 @@ _WRAPS: Final = (
     re.compile(r"unexpected error when creating modelInstanceState: (?P<inner>\S.+)$"),
     re.compile(r"Failed to initialize Python stub: (?P<inner>\S.+?)(?:\\n.*)?$"),
     re.compile(r"\bwhat\(\): +(?P<inner>\S.+)$"),
+    re.compile(r"\bE[A-Z\d]\d{4}: (?:\[PID: ?\d+\] ?)?[\d:. -]*(?P<inner>[A-Za-z\[].+?)(?:\.?\[FUNC.*)?$"),
     re.compile(r"Error response from daemon: (?P<inner>\S.+)$"),
 )
 """What one process says of the error of another, word for word."""
@@ -90,6 +91,7 @@ _WHAT_HAPPENED: Final = re.compile(
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
     r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted"
     r"|[Ss]egmentation|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"
+    r"|runtime result ?[=-]"
 )
 """It tells what happened to the program, and not why."""
 _SHAPES: Final = re.compile(
@@ -135,6 +137,8 @@ _CHAINED: Final = re.compile(r"During handling of the above exception|direct cau
 _WEIGHT: Final = re.compile(r"'(?:\w+\.){2,12}\w+'$")
 """A KeyError in its own text: the name of a weight."""
 _SOURCE_ABOVE: Final = 4
+_REPEATED: Final = re.compile(r" \[repeated \d+x across cluster\].*$")
+_OF_CODE: Final = re.compile(r"(?P<words>GGML_ASSERT\(.{1,300}\) failed)")
 _CHAINED_WITHIN: Final = 4
 _ASSERT: Final = re.compile(r"(?:^|\s)assert (?P<what>\S.*)$")
 _HAS_NOT_HERE: Final = re.compile(
@@ -190,6 +194,7 @@ def said_by(text: str) -> tuple[Says, str] | None:
     """What one line says, without colours."""
     if _LOOKS_LIKE_CODE.match(text):
         return None
+    text = _REPEATED.sub("", text)
     for wrap in _WRAPS:
         if match := wrap.search(text):
             inner = match["inner"].strip()
@@ -202,6 +207,8 @@ def said_by(text: str) -> tuple[Says, str] | None:
         return _of_class(match["class"], (match["words"] or "").rstrip("`"), match["name"])
     if match := _ASSERTION.search(text):
         return _sentence("", match["words"])
+    if match := _OF_CODE.search(text):
+        return Says.WHERE, match["words"]
     if match := _LEVEL.search(text):
         return _of_level(match["words"] or match["trt"])
     if (match := _HAS_NOT_HERE.search(text)) and not _POINTS_ELSEWHERE.search(text):

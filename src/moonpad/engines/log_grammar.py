@@ -176,6 +176,8 @@ _MILD: Final = re.compile(
     r"|.{0,120}\b(?:\w*Warning: |[Ss]kipping|[Ff]all(?:ing)? back)\b"
 )
 """A line that its own writer does not call an error."""
+_PASSED_OVER: Final = re.compile(r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b")
+"""A line whose writer goes on without what failed."""
 
 
 def is_mild(text: str) -> bool:
@@ -203,7 +205,7 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause
     warnings. Of a symptom alone None."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
-        if not (text := plain(raw)):
+        if not (text := plain(raw)) or _PASSED_OVER.search(text):
             continue
         for cause in causes:
             rank = 2 * cause.weak
