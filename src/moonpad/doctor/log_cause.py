@@ -88,7 +88,7 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
     named = first_cause(causes_of(known), worth_a_look(lines))
     if named is not None and not named.sure and named.number <= served:
         named = first_cause(causes_of(known), worth_a_look(behind))
-    named, own = _first(named, own_words(behind[:broke]), lines)
+    named, own = _first(named, own_words(worth_a_look(behind[:broke])), lines)
     if own is not None and (whole := _wrapped(causes_of(known), lines, own.number)) is not None:
         named, own = whole, None
     if named is not None and not named.sure and named.number > broke:

@@ -77,6 +77,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"[ \w\[\](){}'=#:.-]{0,40}\b(?:died|dead|failed|exited|crashed|is gone|terminated|killed|was lost|not healthy"
     r"|shut(?:ting)? down|encountered|has errored|unexpectedly)"
     r"|^error (?:in|during|while|when) [\w ]{3,60}\.?$"
+    r"|Python is likely shutting down|cannot schedule new futures|[Ee]vent loop (?:is|was|stopped)|on non-socket"
     r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with"
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
@@ -133,6 +134,8 @@ _NO_FAULT_OF_CODE: Final = frozenset(
     }
 )
 _HAS_NOT: Final = re.compile(r"has no attribute|object has no|not callable|not subscriptable|not iterable")
+_PASSED_OVER: Final = re.compile(r"Exception ignored in:")
+"""So Python begins what fails while it tears objects down; the error's own line comes a few lines below."""
 _CHAINED: Final = re.compile(r"During handling of the above exception|direct cause of the following exception")
 _WEIGHT: Final = re.compile(r"'(?:\w+\.){2,12}\w+'$")
 """A KeyError in its own text: the name of a weight."""
@@ -150,7 +153,9 @@ _HAS_NOT_HERE: Final = re.compile(
 _PLAIN: Final = re.compile(
     r"^(?:[\w./-]{1,60}: )?(?:[Ee]rror|ERROR|FATAL|[Ff]atal(?: error)?)[:!] {1,4}(?P<words>[A-Z'\"].+)$"
 )
-_OPTIONAL: Final = re.compile(r"[Ff]ailed to import|not installed or not compatible|not be available|will be disabled")
+_OPTIONAL: Final = re.compile(
+    r"[Ff]ailed to import|Cannot use (?:FA|[Ff]lash)|not installed or not compatible|not be available|will be disabled"
+)
 """Parts that an engine can do without are tried at its start, and their absence is logged as an error."""
 
 
@@ -158,11 +163,14 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
     """The first error that says what is wrong, or the first that says where, if that came before and did not lead to
     the other one. Lines that their writer calls a warning count for nothing."""
     first: dict[Says, OwnWords] = {}
+    passed_over = False
     for number, line in enumerate(lines):
         if not (text := plain(line)) or (is_mild(text) and not any(wrap.search(text) for wrap in _WRAPS)):
             continue
         said = said_by(text) or _assertion(lines, number, text)
-        if said is None:
+        passed_over = passed_over or _PASSED_OVER.search(text) is not None
+        if said is None or passed_over:
+            passed_over = passed_over and said is None
             continue
         says, words = said
         if says not in first:
@@ -233,6 +241,8 @@ def _of_class(name: str, words: str, full: str) -> tuple[Says, str] | None:
     if name in _AROUND_OTHERS and (nested := _ERROR.match(words)):
         return _of_class(nested["class"], nested["words"] or "", nested["name"])
     if name in _NO_FAULT_OF_CODE or _POINTS_ELSEWHERE.search(words):
+        return None
+    if words.startswith("'/"):  # of the tracker of shared memory, at an end
         return None
     if name in _WHERE_CLASSES or (name == "AttributeError" and _HAS_NOT.search(words)):
         return (Says.WHERE, shown) if words else None

@@ -61,6 +61,9 @@ def test_an_error_of_code_says_where(line: str) -> None:
         "ValueError: Model architectures ['X'] failed to be inspected. Please check the logs for more details.",
         "TimeoutError: RPC call to execute_model timed out.",
         "ERROR 01-01 00:00:00 [x.py:1] Failed to import the kernels of Triton.",
+        "ERROR 01-01 00:00:00 [x.py:1] Cannot use FA version 2, which is for newer devices than this one",
+        "ImportError: sys.meta_path is None, Python is likely shutting down",
+        "KeyError: '/psm_1a2b3c'",
         '    raise ValueError("the pages of both pools have to be of one size")',
         "ERROR 01-01 00:00:00 [core.py:1]     engine_core = EngineCoreProc(*args, **kwargs)",
         "pages of 3 tokens are not taken",
@@ -72,6 +75,15 @@ def test_what_points_elsewhere_or_only_tells_what_happened_says_nothing(line: st
 
 def test_a_warning_says_nothing() -> None:
     assert own_words(["WARNING 01-01 00:00:00 [x.py:1] ValueError: pages of 3 tokens are not taken"]) is None
+
+
+def test_what_fails_while_objects_are_torn_down_says_nothing() -> None:
+    torn = ["Exception ignored in: <function LLM.__del__ at 0x7f>", "Traceback (most recent call last):"]
+    torn.append("AttributeError: 'LLM' object has no attribute 'engine'")
+    assert own_words(torn) is None
+    found = own_words([*torn, "ValueError: pages of 3 tokens are not taken"])
+    assert found is not None
+    assert found.number == 3
 
 
 def test_the_assertion_without_words_is_shown_with_its_source() -> None:
