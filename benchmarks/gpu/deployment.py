@@ -60,7 +60,7 @@ def main() -> None:
     record = Record(asked.into)
     try:
         if record.moonpad("up", "up", asked.spec)["code"]:
-            record.run("logs", *MOONPAD, "logs", asked.spec)
+            print(record.run("logs", *MOONPAD, "logs", asked.spec)["document"][-6000:])
             return
         record.moonpad("status", "status", asked.spec)
         record.run("devices", "nvidia-smi", "--query-gpu=name,memory.used,memory.total,power.draw", "--format=csv")
