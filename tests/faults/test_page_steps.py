@@ -23,6 +23,7 @@ LEFT_OUT = {
     r"init --model /models/.*": "needs the weights",
     r"calibrate .*": "the fake engine is on no device",
     r"plan .*": "the fake engine is on no device",
+    r"tune .*": "the fake engine is as fast with any settings",
     r"watch": "goes on until Ctrl-C",
     r"logs -f": "goes on until the run ends",
     r"chat moonpad.toml": "asks at a terminal",
