@@ -116,6 +116,8 @@ TRUST_OPTION: Final[Mapping[str, str]] = {
     "sglang": "--trust-remote-code",
     "tensorrt-llm": "--trust_remote_code",
 }
+LONGER_CONTEXTS: Final = ("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN")
+"""Variables that let a context be longer than the positions of config.json."""
 CHECKED: Final = frozenset({"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm"})
 """Engines whose command lines name checkpoints and parsers as Hugging Face has them."""
 EXPERTS_BY_OPTION: Final = "sglang"

@@ -45,6 +45,12 @@ from moonpad.explain.checks.serving_checks import (
 from moonpad.explain.checks.serving_flags import of_family, thinks
 from moonpad.explain.checks.shared_memory import image_without_ray, shared_memory
 from moonpad.explain.checks.size_checks import prediction_layer, static_fraction, weights_of_others
+from moonpad.explain.checks.sizes_of_others import (
+    context_of_others,
+    drafts_of_others,
+    experts_of_others,
+    release_of_others,
+)
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
@@ -361,6 +367,10 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_device,
     model_slices,
     heads_of_others,
+    experts_of_others,
+    context_of_others,
+    drafts_of_others,
+    release_of_others,
     weights_of_others,
     static_fraction,
     prediction_layer,
