@@ -49,7 +49,7 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     if not group_of_scales or columns % ranks == 0 and columns // ranks % group_of_scales == 0:
         return
     most = next(
-        (each for each in range(ranks - 1, 0, -1) if columns % each == 0 and columns // each % group_of_scales == 0), 1
+        (each for each in range(ranks - 1, 0, -1) if _fits(known, each, group_of_scales)), 1
     )
     of_scales = "FP8 blocks" if block else "groups"
     whole = columns % ranks == 0
@@ -67,6 +67,10 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     remedy = f"write {flag} {most}, or keep the experts whole: {spread}"
     severity = Severity.ERROR if sure else Severity.WARNING
     yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
+
+
+def _fits(known: OtherModel, ranks: int, group: int) -> bool:
+    return not known.expert_columns % ranks and not known.expert_columns // ranks % group and not known.heads % ranks
 
 
 def _in_blocks(case: Case) -> bool:
