@@ -56,7 +56,8 @@ def stray_remarks(
 
 def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
     """A variable behind the program, and a long option with one dash, which is a short one with a value to the parser."""
-    strays = {at for at, text in reading.parsed.positionals if text in reading.unknown}
+    foreign = any(option.flag is None and option.problem == "unknown" for option in reading.parsed.occurrences)
+    strays = {at for at, text in reading.parsed.positionals if text in reading.unknown and not foreign}
     for at, word in enumerate(command.argv):
         if at in strays and (variable := _VARIABLE.fullmatch(word.text)) and not word.unresolved:
             message = "it stands behind the program, where it is an argument that nothing takes, and sets nothing"
