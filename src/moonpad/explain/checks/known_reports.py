@@ -16,8 +16,8 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.results import Remark, make_remark
-from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
@@ -35,7 +35,7 @@ def reported(case: Case) -> Iterator[Remark]:
 
 
 def _remark(row: KnownReport, case: Case) -> Remark | None:
-    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case.cluster)):
+    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case)):
         return None
     if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
@@ -114,11 +114,15 @@ def _names(case: Case) -> Sequence[str]:
     return [*([case.checkpoint.name] if case.checkpoint else []), written]
 
 
-def _of_devices(row: KnownReport, cluster: Cluster | None) -> bool:
+def _of_devices(row: KnownReport, case: Case) -> bool:
     if not row.devices and not row.other_devices:
         return True
+    cluster = case.cluster
     if cluster is None:
-        return False
+        spoken = spoken_capability(case.script)
+        if not spoken or (row.devices and spoken not in row.devices):
+            return False
+        return not (set(row.other_devices) & {spoken, spoken.partition(".")[0]})
     device = cluster.device
     label = cluster.name.rpartition("x")[2] if not cluster.name.casefold().endswith("x") else cluster.name
     kinds = {word.casefold() for word in (device.id, device.platform, device.capability, device.product, label)}
@@ -135,7 +139,8 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def _words(case: Case) -> Mapping[str, str]:
-    device = case.cluster.device.product if case.cluster else "these devices"
+    spoken = "" if case.cluster else spoken_capability(case.script)
+    device = case.cluster.device.product if case.cluster else f"devices of capability {spoken}" if spoken else "these devices"
     name = case.checkpoint.name if case.checkpoint else case.first.model.rstrip("/").rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 

@@ -19,6 +19,7 @@ from moonpad.values.finding import Code, Severity
 NO_SUCH: Final = "takes no such argument"
 _VARIABLE: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S*", re.ASCII)
 _ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:[-_]\w+)*)(?:=.*)?", re.ASCII | re.DOTALL)
+_OPTION_NAME: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)+", re.ASCII)
 _LEAST: Final = 4
 """Letters of an option that is meant where it has one dash."""
 _PROSE: Final = frozenset("，。；：！？、（）")
@@ -64,6 +65,12 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
             remedy = "write it in front of the program, or export it"
             where = variable[1]
             yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=[Edit(at, 1, ())])
+        bare = f"--{word.text.replace('_', '-')}"
+        if at in strays and at and _OPTION_NAME.fullmatch(word.text) and book.options.named(bare) is not None:
+            message = "the option of that name lacks its dashes, so that the parser refuses the word"
+            edits = [Edit(at, 1, (bare,))]
+            where = shortened(word.text)
+            yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, f"write {bare}", at=at, edits=edits)
         short = _ONE_DASH.fullmatch(word.text)
         if short is None or len(short[1]) < _LEAST or word.unresolved:
             continue

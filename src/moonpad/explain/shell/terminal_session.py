@@ -28,8 +28,6 @@ _ARROW: Final = re.compile(
     rf"^[ \t]*>[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))", re.M
 )
 """`> python -m …`, a prompt or a quotation: to a shell it would be a file to write to."""
-_GOES_ON: Final = re.compile(r"(\\[ \t]*\n)>(?:[ ]|(?=\t))", re.MULTILINE)
-"""`> ` of a line that goes on, as a shell shows it."""
 _BOLD: Final = re.compile(
     rf"^[ \t]*\*\*(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))([^*\n]+)\*\*[ \t]*$",
     re.MULTILINE,
@@ -47,8 +45,6 @@ def without_prompts(text: str) -> str:
     text = _ARROW.sub(lambda match: " " * len(match[0]), text) if "> " in text else text
     if not _SIGNS.search(text):
         return text
-    if "\n> " in text and _SURE.search(text):
-        text = _GOES_ON.sub("\\1  ", text)
     return _SURE.sub(lambda match: " " * len(match[0]), text)
 
 
