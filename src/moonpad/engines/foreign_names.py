@@ -118,6 +118,8 @@ TRUST_OPTION: Final[Mapping[str, str]] = {
 }
 LONGER_CONTEXTS: Final = ("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN")
 """Variables that let a context be longer than the positions of config.json."""
+HOST_GGUF: Final = "LLAMAFILE"
+"""The way to read experts on the processor that takes GGUF files."""
 CHECKED: Final = frozenset({"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm"})
 """Engines whose command lines name checkpoints and parsers as Hugging Face has them."""
 EXPERTS_BY_OPTION: Final = "sglang"

@@ -43,12 +43,13 @@ from moonpad.explain.checks.serving_checks import (
     step_budget,
 )
 from moonpad.explain.checks.serving_flags import of_family, thinks
-from moonpad.explain.checks.shared_memory import image_without_ray, shared_memory
+from moonpad.explain.checks.shared_memory import image_without_ray, pod_shared_memory, shared_memory
 from moonpad.explain.checks.size_checks import prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.checks.sizes_of_others import (
     context_of_others,
     drafts_of_others,
     experts_of_others,
+    host_blocks_of_others,
     release_of_others,
 )
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
@@ -371,6 +372,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     context_of_others,
     drafts_of_others,
     release_of_others,
+    host_blocks_of_others,
     weights_of_others,
     static_fraction,
     prediction_layer,
@@ -396,6 +398,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quantization_name,
     refused,
     shared_memory,
+    pod_shared_memory,
     image_without_ray,
     reported,
 )

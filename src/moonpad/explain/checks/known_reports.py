@@ -29,13 +29,14 @@ def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has."""
     rows = [row for row in known_reports().values() if case.engine.name in row.engines]
     case.script.budget.work(10 * len(rows), "its known reports")
-    matching = [remark for row in rows if (remark := _remark(row, case)) is not None]
+    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    matching = [remark for row in rows if (remark := _remark(row, case, spoken)) is not None]
     sure = [remark for remark in matching if remark.finding.severity is Severity.WARNING]
     yield from (sure + [remark for remark in matching if remark not in sure])[:_MOST]
 
 
-def _remark(row: KnownReport, case: Case) -> Remark | None:
-    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case)):
+def _remark(row: KnownReport, case: Case, spoken: str) -> Remark | None:
+    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
     if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
@@ -54,7 +55,7 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
         return None
     place = next((place for place in options.values() if place is not None), None)
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
-    known = _words(case)
+    known = _words(case, spoken)
     message = f"reported for {_releases(row, case)}: {row.message.format_map(known)}{_threads(row.provenance.source)}"
     at = place.index if place is not None else None
     sure = not row.usual and (case.version or not (row.until or row.last))
@@ -114,12 +115,11 @@ def _names(case: Case) -> Sequence[str]:
     return [*([case.checkpoint.name] if case.checkpoint else []), written]
 
 
-def _of_devices(row: KnownReport, case: Case) -> bool:
+def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
     if not row.devices and not row.other_devices:
         return True
     cluster = case.cluster
     if cluster is None:
-        spoken = spoken_capability(case.script)
         if not spoken or (row.devices and spoken not in row.devices):
             return False
         return not (set(row.other_devices) & {spoken, spoken.partition(".")[0]})
@@ -138,9 +138,9 @@ def _matches(pattern: str, text: str) -> bool:
     return not pattern or re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
 
 
-def _words(case: Case) -> Mapping[str, str]:
-    spoken = "" if case.cluster else spoken_capability(case.script)
-    device = case.cluster.device.product if case.cluster else f"devices of capability {spoken}" if spoken else "these devices"
+def _words(case: Case, spoken: str) -> Mapping[str, str]:
+    unknown = f"devices of capability {spoken}" if spoken else "these devices"
+    device = case.cluster.device.product if case.cluster else unknown
     name = case.checkpoint.name if case.checkpoint else case.first.model.rstrip("/").rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 

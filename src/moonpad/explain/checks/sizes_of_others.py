@@ -18,6 +18,7 @@ from moonpad.values.versions import order, since
 
 _REFINED_SINCE: Final = "0.29.0"
 """The first release of that engine that splits a block of scales where a rank has a part of it."""
+_K_BLOCK: Final = 256
 _LONGER: Final = ("--rope-scaling", "--hf-overrides", "--json-model-override-args", "--rope-theta")
 _CONTEXTS: Final = ("--max-model-len", "--context-length")
 _SPREADS: Final = ("--enable-expert-parallel", "--enable-ep-moe", "--enable-deepep-moe", "--moe-a2a-backend")
@@ -35,7 +36,9 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         return
     group = case.size("--tp-size") if by_option else layout.tp
     if by_option and place_ep is not None and group % layout.ep:
-        message = f"{layout.ep}: the ranks that share the experts are a part of the {group} of {flag}, and do not divide it"
+        message = (
+            f"{layout.ep}: the ranks that share the experts are a part of the {group} of {flag}, and do not divide it"
+        )
         yield make_remark(
             Severity.ERROR, Code.ILLEGAL_LAYOUT, "--ep-size", message, f"write --ep-size {group}", at=place_ep.index
         )
@@ -46,11 +49,9 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     columns, online = known.expert_columns, _in_blocks(case)
     block = fp8_block(known, case.first.model) or (128 if online else 0)
     group_of_scales = block or group_of_four_bits(case.first.model)
-    if not group_of_scales or columns % ranks == 0 and columns // ranks % group_of_scales == 0:
+    if not group_of_scales or (columns % ranks == 0 and columns // ranks % group_of_scales == 0):
         return
-    most = next(
-        (each for each in range(ranks - 1, 0, -1) if _fits(known, each, group_of_scales)), 1
-    )
+    most = next((each for each in range(ranks - 1, 0, -1) if _fits(known, each, group_of_scales)), 1)
     of_scales = "FP8 blocks" if block else "groups"
     whole = columns % ranks == 0
     left = f"{columns // ranks} each, which" if whole else "no whole number, and"
@@ -84,7 +85,11 @@ def context_of_others(case: Case) -> Iterator[Remark]:
         return
     asked = case.first.settings.max_model_len or 0
     variables = case.commands[0].env
-    if asked <= known.positions or case.option(*_LONGER) is not None or any(map(variables.__contains__, names.LONGER_CONTEXTS)):
+    if (
+        asked <= known.positions
+        or case.option(*_LONGER) is not None
+        or any(map(variables.__contains__, names.LONGER_CONTEXTS))
+    ):
         return
     message = f"{asked}: config.json of {known.title} has {known.positions} positions, and the start refuses more"
     remedy = f"write {place.written} {known.positions}, or add the YaRN scaling that the model's page gives"
@@ -116,6 +121,21 @@ def _own_draft(case: Case) -> tuple[Occurrence, str] | None:
     place = case.option(names.ALGORITHM)
     own = place is not None and place.value == "NEXTN" and not case.text(names.DRAFT_PATH)
     return (place, "NEXTN") if own and place is not None else None
+
+
+def host_blocks_of_others(case: Case) -> Iterator[Remark]:
+    """Experts on the processor in blocks of 256 weights, as GGUF's K formats have them."""
+    known, place = _known(case), case.option(names.EXPERT_METHOD)
+    if known is None or place is None or not known.expert_columns % _K_BLOCK or known.expert_columns == 0:
+        return
+    if case.text(names.EXPERT_METHOD) != names.HOST_GGUF:
+        return
+    message = (
+        f"{names.HOST_GGUF}: an expert of {known.title} has {known.expert_columns} columns, which the {_K_BLOCK} weights "
+        "of a block of GGUF's K formats do not divide: the start refuses it"
+    )
+    remedy = "take another method, with weights converted for it"
+    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, place.written, message, remedy, at=place.index)
 
 
 def release_of_others(case: Case) -> Iterator[Remark]:

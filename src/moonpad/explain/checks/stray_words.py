@@ -64,7 +64,9 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
             message = "it stands behind the program, where it is an argument that nothing takes, and sets nothing"
             remedy = "write it in front of the program, or export it"
             where = variable[1]
-            yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=[Edit(at, 1, ())])
+            yield make_remark(
+                Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=[Edit(at, 1, ())]
+            )
         bare = f"--{word.text.replace('_', '-')}"
         if at in strays and at and _OPTION_NAME.fullmatch(word.text) and book.options.named(bare) is not None:
             message = "the option of that name lacks its dashes, so that the parser refuses the word"

@@ -26,7 +26,16 @@ def is_spoken_of(name: str, script: Script) -> bool:
     script.budget.work(len(script.lines) // 2, "the text around its engine commands")
     if is_in_lines(_OF_OTHERS, script.lines, _LONGEST):
         return False
-    marks = re.compile("|".join((*line.names, *(name.replace("-", "_") for name in line.names), _PLUGIN, *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment))))
+    marks = re.compile(
+        "|".join(
+            (
+                *line.names,
+                *(name.replace("-", "_") for name in line.names),
+                _PLUGIN,
+                *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment),
+            )
+        )
+    )
     if is_in_lines(marks, script.lines, _LONGEST):
         return True
     spoken = re.compile(line.build.spoken) if line.build.spoken else None
