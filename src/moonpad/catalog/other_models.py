@@ -16,7 +16,7 @@ _BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|\d{{4}}|mtp|base|hf|v\d)\Z")
 _FORMAT: Final = re.compile(rf"(?<=-)(?:{_FORMATS})(?=-|\Z)")
 _BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
 _BLOCK: Final = 128
-"""Columns of a scale in the FP8 weights of these publishers, and in a group of AWQ and GPTQ as they are made by default."""
+"""Columns of a scale in these publishers' FP8 weights, and in a group of AWQ and GPTQ as a rule."""
 _REPOSITORY: Final = re.compile(r"([\w.-]+)/[\w.-]+/?", re.ASCII)
 _PUBLISHERS: Final = frozenset({"qwen", "zai-org", "minimaxai", "deepseek-ai", "stepfun-ai", "xiaomimimo"})
 
@@ -72,7 +72,7 @@ def as_published(written: str) -> bool:
 
 
 def least_bytes(model: OtherModel, written: str) -> int:
-    """Of the weights that a name stands for: the publisher's, or those in the format that the name says. 0: not known."""
+    """Of the weights that a name stands for: the publisher's, or those in the name's format. 0: not known."""
     formats = _FORMAT.findall(_last_part(written))
     if not formats:
         of_weight = _BYTES.get(model.published, 0)

@@ -35,8 +35,8 @@ class Family:
 
 
 def _family(named: str, tools: str, reasoning: str = "", writes: str = "", foreign: str = "") -> Family:
-    words = (tuple(each.split()) for each in (tools, reasoning, writes))
-    return Family(re.compile(named), *words, frozenset(foreign.split()))
+    rights = tuple(tools.split()), tuple(reasoning.split()), tuple(writes.split())
+    return Family(re.compile(named), *rights, frozenset(foreign.split()))
 
 
 _V3: Final = "deepseek_v3 deepseekv3"

@@ -40,7 +40,8 @@ def request_names(case: Case) -> Iterator[Remark]:
     for asked, line in _asked(script, case.text("--port"), max(word.end_line for word in case.commands[0].words)):
         if asked in known or _OPEN.search(asked):
             continue
-        message = f"a request (line {line}) asks for {shortened(asked, 60)}, and the server is called {shortened(known[0], 60)}: it answers 404"
+        wanted, called = shortened(asked, 60), shortened(known[0], 60)
+        message = f"a request (line {line}) asks for {wanted}, and the server is called {called}: it answers 404"
         remedy = f"add --served-model-name {asked}, or ask for {shortened(known[0], 60)}"
         at = place.index if place is not None else None
         yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy, at=at)
@@ -58,7 +59,7 @@ def _serves(name: str) -> bool:
 
 
 def _asked(script: Script, port: str, behind: int) -> Iterator[tuple[str, int]]:
-    """Names that requests below the command ask for, each with its line. Those to another port are to another server."""
+    """Names that requests below the command ask for, each with its line. Another port is another server."""
     until = 0
     lines: Sequence[str] = script.lines
     for number, line in enumerate(lines, 1):

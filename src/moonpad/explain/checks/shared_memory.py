@@ -17,7 +17,9 @@ from moonpad.values.versions import since
 _STARTS: Final = re.compile(r"\b(?:docker|podman|nerdctl)\b[^#]*\brun\b")
 _POD: Final = re.compile(r"[ \t]*kind:[ \t]*(?:Pod|Deployment|StatefulSet|Job|DaemonSet|LeaderWorkerSet)[ \t]*$")
 _ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(?:[2-9]|[1-9]\d)")
-_HAS_MEMORY: Final = re.compile(r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{")
+_HAS_MEMORY: Final = re.compile(
+    r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
+)
 _LONGEST: Final = 2000
 
 
@@ -82,3 +84,6 @@ def _mounts(container: Wrapper) -> Iterator[str]:
 
 def _is_mount(value: str) -> bool:
     return "/dev/shm" in value  # noqa: S108 - what is written
+
+
+SHARED_MEMORY_CHECKS: Final = (shared_memory, pod_shared_memory)

@@ -131,8 +131,8 @@ def host_blocks_of_others(case: Case) -> Iterator[Remark]:
     if case.text(names.EXPERT_METHOD) != names.HOST_GGUF:
         return
     message = (
-        f"{names.HOST_GGUF}: an expert of {known.title} has {known.expert_columns} columns, which the {_K_BLOCK} weights "
-        "of a block of GGUF's K formats do not divide: the start refuses it"
+        f"{names.HOST_GGUF}: an expert of {known.title} has {known.expert_columns} columns, which the {_K_BLOCK} "
+        "weights of a block of GGUF's K formats do not divide: the start refuses it"
     )
     remedy = "take another method, with weights converted for it"
     yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, place.written, message, remedy, at=place.index)
@@ -160,3 +160,12 @@ def _known(case: Case) -> OtherModel | None:
     if case.checkpoint is not None or not written or unresolved(written) or case.engine.name not in names.CHECKED:
         return None
     return other_model(written)
+
+
+CHECKS_OF_OTHERS: Final = (
+    experts_of_others,
+    context_of_others,
+    drafts_of_others,
+    release_of_others,
+    host_blocks_of_others,
+)

@@ -56,7 +56,7 @@ def stray_remarks(
 
 
 def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
-    """A variable behind the program, and a long option with one dash, which is a short one with a value to the parser."""
+    """A variable behind the program, and a long option with one dash, which the parser takes for a short one."""
     foreign = any(option.flag is None and option.problem == "unknown" for option in reading.parsed.occurrences)
     strays = {at for at, text in reading.parsed.positionals if text in reading.unknown and not foreign}
     for at, word in enumerate(command.argv):
@@ -79,7 +79,8 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
         option = book.options.named(f"--{short[1].replace('_', '-')}")
         if option is None or book.options.named(f"-{short[1]}") is not None or f"-{short[1]}" in option.names:
             continue
-        message = f"with one dash it is not --{short[1]}: the parser reads -{short[1][0]} with the value {short[1][1:]}, or nothing"
+        read = f"-{short[1][0]} with the value {short[1][1:]}"
+        message = f"with one dash it is not --{short[1]}: the parser reads {read}, or nothing"
         edit = Edit(at, 1, (f"-{word.text}",))
         where = word.text.partition("=")[0]
         yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, f"write -{where}", at=at, edits=[edit])

@@ -16,11 +16,12 @@ from moonpad.explain.checks.script_slips import (
     conflict_markers,
     export_alone,
     export_swallows,
+    spaced_sign,
     only_in_comment,
     option_as_argument,
     used_before,
 )
-from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, variable_for_option
+from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, switch_as_text, variable_for_option
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -55,11 +56,13 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     option_as_argument,
     export_alone,
     export_swallows,
+    spaced_sign,
     only_in_comment,
     conflict_markers,
     json_slips,
     colon_for_blank,
     variable_for_option,
+    switch_as_text,
     file_for_folder,
     headless_ranks,
     unlike_ranks,

@@ -1,5 +1,7 @@
-"""The compute capability of the devices that a text is about, where the catalogue does not have them: by their names, or
-as `SM89`, `sm_120`, `Compute Capability: 12.0`."""
+"""The compute capability of devices in a text that the catalogue does not have.
+
+It is told by their names, or as `SM89`, `sm_120`, `Compute Capability: 12.0`.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ _ARROW: Final = re.compile(
 )
 """`> python -m …`, a prompt or a quotation: to a shell it would be a file to write to."""
 _BOLD: Final = re.compile(
-    rf"^[ \t]*\*\*(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))([^*\n]+)\*\*[ \t]*$",
+    rf"^[ \t]*\*\*(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))"
+    r"([^*\n]+)\*\*[ \t]*$",
     re.MULTILINE,
 )
 """A line of a text that is a command in bold letters."""
