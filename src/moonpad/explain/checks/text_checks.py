@@ -16,9 +16,9 @@ from moonpad.explain.checks.script_slips import (
     conflict_markers,
     export_alone,
     export_swallows,
-    spaced_sign,
     only_in_comment,
     option_as_argument,
+    spaced_sign,
     used_before,
 )
 from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, switch_as_text, variable_for_option

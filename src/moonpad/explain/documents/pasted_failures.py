@@ -31,8 +31,9 @@ _MOST_INTRODUCED: Final = 4
 """Lines of a log that a sentence above them is about, where no fence holds them."""
 
 _ERRS: Final = re.compile(
-    r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough|not supported|larger than"
-    r"|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM|only support"
+    r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
+    r"|not supported|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
+    r"|only support"
 )
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
