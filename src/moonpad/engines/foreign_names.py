@@ -286,6 +286,8 @@ FOLDER: Final[Mapping[str, str]] = {"--model_path": "--gguf_path", "--model-path
 """Of the engine that keeps experts in RAM, in its old form: where its configuration lies, and where the weights."""
 ALL_DECLARED: Final[Mapping[str, str]] = {"vllm": "VLLM_"}
 """How the variables of an engine begin that declares all that it reads, none of them in the place of an option."""
+OWN_VARIABLES: Final = ("VLLM_", "SGLANG_", "SGL_")
+"""How the variables begin that an engine reads itself, and no library."""
 EXECUTOR: Final = "--distributed-executor-backend"
 RAY: Final = "ray"
 WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@.*)?")

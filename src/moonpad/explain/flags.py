@@ -11,6 +11,7 @@ from functools import partial
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import Change, changes, known_environment, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
@@ -264,8 +265,13 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
         elif name not in declared and name not in libraries and (having := _having(name, book.program, budget)):
             message = f"{book.label} does not read this variable, which {having[0]} to {having[-1]} do"
             near = _nearest(name, sorted(declared), _RENAMED, book, budget)
-            remedy = f"did you mean {near}?" if near else "leave it out"
-            yield Remark(Finding(Severity.WARNING, Code.DEAD_ENV, name, message, remedy), variable=name)
+            if near is not None and not set(name.split("_")) < set(near.split("_")):
+                near = None  # another word is another thing
+            remedy = f"did you mean {near}?" if near else "with this release leave it out"
+            yield Remark(
+                Finding(Severity.WARNING if near else Severity.NOTE, Code.DEAD_ENV, name, message, remedy),
+                variable=name,
+            )
         elif (
             name not in declared
             and name not in libraries
@@ -281,8 +287,8 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
 
 
 def _having(name: str, program: str, budget: Budget) -> list[str]:
-    """The recorded releases that declare it."""
-    if "_" not in name:
+    """The recorded releases that declare it, of a variable of the engine's own: a library reads its own itself."""
+    if not name.startswith(OWN_VARIABLES):
         return []
     budget.work(20, "its variables")
     return [version for version in versions(program) if name in known_environment(program, version)]
