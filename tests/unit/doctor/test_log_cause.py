@@ -45,13 +45,20 @@ ALSO = {
     "479": "quantized-shape",
     "505": "weight-shape",
     "521": "kv-nothing-left",
+    "549": "configuration-twice",
     "589": "platform-none",
     "590": "platform-none",
 }
 # Causes that are not known to doctor.
-NOT_KNOWN = {"504", "507", "529", "531", "535", "537", "546", "550", "553", "587", "588", "594"}
+NOT_KNOWN = {"504", "507", "529", "531", "537", "550", "553", "587", "588", "594"}
 # A cause that the thread does not know and the log's own words state.
-STATED = {"030": "nccl-crash-inside", "472": OWN_WORDS}
+STATED = {
+    "030": "nccl-crash-inside",
+    "229": "name-not-imported",
+    "472": OWN_WORDS,
+    "538": "two-releases-of-code",
+    "543": "layers-of-another-engine",
+}
 
 
 def truth(number: str) -> dict[str, Any]:
