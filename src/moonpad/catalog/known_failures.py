@@ -1,5 +1,6 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
-belong to engines and releases, and data/general_failures.toml, whose rows hold for nearly all."""
+belong to engines and releases, data/general_failures.toml, whose rows hold for nearly all, and
+data/release_faults.toml, whose rows know errors by their kind alone."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILES: Final = ("known_failures.toml", "general_failures.toml")
+FILES: Final = ("known_failures.toml", "general_failures.toml", "release_faults.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,8 @@ class KnownFailure:
     """Said by what follows from a cause too: it counts where no other line names one."""
     symptom: bool = False
     """It says what happened, and not why: shown where nothing else is known, and never called a cause."""
+    kind: bool = False
+    """It knows the kind of an error, not its cause: asked for where an error names only the place where code failed."""
     provenance: Provenance
 
 

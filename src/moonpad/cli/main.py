@@ -13,7 +13,7 @@ from moonpad import __version__
 from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
 from moonpad.cli.output import Json
-from moonpad.cli.usage_errors import last_resort, refuse_empty_paths, usage_error
+from moonpad.cli.usage_errors import last_resort, refuse_empty_paths, usage_error, with_standard_input
 from moonpad.store.safe_streams import guard_streams
 from moonpad.values.errors import Interrupted, MoonpadError, UsageError
 from moonpad.values.redaction import unhidden
@@ -115,7 +115,7 @@ def _run(argv: list[str]) -> int:
             message = f"the command line has {len(argv):,} arguments; the limit is {ARGUMENTS:,}"
             raise UsageError(message, remedy="leave out what does not matter")
         refuse_empty_paths(argv)
-        app(argv)
+        app(with_standard_input(argv))
     except (CycloptsError, MoonpadError) as error:
         ours = usage_error(error) if isinstance(error, CycloptsError) else error
         output.print_error(ours)

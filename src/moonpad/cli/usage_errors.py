@@ -29,6 +29,8 @@ PATHS = (
     *("--out", "-o", "--junit", "--record", "--against", "--reference", "--file", "--spec", "--folder", "--resume"),
     "--from-log",
 )
+LOGS = ("--from-log", "--log")
+"""Options whose value may be `-`, the standard input."""
 KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -42,6 +44,17 @@ def refuse_empty_paths(argv: Iterable[str]) -> None:
         if equals and not value and flag in PATHS:
             raise UsageError(f"{flag} needs a value, and it is empty", remedy="is a variable of the shell not set?")
         before = word
+
+
+def with_standard_input(argv: Iterable[str]) -> list[str]:
+    """`--log -` as `--log=-`: cyclopts takes a lone `-` for an option, and says that the value is missing."""
+    words: list[str] = []
+    for word in argv:
+        if word == "-" and words and words[-1] in LOGS and "--" not in words:
+            words[-1] += "=-"
+        else:
+            words.append(word)
+    return words
 
 
 def last_resort(error: Exception) -> MoonpadError:

@@ -11,35 +11,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from moonpad.doctor.own_words import OwnWords, Says, led_to, own_words
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.engines.log_grammar import (
     EXCEPTION,
     CauseLine,
+    NamedCause,
     catalogued_causes,
     failure_at,
     first_cause,
+    kinds_of_error,
     plain,
     read_progress,
     worth_a_look,
 )
-from moonpad.engines.start_log import unwrapped
+from moonpad.engines.start_log import READY, unwrapped
 from moonpad.explain.own_flags import in_own_flags
 
 MOST_LINES: Final = 10_000
 """So many are read from the beginning, where a start is, and from the end, where what ended a run is."""
 LONGEST: Final = 4_000
+LINES_BROKEN_OFF: Final = 3
 OWN_WORDS: Final = "own-words"
-_SAYS_WHAT: Final = re.compile(
-    r"(?:\w+\.)*(?:ValueError|ImportError|ModuleNotFoundError|FileNotFoundError|PermissionError|HTTPError|HfHubHTTPError"
-    r"): (?=\S+ \S+ \S)"
-    r"|RuntimeError: (?=\S+ \S+ \S)(?!.{0,300}(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|Engine|[Ww]orker|process|[Ii]nitiali[sz]"
-    r"|died|internal|Internal|[Uu]nexpected|aborted|cancelled|error code|[Tt]imed? ?out|shape|size of tensor))"
-)
-"""Exceptions that a program raises with a sentence about what it was given. The others (KeyError, TypeError) mostly say
-where it failed, and not why."""
-
 _SETTING: Final = re.compile(r"(?<![\w-])[a-z]+(?:_[a-z]+)+\b")
+
+_BROKE: Final = re.compile(
+    r"illegal memory access|unspecified launch failure|device-side assert|misaligned address"
+    r"|illegal instruction was enc"
+    r"|[Ss]egmentation fault|SIGSEGV|Memory access fault by GPU|The actor is dead because|Worker unexpectedly exits"
+    r"|aicore (?:exception|timeout)|SUSPECT REMOTE"
+)
+"""By this a process breaks, and the line does not say why: what comes after it follows from it."""
 
 _OWN: Final = (
     ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
@@ -79,15 +82,27 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
         lines[MOST_LINES:-MOST_LINES] = [""] * between
     name = engine or engine_of(lines)
     known = ENGINES.get(name)
+    served = max((number for number, line in enumerate(lines) if READY.search(line)), default=-1)
+    behind = [""] * (served + 1) + lines[served + 1 :]  # what it went through before it served ended nothing
+    broke = next((number for number, line in enumerate(behind) if _BROKE.search(line)), len(lines))
     named = first_cause(causes_of(known), worth_a_look(lines))
-    number = named.number if named is not None else first_error(lines, known)
+    if named is not None and not named.sure and named.number <= served:
+        named = first_cause(causes_of(known), worth_a_look(behind))
+    named, own = _first(named, own_words(worth_a_look(behind[:broke])), lines)
+    if own is not None and (whole := _wrapped(causes_of(known), lines, own.number)) is not None:
+        named, own = whole, None
+    if named is not None and not named.sure and named.number > broke:
+        named = None
+    number = named.number if named is not None else own.number if own is not None else first_error(lines, known)
     phase, ready = _progress(lines[: len(lines) if number is None else number], known)
     later = 0 if number is None else sum(bool(EXCEPTION.search(plain(line))) for line in lines[number + 1 :])
     shown = "" if number is None else plain(lines[number]).strip()
+    if named is None and own is not None and own.says is Says.WHERE:
+        named = _kind_of(own)
     if named is None:
         error = EXCEPTION.search(shown)
-        words = error["error"] if error else shown
-        key = OWN_WORDS if _SAYS_WHAT.match(words) else ""
+        words = own.words if own is not None else error["error"] if error else shown
+        key = OWN_WORDS if own is not None else ""
         return LogAnswer(name, key, words, "", 0 if number is None else number + 1, shown, phase, later, ready)
     failure = failure_at(named.cause, named.match)
     remedy = failure.remedy
@@ -97,6 +112,37 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
         remedy = _SETTING.sub(lambda match: options.get(match[0], match[0]), remedy)
     key = named.cause.key or failure.message
     return LogAnswer(name, key, failure.message, remedy, named.number + 1, shown, phase, later, ready)
+
+
+def _first(
+    named: NamedCause | None, own: OwnWords | None, lines: Sequence[str]
+) -> tuple[NamedCause | None, OwnWords | None]:
+    """One of the two. A row that names a cause goes before the words of an error that no row knows; one whose words
+    follow from other causes too, only where that error did not come before it and for itself."""
+    if named is None or own is None:
+        return named, own
+    if named.mild:
+        return None, own
+    if named.cause.weak and own.number < named.number and not led_to(lines, own.number, named.number):
+        return None, own
+    return named, None
+
+
+def _wrapped(causes: Sequence[CauseLine], lines: Sequence[str], number: int) -> NamedCause | None:
+    """The cause that a line names together with what was broken off it when it was pasted."""
+    text = plain(lines[number])
+    joined = " ".join([text, *(plain(line).strip() for line in lines[number + 1 : number + LINES_BROKEN_OFF])])
+    found = first_cause(causes, [joined[:LONGEST]])
+    if found is None or not found.sure or found.match.start() >= len(text):
+        return None
+    return NamedCause(found.cause, found.match, number)
+
+
+def _kind_of(own: OwnWords) -> NamedCause | None:
+    for kind in kinds_of_error():
+        if match := kind.pattern.search(own.words):
+            return NamedCause(kind, match, own.number)
+    return None
 
 
 def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:

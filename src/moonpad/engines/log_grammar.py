@@ -13,8 +13,9 @@ from typing import Final
 
 from moonpad.catalog.known_failures import known_failures
 
-# Engines colour their logs when they think that a person looks on; syslog writes the escape as #033.
-_ANSI = re.compile(r"(?:\x1b|#033)\[[0-9;?]*[ -/]*[@-~]")
+# Engines colour their logs when they think that a person looks on; syslog writes the escape as #033, editors as ESC or
+# ^[, and the carriage return as #015 or ^M.
+_ANSI = re.compile(r"(?:\x1b|#033|\bESC|\^\[)\[[0-9;?]*[ -/]*[@-~]|(?:#015|\^M)(?=\"?$)")
 
 # `device_name=NVIDIA_H200.json`, by which engines look for tuned kernels; `GPU 0: NVIDIA H200` of `nvidia-smi -L`.
 DEVICE_NAME: Final = re.compile(
@@ -83,7 +84,15 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
     return tuple(
         CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, row.weak or row.symptom, row.symptom)
         for row in known_failures()
-        if engine is None or not row.engines or engine in row.engines
+        if not row.kind and (engine is None or not row.engines or engine in row.engines)
+    )
+
+
+@cache
+def kinds_of_error() -> tuple[CauseLine, ...]:
+    """Rows that know an error by its kind."""
+    return tuple(
+        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key) for row in known_failures() if row.kind
     )
 
 
@@ -134,6 +143,7 @@ _HINTS: Final = (
     "description", "only", "limit", "非法", "result =", "prte", "orte", "xid", "oom", "illegal", "bad ", "duplicate",
     "unavailable", "gloo", "forked", "closed", "reset", "used by", "expect", "== ", "different", "stale",
     "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
+    "waiting for", "bad_alloc", "exit", "ez3", "nodes are", "appears to be", "is already", "problem", "rope_scaling",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""
 
@@ -163,9 +173,16 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
 
 _MILD: Final = re.compile(
     r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
-    r"|.{0,120}\b(?:[Ss]kipping|[Ff]all(?:ing)? back)\b"
+    r"|.{0,120}\b(?:\w*Warning: |[Ss]kipping|[Ff]all(?:ing)? back)\b"
 )
 """A line that its own writer does not call an error."""
+_PASSED_OVER: Final = re.compile(r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b")
+"""A line whose writer goes on without what failed."""
+
+
+def is_mild(text: str) -> bool:
+    """Whether the line's own writer does not call it an error."""
+    return _MILD.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +192,12 @@ class NamedCause:
     cause: CauseLine
     match: re.Match[str]
     number: int
+    mild: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """Said by its writer as an error, and by nothing that only follows from one."""
+        return not self.mild and not self.cause.weak
 
 
 def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause | None:
@@ -182,16 +205,17 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause
     warnings. Of a symptom alone None."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
-        if not (text := plain(raw)):
+        if not (text := plain(raw)) or _PASSED_OVER.search(text):
             continue
         for cause in causes:
             rank = 2 * cause.weak
             if cause.symptom or rank in best or (match := cause.pattern.search(text)) is None:
                 continue
-            rank += 3 * bool(_MILD.match(text))
+            mild = is_mild(text)
+            rank += 3 * mild
             if rank == 0:
                 return NamedCause(cause, match, number)
-            best.setdefault(rank, NamedCause(cause, match, number))
+            best.setdefault(rank, NamedCause(cause, match, number, mild))
     return best[min(best)] if best else None
 
 
@@ -223,4 +247,5 @@ def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
 def failure_at(cause: CauseLine, match: re.Match[str]) -> Failure:
     """What the line says that has the match."""
     groups = {name: value or "" for name, value in match.groupdict().items()}
-    return Failure(cause.message.format(**groups), cause.remedy.format(**groups), match.string)
+    message, remedy = (text.format(**groups).replace(" ()", "") for text in (cause.message, cause.remedy))
+    return Failure(message, remedy, match.string)

@@ -166,7 +166,10 @@ def _devices(rank: Process) -> Iterator[str]:
 
 def _waiting(deployment: Deployment, head: Process, probe: HttpProbe, host: int) -> Iterator[str]:
     """Says when the endpoint has written a token, and ends the job where it does not in time."""
-    port = f"${{{variable_of(probe.port, deployment)}:-{deployment.port_spec(probe.port).preferred}}}"
+    port, public = (
+        f"${{{variable_of(port, deployment)}:-{deployment.port_spec(port).preferred}}}"
+        for port in (probe.port, deployment.endpoint)  # not the same where a front stands before the engine
+    )
     ask = " ".join(
         f'"{port}"' if word == "PORT" else shlex.quote(word)
         for word in one_token("PORT", deployment.served_name, PROBE_LIMIT_S)
@@ -177,7 +180,7 @@ def _waiting(deployment: Deployment, head: Process, probe: HttpProbe, host: int)
         'while kill -0 "${steps[0]}" 2>/dev/null; do',
         "  if asked; then",
         "    ready=1",
-        f'    echo "ready: http://${{hosts[{host}]}}:{port}/v1"',
+        f'    echo "ready: http://${{hosts[{host}]}}:{public}/v1"',
         "    break",
         '  elif [ "$SECONDS" -ge "$until" ]; then',
         f'    echo "no token after {head.start_budget_s:.0f} s" >&2',

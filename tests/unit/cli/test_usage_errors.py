@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.cli import main as command
 from moonpad.cli import output
-from moonpad.cli.usage_errors import last_resort, refuse_empty_paths
+from moonpad.cli.usage_errors import last_resort, refuse_empty_paths, with_standard_input
 from moonpad.values.errors import UsageError
 
 
@@ -86,3 +88,15 @@ def test_an_empty_path_is_no_path() -> None:
             refuse_empty_paths(argv)
     refuse_empty_paths(["explain", "--file", "x", "--", "vllm", "--file", ""])
     refuse_empty_paths(["chat", "--system", ""])
+
+
+def test_a_log_may_come_from_the_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-` is a value there; elsewhere, and behind `--`, it is left alone."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"nothing of an engine\n")))
+    assert command.run(["plan", "--from-log", "-", "--on", "8xH200"]) == 2
+    assert "- holds no start of vLLM or SGLang" in capsys.readouterr().err
+    assert with_standard_input(["doctor", "--log", "-", "--json"]) == ["doctor", "--log=-", "--json"]
+    assert with_standard_input(["plan", "-"]) == ["plan", "-"]
+    assert with_standard_input(["explain", "--", "x", "--log", "-"]) == ["explain", "--", "x", "--log", "-"]

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from moonpad.doctor.log_cause import OWN_WORDS, read_log
-from moonpad.engines.log_grammar import catalogued_causes
+from moonpad.engines.log_grammar import catalogued_causes, may_name
 
 LOGS = Path(__file__).parent / "logs"
 NUMBERS = sorted(path.stem for path in LOGS.glob("*.toml"))
 
 # Another line of the same cause than the one that was written down, looked at one by one.
 ALSO = {
+    "549": "configuration-twice",
     "001": "kv-nothing-left",
     "003": "nccl-shared-memory",
     "006": "scheme-unsupported",
@@ -32,7 +33,7 @@ ALSO = {
     "077": "kv-nothing-left",
     "088": "port",
     "113": "store-timeout",
-    "202": "oom",
+    "202": "oom-runtime",
     "210": "no-device-code",
     "211": "ninja",
     "223": "no-device-code",
@@ -45,19 +46,36 @@ ALSO = {
     "479": "quantized-shape",
     "505": "weight-shape",
     "521": "kv-nothing-left",
-    "549": "configuration-twice",
     "589": "platform-none",
     "590": "platform-none",
+    "550": "custom-all-reduce",
+    "605": "local-path",
+    "625": "npu-plugin",
+    "701": "linear-cache-lines",
+    "930": "weight-shape-assert",
 }
 # Causes that are not known to doctor.
-NOT_KNOWN = {"504", "507", "529", "531", "537", "550", "553", "587", "588", "594"}
-# A cause that the thread does not know and the log's own words state.
+NOT_KNOWN = {"529", "537", "553", "613"}
+# Faults inside a release, and one system call of NCCL, of which those who wrote the causes down thought that a log
+# cannot name them. The line that they wrote down is the one that is shown, with the kind of the error.
 STATED = {
-    "030": "nccl-crash-inside",
-    "229": "name-not-imported",
-    "472": OWN_WORDS,
-    "538": "two-releases-of-code",
-    "543": "layers-of-another-engine",
+    **{
+        "030": "nccl-crash-inside",
+        "472": OWN_WORDS,
+        "080": OWN_WORDS,
+        "502": OWN_WORDS,
+        "543": "layers-of-another-engine",
+    },
+    **{
+        "569": OWN_WORDS,
+        "046": "fault-weight",
+        "229": "name-not-imported",
+        "256": "release-fault",
+        "471": "release-fault",
+    },
+    **{"489": "fault-shape", "503": "fault-shape", "518": "fault-shape", "595": "fault-shape"},
+    **{"528": "fault-signature", "534": "fault-signature", "538": "fault-signature", "579": "fault-signature"},
+    **{"576": "fault-attribute", "608": "nccl-system"},
 }
 
 
@@ -126,4 +144,4 @@ def test_every_cause_has_words_that_are_looked_for() -> None:
     for cause in catalogued_causes():
         for line in lines:
             if cause.pattern.search(line[:4000]) and not cause.symptom:
-                assert read_log(line).key, (cause.key, line)
+                assert may_name(line[:4000]), (cause.key, line)
