@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "other_models.toml"
 _FORMATS: Final = r"w\d+a\d+|fp\d|nvfp4|mxfp4|bf16|int\d|awq|gptq|gguf|quarot|i?q\d\w*|\d+bit"
 _BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|\d{{4}}|mtp|base|hf|v\d)\Z")
-_FORMAT: Final = re.compile(rf"-(?:{_FORMATS})(?=-|\Z)")
+_FORMAT: Final = re.compile(rf"(?<=-)(?:{_FORMATS})(?=-|\Z)")
+_BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
+_BLOCK: Final = 128
+"""Columns of a scale in these publishers' FP8 weights, and in a group of AWQ and GPTQ as a rule."""
+_REPOSITORY: Final = re.compile(r"([\w.-]+)/[\w.-]+/?", re.ASCII)
+_PUBLISHERS: Final = frozenset({"qwen", "zai-org", "minimaxai", "deepseek-ai", "stepfun-ai", "xiaomimimo"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherModel:
-    """`least_bytes`: of the weights as published, without what was not counted."""
+    """What is 0 or "" is not known."""
 
     name: Text
     title: Text
-    heads: int
-    least_bytes: int
+    heads: int = 0
+    positions: int = 0
+    """The tokens of a sequence that config.json has, without any scaling."""
+    experts: int = 0
+    expert_columns: int = 0
+    """Of one routed expert, `moe_intermediate_size`."""
+    block: int = 0
+    """Columns that share a scale in the publisher's own FP8 weights."""
+    billions: float = 0
+    """Weights, in 10^9, rounded down."""
+    published: str = ""
+    """`bf16` or `fp8`: what a weight of the plain repository takes."""
+    least_bytes: int = 0
+    """Of the weights as published, without what was not counted, where it does not follow from `billions`."""
     any_format: bool = False
     """`least_bytes` holds for weights that others made too."""
+    own_drafts: Literal["", "own", "none"] = ""
+    """Whether the checkpoint has a layer for multi-token prediction."""
+    sinks: bool = False
+    """Attention with a sink for each head."""
+    first: Mapping[str, str] = field(default_factory=dict)
+    """The engine → its first release that has the class of this model."""
     provenance: Provenance
 
 
@@ -46,6 +69,42 @@ def other_model(written: str) -> OtherModel | None:
 def as_published(written: str) -> bool:
     """Whether the name says no other format of the weights."""
     return _FORMAT.search(_last_part(written)) is None
+
+
+def least_bytes(model: OtherModel, written: str) -> int:
+    """Of the weights that a name stands for: the publisher's, or those in the name's format. 0: not known."""
+    formats = _FORMAT.findall(_last_part(written))
+    if not formats:
+        of_weight = _BYTES.get(model.published, 0)
+        return int(of_weight * model.billions * 1e9) or model.least_bytes
+    if model.any_format:
+        return model.least_bytes
+    least = min(_width(form) for form in formats)
+    return int(least * model.billions * 1e9)
+
+
+def fp8_block(model: OtherModel, written: str) -> int:
+    """How many columns of its weights share a scale, where they are FP8 in blocks; 0 where they are not, or it is not
+    known."""
+    formats, repository = set(_FORMAT.findall(_last_part(written))), _REPOSITORY.fullmatch(written)
+    if repository is not None and repository[1].casefold() not in _PUBLISHERS:
+        return 0  # others make FP8 weights in other ways
+    own = formats == {"fp8"} or (not formats and model.published == "fp8")
+    return model.block if own else 0
+
+
+def group_of_four_bits(written: str) -> int:
+    """How many columns share a scale in what the usual four-bit conversions make; 0 for other formats."""
+    return _BLOCK if {"awq", "gptq"} & set(_FORMAT.findall(_last_part(written))) else 0
+
+
+def _width(form: str) -> float:
+    """Bytes of a weight, at the least. A GGUF file or a format of mixed sizes says nothing."""
+    if form.startswith(("gguf", "q", "iq")):
+        return 0
+    digits = re.search(r"\d+", form)
+    bits = int(digits[0]) if digits else 4
+    return bits / 8 if bits in (4, 8, 16) else 0
 
 
 def _last_part(written: str) -> str:

@@ -116,6 +116,10 @@ TRUST_OPTION: Final[Mapping[str, str]] = {
     "sglang": "--trust-remote-code",
     "tensorrt-llm": "--trust_remote_code",
 }
+LONGER_CONTEXTS: Final = ("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN")
+"""Variables that let a context be longer than the positions of config.json."""
+HOST_GGUF: Final = "LLAMAFILE"
+"""The way to read experts on the processor that takes GGUF files."""
 CHECKED: Final = frozenset({"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm"})
 """Engines whose command lines name checkpoints and parsers as Hugging Face has them."""
 EXPERTS_BY_OPTION: Final = "sglang"
@@ -282,6 +286,8 @@ FOLDER: Final[Mapping[str, str]] = {"--model_path": "--gguf_path", "--model-path
 """Of the engine that keeps experts in RAM, in its old form: where its configuration lies, and where the weights."""
 ALL_DECLARED: Final[Mapping[str, str]] = {"vllm": "VLLM_"}
 """How the variables of an engine begin that declares all that it reads, none of them in the place of an option."""
+OWN_VARIABLES: Final = ("VLLM_", "SGLANG_", "SGL_")
+"""How the variables begin that an engine reads itself, and no library."""
 EXECUTOR: Final = "--distributed-executor-backend"
 RAY: Final = "ray"
 WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@.*)?")

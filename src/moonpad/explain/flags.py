@@ -9,8 +9,9 @@ from dataclasses import replace
 from functools import partial
 
 from moonpad.catalog.known_variables import library_variables
-from moonpad.catalog.options import Change, changes, known_environment
+from moonpad.catalog.options import Change, changes, known_environment, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
@@ -47,6 +48,7 @@ _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashin
 _TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
 
 _ALL_BUT_THE_SAME = 0.93
+_RENAMED = 0.88
 """Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
 
 
@@ -260,6 +262,16 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
             yield Remark(finding, variable=name, drop_variable=True)
+        elif name not in declared and name not in libraries and (having := _having(name, book.program, budget)):
+            message = f"{book.label} does not read this variable, which {having[0]} to {having[-1]} do"
+            near = _nearest(name, sorted(declared), _RENAMED, book, budget)
+            if near is not None and not set(name.split("_")) < set(near.split("_")):
+                near = None  # another word is another thing
+            remedy = f"did you mean {near}?" if near else "with this release leave it out"
+            yield Remark(
+                Finding(Severity.WARNING if near else Severity.NOTE, Code.DEAD_ENV, name, message, remedy),
+                variable=name,
+            )
         elif (
             name not in declared
             and name not in libraries
@@ -272,6 +284,14 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
                 message = "no library that moonpad knows reads this variable: it is ignored without a warning"
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near}?")
             yield Remark(finding, variable=name)
+
+
+def _having(name: str, program: str, budget: Budget) -> list[str]:
+    """The recorded releases that declare it, of a variable of the engine's own: a library reads its own itself."""
+    if not name.startswith(OWN_VARIABLES):
+        return []
+    budget.work(20, "its variables")
+    return [version for version in versions(program) if name in known_environment(program, version)]
 
 
 def _counts(name: str, near: str) -> bool:

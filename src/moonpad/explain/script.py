@@ -137,7 +137,7 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
             _name_file(part, state)
         if isinstance(part, Inline):
             _read_inline(part, state)
-        elif isinstance(part, Block) and (part.other or is_unit(part.text) or is_dockerfile(part.text)):
+        elif isinstance(part, Block) and (part.other or _is_file(part.text)):
             read_kind(part.text, part.start, state)
         elif isinstance(part, Bullets) or only_flags(part.text):
             _read_flags(part, state)
@@ -206,6 +206,11 @@ def read_command(
     if placed:
         shell.command(placed[first:])
     return _script(state, False, [])
+
+
+def _is_file(text: str) -> bool:
+    """Whether a block that names no language is none of the shell's."""
+    return is_unit(text) or is_dockerfile(text) or is_program(text)
 
 
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:

@@ -12,7 +12,7 @@ from moonpad.catalog.options import versions as recorded_versions
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
-from moonpad.explain.documents.spoken_builds import is_spoken_of
+from moonpad.explain.documents.spoken_builds import is_logged, is_spoken_of
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -56,11 +56,14 @@ def engine_of(command: Command, question: Question, script: Script | None = None
     named = script.versions if script is not None else {}
     builds = [name for name in named if name != engine and _base_of(name) == engine]
     if not builds and script is not None:
+        script.budget.work(len(script.lines) // 2, "the text around its engine commands")
         builds = [
             name for name in ENGINES if name != engine and _base_of(name) == engine and is_spoken_of(name, script)
         ]
     elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
-    return builds[0] if len(builds) == 1 and engine not in named and not elsewhere else engine
+    alone = len(builds) == 1 and not elsewhere
+    sure = alone and script is not None and (engine not in named or is_logged(builds[0], script))
+    return builds[0] if sure else engine
 
 
 def _base_of(engine: str) -> str:

@@ -19,6 +19,7 @@ NUMBERS = sorted(path.stem for path in LOGS.glob("*.toml"))
 
 # Another line of the same cause than the one that was written down, looked at one by one.
 ALSO = {
+    "549": "configuration-twice",
     "001": "kv-nothing-left",
     "003": "nccl-shared-memory",
     "006": "scheme-unsupported",
@@ -58,8 +59,20 @@ NOT_KNOWN = {"529", "537", "553", "613"}
 # Faults inside a release, and one system call of NCCL, of which those who wrote the causes down thought that a log
 # cannot name them. The line that they wrote down is the one that is shown, with the kind of the error.
 STATED = {
-    **{"030": "nccl-crash-inside", "472": OWN_WORDS, "080": OWN_WORDS, "502": OWN_WORDS, "543": OWN_WORDS},
-    **{"569": OWN_WORDS, "046": "fault-weight", "229": "release-fault", "256": "release-fault", "471": "release-fault"},
+    **{
+        "030": "nccl-crash-inside",
+        "472": OWN_WORDS,
+        "080": OWN_WORDS,
+        "502": OWN_WORDS,
+        "543": "layers-of-another-engine",
+    },
+    **{
+        "569": OWN_WORDS,
+        "046": "fault-weight",
+        "229": "name-not-imported",
+        "256": "release-fault",
+        "471": "release-fault",
+    },
     **{"489": "fault-shape", "503": "fault-shape", "518": "fault-shape", "595": "fault-shape"},
     **{"528": "fault-signature", "534": "fault-signature", "538": "fault-signature", "579": "fault-signature"},
     **{"576": "fault-attribute", "608": "nccl-system"},

@@ -30,7 +30,10 @@ def at(text: str, where: str, code: Code) -> list[Severity]:
 def test_each_check_has_its_evidence() -> None:
     known = dict(rows("command_checks.toml", "checks"))
     assert set(known) == {check_id(check) for check in CHECKS} | {*ELSEWHERE}
-    assert all(re.search(r"https://|arithmetic|(rules|known_reports)\.toml", row["source"]) for row in known.values())
+    assert all(
+        re.search(r"https://|arithmetic|(rules|known_reports|other_models)\.toml", row["source"])
+        for row in known.values()
+    )
 
 
 @pytest.mark.parametrize(

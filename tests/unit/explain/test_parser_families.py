@@ -60,7 +60,7 @@ def test_is_of_another_family(command: str, right: str) -> None:
         f"vllm serve $MODEL {AUTO} --tool-call-parser hermes",
         f"vllm serve meta-llama/Llama-3.1-70B-Instruct {AUTO} --tool-call-parser hermes",
         f"vllm serve Qwen/Qwen3-235B-A22B {AUTO} --tool-call-parser hermes",
-        f"vllm serve deepseek-ai/DeepSeek-V3.1 {AUTO} --tool-call-parser deepseek_v3",
+        f"vllm serve deepseek-ai/DeepSeek-V3.2-Exp {AUTO} --tool-call-parser deepseek_v31",
         "python -m dynamo.vllm --model moonshotai/Kimi-K2.5 --dyn-tool-call-parser kimi_k2 "
         "--dyn-reasoning-parser kimi_k25",
     ],

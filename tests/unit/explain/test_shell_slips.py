@@ -60,7 +60,7 @@ def test_an_object_that_a_shell_spoils_is_one_error_and_read_as_meant(written: s
         f"'{CONFIG}'",
         '"{\\"method\\": \\"eagle3\\"}"',
         '{\\"method\\":\\"eagle3\\"}',
-        '\'{"method": "eagle3",\n  "model": "x/y"}\'',
+        '\'{"method": "eagle3",\n  "model": "x/y", "num_speculative_tokens": 3}\'',
         '"$CONFIG"',
         '"{\\"model\\": \\"$DRAFT\\"}"',
     ],

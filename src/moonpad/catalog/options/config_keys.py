@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from moonpad.catalog.options.tables import holds, nearest, read
+from moonpad.catalog.options.sets import base_version
+from moonpad.catalog.options.tables import holds, nearest, programs, read
 
 TABLES: Final = {"vllm serve": "vllm-config-keys", "trtllm-serve": "trtllm-config-keys"}
 """By program; the plugin for Ascend takes those of the vLLM that it is built on."""
@@ -28,6 +29,7 @@ class ConfigKey:
 
 def config_key(program: str, table: str, key: str, version: str | None) -> ConfigKey | None:
     """None where the table is not recorded for that release, so that nothing can be said of its keys."""
+    program, version = _of_base(program, version)
     rows = _keys(program, table)
     if not rows:
         return None
@@ -44,9 +46,17 @@ def config_key(program: str, table: str, key: str, version: str | None) -> Confi
 
 def keys_of(program: str, table: str, version: str | None) -> tuple[str, ...]:
     """The keys that the release has."""
+    program, version = _of_base(program, version)
     rows = _keys(program, table)
     at = nearest(read(TABLES[program]), version).at if rows else 0
     return tuple(key for key, runs in rows.items() if holds(runs, at))
+
+
+def _of_base(program: str, version: str | None) -> tuple[str, str | None]:
+    files = programs().get(program)
+    if program in TABLES or files is None or not files.built_on:
+        return program, version
+    return files.built_on, base_version(program, version)
 
 
 @cache

@@ -22,7 +22,7 @@ from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.checks.aiter_checks import AITER_CHECKS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
-from moonpad.explain.checks.draft_checks import draft_family
+from moonpad.explain.checks.draft_checks import draft_family, tokens_of_tree
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
@@ -43,8 +43,9 @@ from moonpad.explain.checks.serving_checks import (
     step_budget,
 )
 from moonpad.explain.checks.serving_flags import of_family, thinks
-from moonpad.explain.checks.shared_memory import image_without_ray, shared_memory
+from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.size_checks import prediction_layer, static_fraction, weights_of_others
+from moonpad.explain.checks.sizes_of_others import CHECKS_OF_OTHERS
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
@@ -361,6 +362,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_device,
     model_slices,
     heads_of_others,
+    *CHECKS_OF_OTHERS,
     weights_of_others,
     static_fraction,
     prediction_layer,
@@ -372,6 +374,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     no_such_module,
     step_budget,
     draft_family,
+    tokens_of_tree,
     prefill_context,
     cache_of_workers,
     other_nodes,
@@ -385,7 +388,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     unreachable,
     quantization_name,
     refused,
-    shared_memory,
+    *SHARED_MEMORY_CHECKS,
     image_without_ray,
     reported,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -15,6 +16,7 @@ from moonpad.values.finding import Code, Severity
 
 _CONFIG: Final = "--speculative-config"
 _LONGEST: Final = 300
+_TREE: Final = ("--speculative-num-steps", "--speculative-eagle-topk", "--speculative-num-draft-tokens")
 
 
 def draft_family(case: Case) -> Iterator[Remark]:
@@ -39,6 +41,23 @@ def draft_family(case: Case) -> Iterator[Remark]:
         remedy = f"write {place.written} {written}" if is_option else f'write "method": "{written}"'
         where = place.flag or place.written
         yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=place.index, edits=edits)
+
+
+def tokens_of_tree(case: Case) -> Iterator[Remark]:
+    """More tokens to verify than the tree of that many steps and branches has: the best of them are chosen."""
+    steps, branches, wanted = (case.option(flag) for flag in _TREE)
+    if steps is None or branches is None or wanted is None:
+        return
+    sizes = [place.value if isinstance(place.value, str) else "" for place in (steps, branches, wanted)]
+    if not all(re.fullmatch(r"[1-9]\d{0,4}", size) for size in sizes):
+        return
+    depth, breadth, tokens = map(int, sizes)
+    most = 1 + breadth + (depth - 1) * breadth**2
+    if breadth == 1 or tokens <= most:
+        return  # of one branch the engine sets the number itself
+    message = f"{tokens} tokens to verify, and {depth} steps of {breadth} branches have {most}"
+    remedy = f"write {_TREE[2]} {most} or less, or more steps"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _TREE[2], message, remedy, at=wanted.index)
 
 
 def _by_options(case: Case) -> Iterator[tuple[Occurrence, str, str]]:

@@ -12,7 +12,11 @@ from moonpad.explain.programs import runs_python, served_by_image
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-_RELEASE: Final = re.compile(r":v?\d+\.\d+[\w.-]*$", re.ASCII)
+_RELEASE: Final = re.compile(r"(?::v?\d+\.\d+[\w.-]*|:latest|/[\w.-]+)$", re.ASCII)
+
+
+_SERVES: Final = "serve"
+"""Without the program, where the image is started as the command that it has by itself."""
 
 
 def started_twice(case: Case) -> Iterator[Remark]:
@@ -22,7 +26,10 @@ def started_twice(case: Case) -> Iterator[Remark]:
             image = wrapper.image
             if wrapper.kind != "docker run" or image is None or wrapper.has("--entrypoint"):
                 continue
-            at_once = command.prefix[len(wrapper.words) :] if wrapper.words else command.prefix
+            before = sum(len(each.words) for each in command.wrappers)
+            at_once = command.prefix[before:] or command.argv[:1]
+            if not command.prefix[before:] and (not at_once or at_once[0].text != _SERVES):
+                continue
             is_last = wrapper is command.wrappers[-1]
             if not is_last or not at_once or runs_python(at_once) or not _RELEASE.search(image.text):
                 continue

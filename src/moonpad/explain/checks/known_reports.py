@@ -16,8 +16,8 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.results import Remark, make_remark
-from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
@@ -29,13 +29,14 @@ def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has."""
     rows = [row for row in known_reports().values() if case.engine.name in row.engines]
     case.script.budget.work(10 * len(rows), "its known reports")
-    matching = [remark for row in rows if (remark := _remark(row, case)) is not None]
+    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    matching = [remark for row in rows if (remark := _remark(row, case, spoken)) is not None]
     sure = [remark for remark in matching if remark.finding.severity is Severity.WARNING]
     yield from (sure + [remark for remark in matching if remark not in sure])[:_MOST]
 
 
-def _remark(row: KnownReport, case: Case) -> Remark | None:
-    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case.cluster)):
+def _remark(row: KnownReport, case: Case, spoken: str) -> Remark | None:
+    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
     if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
@@ -54,7 +55,7 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
         return None
     place = next((place for place in options.values() if place is not None), None)
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
-    known = _words(case)
+    known = _words(case, spoken)
     message = f"reported for {_releases(row, case)}: {row.message.format_map(known)}{_threads(row.provenance.source)}"
     at = place.index if place is not None else None
     sure = not row.usual and (case.version or not (row.until or row.last))
@@ -114,11 +115,14 @@ def _names(case: Case) -> Sequence[str]:
     return [*([case.checkpoint.name] if case.checkpoint else []), written]
 
 
-def _of_devices(row: KnownReport, cluster: Cluster | None) -> bool:
+def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
     if not row.devices and not row.other_devices:
         return True
+    cluster = case.cluster
     if cluster is None:
-        return False
+        if not spoken or (row.devices and spoken not in row.devices):
+            return False
+        return not (set(row.other_devices) & {spoken, spoken.partition(".")[0]})
     device = cluster.device
     label = cluster.name.rpartition("x")[2] if not cluster.name.casefold().endswith("x") else cluster.name
     kinds = {word.casefold() for word in (device.id, device.platform, device.capability, device.product, label)}
@@ -134,8 +138,9 @@ def _matches(pattern: str, text: str) -> bool:
     return not pattern or re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
 
 
-def _words(case: Case) -> Mapping[str, str]:
-    device = case.cluster.device.product if case.cluster else "these devices"
+def _words(case: Case, spoken: str) -> Mapping[str, str]:
+    unknown = f"devices of capability {spoken}" if spoken else "these devices"
+    device = case.cluster.device.product if case.cluster else unknown
     name = case.checkpoint.name if case.checkpoint else case.first.model.rstrip("/").rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 

@@ -48,7 +48,7 @@ def heads_of_others(case: Case) -> Iterator[Remark]:
     """The same of the attention heads of models that are not planned."""
     known = other_model(case.first.model) if case.checkpoint is None else None
     flag = case.engine.command_line.options.get("tp")
-    if known is None or flag is None or not case.laid_out or case.engine.name not in names.CHECKED:
+    if known is None or not known.heads or flag is None or not case.laid_out or case.engine.name not in names.CHECKED:
         return
     tp, place = case.first.layout.tp, case.option(flag)
     if tp > 1 and known.heads % tp and place is not None:

@@ -30,11 +30,19 @@ class Family:
     tools: tuple[str, ...]
     reasoning: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    foreign: frozenset[str] = frozenset()
+    """Parsers of tool calls that begin as the right ones, and are those of an older or a younger model."""
 
 
-def _family(named: str, tools: str, reasoning: str = "", writes: str = "") -> Family:
-    return Family(re.compile(named), tuple(tools.split()), tuple(reasoning.split()), tuple(writes.split()))
+def _family(named: str, tools: str, reasoning: str = "", writes: str = "", foreign: str = "") -> Family:
+    rights = tuple(tools.split()), tuple(reasoning.split()), tuple(writes.split())
+    return Family(re.compile(named), *rights, frozenset(foreign.split()))
 
+
+_V3: Final = "deepseek_v3 deepseekv3"
+_V31: Final = "deepseek_v31 deepseekv31"
+_V32: Final = "deepseek_v32 deepseekv32"
+_V4: Final = "deepseek_v4 deepseekv4"
 
 FAMILIES: Final = (
     _family(rf"kimi[-_ ]?k3{_ENDS}|^k3$", "kimi_k3 kimi-k3", "kimi_k3 kimi-k3", "kimi_k3"),
@@ -45,14 +53,32 @@ FAMILIES: Final = (
         "kimi_k2",
     ),
     _family(r"kimi[-_ ]?linear", "kimi_k2 kimi-k2", "", "kimi_k2"),
-    _family(r"deepseek[-_ ]?v4", "deepseek", "", "deepseek_v4 deepseekv4"),
-    _family(r"deepseek[-_ ]?v3[._]2", "deepseek", "", "deepseek_v32 deepseekv32"),
-    _family(r"deepseek[-_ ]?v3[._]1", "deepseek", "", "deepseek_v31 deepseekv31"),
-    _family(r"deepseek[-_ ]?(?:v3|r1)(?![._]?[0-9]{1,2}(?![0-9]))", "deepseek", "", "deepseek_v3 deepseekv3"),
-    _family(r"glm[-_ ]?(?:4[._][5-9]|5)", "glm"),
-    _family(r"minimax[-_ ]?m", "minimax"),
-    _family(r"gpt[-_ ]?oss", "openai gpt harmony"),
-    _family(r"qwen[-_ ]?[23]|kimi[-_ ]?dev", "qwen hermes"),
+    _family(r"deepseek[-_ ]?v4", "deepseek", "", "deepseek_v4 deepseekv4", f"{_V3} {_V31} {_V32}"),
+    _family(r"deepseek[-_ ]?v3[._]2[-_ ]?exp", "deepseek", "", "deepseek_v32 deepseekv32"),
+    _family(r"deepseek[-_ ]?v3[._]2(?![-_ ]?exp)", "deepseek", "", "deepseek_v32 deepseekv32", f"{_V3} {_V31} {_V4}"),
+    _family(r"deepseek[-_ ]?v3[._]1", "deepseek", "", "deepseek_v31 deepseekv31", f"{_V3} {_V32} {_V4}"),
+    _family(
+        r"deepseek[-_ ]?(?:v3|r1)(?![._]?[0-9]{1,2}(?![0-9]))",
+        "deepseek",
+        "",
+        "deepseek_v3 deepseekv3",
+        f"{_V31} {_V32} {_V4}",
+    ),
+    _family(r"glm[-_ ]?(?:4[._][56])(?![0-9])", "glm", "", "glm45 glm4_moe"),
+    _family(r"glm[-_ ]?(?:4[._][7-9]|5)", "glm", "", "glm47"),
+    _family(r"minimax[-_ ]?m1", "minimax", "", "minimax", "minimax_m2 minimax-m2 minimax_m3 minimax-m3"),
+    _family(r"minimax[-_ ]?m2", "minimax", "", "minimax_m2 minimax-m2", "minimax minimax_m3 minimax-m3"),
+    _family(r"minimax[-_ ]?m3", "minimax", "", "minimax_m3 minimax-m3", "minimax minimax_m2 minimax-m2"),
+    _family(r"gpt[-_ ]?oss", "openai gpt harmony", "", "openai gpt-oss"),
+    _family(rf"qwen[-_ ]?3[-_ ]?coder|qwen[-_ ]?3[._][5-9]{_ENDS}", "qwen", "", "qwen3_coder qwen3_xml", "qwen25 qwen"),
+    _family(r"kimi[-_ ]?dev", "qwen hermes", "", "", "qwen3_coder qwen3_xml"),
+    _family(
+        rf"qwen[-_ ]?2|qwen[-_ ]?3(?![-_ ]?coder|[._][0-9]){_ENDS}",
+        "qwen hermes",
+        "",
+        "hermes qwen25",
+        "qwen3_coder qwen3_xml",
+    ),
     _family(r"llama[-_ ]?[1-4]|mi[sx]tral|gemma|ernie|hunyuan|internlm|phi[-_ ]?[34]|seed[-_ ]?oss|step[-_ ]?3", "*"),
 )
 _MADE_OF: Final = re.compile(r"distill|merge|chimera|abliterat|hermes|tiny|dspark|eagle|draft")
@@ -122,6 +148,8 @@ def _is_foreign(family: Family, kind: str, given: str) -> bool:
     plain = given.casefold()
     if kind == "tool" and "*" in family.tools:
         return plain.startswith("kimi")
+    if kind == "tool" and plain in family.foreign:
+        return True
     if kind == "tool":
         return _OF_A_FAMILY.match(plain) is not None and not plain.startswith(family.tools)
     if family.reasoning:

@@ -26,6 +26,7 @@ _FIRST: Final = re.compile(
 _READS_OPTIONS: Final = re.compile(r"\bcase\b|\bgetopts?\b|\bshift\b|=[ \t]*[\"']?--|\$@|\$\*")
 _OPTION_OF: Final = re.compile(r"(?P<option>--?[A-Za-z][\w-]*)[ =]+[\"']?\$\{?(?P<name>[A-Za-z_]\w*)")
 _OF_MAKE: Final = re.compile(r"[\w.-]+[ \t]*[:?]=|\.PHONY|\.EXPORT")
+_SPACED: Final = re.compile(r"[ \t]*export[ \t]+(?P<name>[A-Za-z_]\w{0,80})[ \t]+=")
 _EXPORT_ALONE: Final = re.compile(r"[ \t]*export[ \t]*(?:#.*)?$")
 _SWALLOWS: Final = re.compile(
     rf"\bexport((?:[ \t]+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s\"'&;|#]*))+)[ \t]+(?P<first>{STARTERS})[ \t]+\S"
@@ -121,6 +122,21 @@ def export_alone(case: Case) -> Iterator[Remark]:
             message = f"{script.where(number)}: export without a name sets nothing, and prints all variables"
             remark = make_remark(
                 Severity.WARNING, Code.INVALID_VALUE, "export", message, "name the variable, or leave it out"
+            )
+            yield Remark(remark.finding, command=None)
+
+
+def spaced_sign(case: Case) -> Iterator[Remark]:
+    """`export A =1`: A is exported as it is, and `=1` is no name: the shell complains and goes on."""
+    script = case.script
+    lines = list(numbered(script, *span_of(case.commands, script)))
+    if any(_OF_MAKE.match(text) for _, text in lines):
+        return  # there it may have blanks
+    for number, text in lines:
+        if match := _SPACED.match(text):
+            message = f"{script.where(number)}: a blank before the sign: {match['name']} is not set"
+            remark = make_remark(
+                Severity.WARNING, Code.INVALID_VALUE, match["name"], message, f"write {match['name']}= without it"
             )
             yield Remark(remark.finding, command=None)
 

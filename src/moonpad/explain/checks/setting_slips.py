@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import known_environment, option_set, versions
 from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import as_json
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
@@ -19,6 +20,8 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
 
 _LONGEST: Final = 2000
+_AS_IT_IS: Final = ("--kv-transfer-config", "--additional-config")
+_EXTRA: Final = "kv_connector_extra_config"
 _LEAST: Final = 4
 """Letters of an option that a variable is surely named after."""
 
@@ -65,6 +68,21 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
         remedy = f"leave it out: {flag} is given" if given else f"write {flag} in the command"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, remedy)
         yield Remark(finding, command=0, variable=name, drop_variable=given)
+
+
+def switch_as_text(case: Case) -> Iterator[Remark]:
+    """`"lazy_offload": "false"` among what a connector or a plugin reads as it is: any text counts as true."""
+    for flag in _AS_IT_IS:
+        place = case.option(flag)
+        value = as_json(place.value) if place is not None and isinstance(place.value, str) else None
+        if place is None or not isinstance(value, dict):
+            continue
+        inner = value.get(_EXTRA) if flag == _AS_IT_IS[0] else value
+        names_of = [key for key, text in inner.items() if text == "false"] if isinstance(inner, dict) else []
+        for key in names_of[:3]:
+            message = f'"{shortened(key)}": "false" is a text, and counts as true where nothing turns it into a switch'
+            remedy = f'write "{shortened(key)}": false'
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy, at=place.index)
 
 
 def _is_read(case: Case, name: str) -> bool:

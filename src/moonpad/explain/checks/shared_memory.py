@@ -15,6 +15,11 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _STARTS: Final = re.compile(r"\b(?:docker|podman|nerdctl)\b[^#]*\brun\b")
+_POD: Final = re.compile(r"[ \t]*kind:[ \t]*(?:Pod|Deployment|StatefulSet|Job|DaemonSet|LeaderWorkerSet)[ \t]*$")
+_ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(?:[2-9]|[1-9]\d)")
+_HAS_MEMORY: Final = re.compile(
+    r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
+)
 _LONGEST: Final = 2000
 
 
@@ -31,6 +36,22 @@ def shared_memory(case: Case) -> Iterator[Remark]:
             f"neither --ipc nor --shm-size: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
         )
         yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--ipc", message, "add --ipc=host, or --shm-size 16g")
+
+
+def pod_shared_memory(case: Case) -> Iterator[Remark]:
+    """The same of a pod, whose /dev/shm has 64 MB where no volume of memory is mounted there."""
+    command = case.commands[0]
+    if command.more or not case.laid_out or case.first.layout.tp * case.first.layout.pp < 2:
+        return
+    case.script.budget.work(4 * len(case.script.lines), "its containers")
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    pod = any(_POD.match(line) for line in lines) and any(_ASKS.search(line) for line in lines)
+    if not pod or any(_HAS_MEMORY.search(line) for line in lines if not line.lstrip().startswith("#")):
+        return
+    where = "/dev/shm"  # noqa: S108 - what is written
+    message = "no volume of memory is mounted at /dev/shm, and a pod's has 64 MB: NCCL between the ranks may need more"
+    remedy = "mount an emptyDir of medium Memory there"
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, where, message, remedy)
 
 
 def image_without_ray(case: Case) -> Iterator[Remark]:
@@ -63,3 +84,6 @@ def _mounts(container: Wrapper) -> Iterator[str]:
 
 def _is_mount(value: str) -> bool:
     return "/dev/shm" in value  # noqa: S108 - what is written
+
+
+SHARED_MEMORY_CHECKS: Final = (shared_memory, pod_shared_memory)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
-from moonpad.catalog.other_models import as_published, other_model
+from moonpad.catalog.other_models import least_bytes, other_model
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json
@@ -34,8 +34,9 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
     if known is None or helped or not case.whole or is_fragment(case.commands[0]):
         return
-    other_format = case.option("--quantization") is not None or not as_published(reading.model)
-    if (other_format and not known.any_format) or case.option("--load-format") is not None:
+    held = least_bytes(known, reading.model)
+    other_format = case.option("--quantization") is not None and not known.any_format
+    if not held or other_format or case.option("--load-format") is not None:
         return
     flag = case.engine.command_line.options.get("tp")
     place = case.option(flag) if flag else None
@@ -51,15 +52,15 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
         devices = [row.device for row in hardware().values() if row.device]
         each = max(device.usable_bytes for device in devices if device.platform in case.engine.platforms)
         kind = "of the largest kind known"
-    if not each or known.least_bytes <= ranks * each * fraction:
+    if not each or held <= ranks * each * fraction:
         return
     share = f"{fraction:g} of " if fraction < 1 else ""
     message = (
-        f"the weights of {known.title} are at least {known.least_bytes / GIB:,.0f} GiB, and {ranks} "
+        f"the weights of {known.title} are at least {held / GIB:,.0f} GiB, and {ranks} "
         f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} "
         f"{share}{ranks * each / GIB:,.0f} GiB"
     )
-    needed = max(8, 2 ** math.ceil(math.log2(known.least_bytes / (each * min(fraction, 0.9)))))
+    needed = max(8, 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9)))))
     sure = place is not None and case.cluster is not None and _REPOSITORY.fullmatch(reading.model) is not None
     severity = Severity.ERROR if sure else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -16,6 +17,11 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 NO_SUCH: Final = "takes no such argument"
+_VARIABLE: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S*", re.ASCII)
+_ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:[-_]\w+)*)(?:=.*)?", re.ASCII | re.DOTALL)
+_OPTION_NAME: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)+", re.ASCII)
+_LEAST: Final = 4
+"""Letters of an option that is meant where it has one dash."""
 _PROSE: Final = frozenset("，。；：！？、（）")
 
 
@@ -25,7 +31,9 @@ def stray_remarks(
     """An error for the first of them, in a document a warning: a sentence may go on there. Nothing is said where the
     release is not recorded (`named`: it is) or not known, or where an option is unknown, whose second value it may
     be."""
-    if not named and book.program not in WHOLE_HISTORY:
+    slips = list(_slips(command, reading, book))
+    yield from slips
+    if slips or (not named and book.program not in WHOLE_HISTORY):
         return
     severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
     if not book.options.exact or any(option.flag is None for option in reading.parsed.occurrences):
@@ -45,6 +53,37 @@ def stray_remarks(
             message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
             yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return
+
+
+def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
+    """A variable behind the program, and a long option with one dash, which the parser takes for a short one."""
+    foreign = any(option.flag is None and option.problem == "unknown" for option in reading.parsed.occurrences)
+    strays = {at for at, text in reading.parsed.positionals if text in reading.unknown and not foreign}
+    for at, word in enumerate(command.argv):
+        if at in strays and (variable := _VARIABLE.fullmatch(word.text)) and not word.unresolved:
+            message = "it stands behind the program, where it is an argument that nothing takes, and sets nothing"
+            remedy = "write it in front of the program, or export it"
+            where = variable[1]
+            yield make_remark(
+                Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=[Edit(at, 1, ())]
+            )
+        bare = f"--{word.text.replace('_', '-')}"
+        if at in strays and at and _OPTION_NAME.fullmatch(word.text) and book.options.named(bare) is not None:
+            message = "the option of that name lacks its dashes, so that the parser refuses the word"
+            edits = [Edit(at, 1, (bare,))]
+            where = shortened(word.text)
+            yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, f"write {bare}", at=at, edits=edits)
+        short = _ONE_DASH.fullmatch(word.text)
+        if short is None or len(short[1]) < _LEAST or word.unresolved:
+            continue
+        option = book.options.named(f"--{short[1].replace('_', '-')}")
+        if option is None or book.options.named(f"-{short[1]}") is not None or f"-{short[1]}" in option.names:
+            continue
+        read = f"-{short[1][0]} with the value {short[1][1:]}"
+        message = f"with one dash it is not --{short[1]}: the parser reads {read}, or nothing"
+        edit = Edit(at, 1, (f"-{word.text}",))
+        where = word.text.partition("=")[0]
+        yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, f"write -{where}", at=at, edits=[edit])
 
 
 def _sentence(command: Command, reading: Reading, at: int) -> Iterator[Remark]:

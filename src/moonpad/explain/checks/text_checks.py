@@ -10,6 +10,7 @@ from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.rank_checks import unlike_ranks
+from moonpad.explain.checks.request_names import request_names
 from moonpad.explain.checks.script_slips import (
     call_sets_another,
     conflict_markers,
@@ -17,9 +18,10 @@ from moonpad.explain.checks.script_slips import (
     export_swallows,
     only_in_comment,
     option_as_argument,
+    spaced_sign,
     used_before,
 )
-from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, variable_for_option
+from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, switch_as_text, variable_for_option
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -38,6 +40,7 @@ from moonpad.explain.shell.shell_slips import (
 )
 
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    request_names,
     redirected_install,
     broken_line,
     broken_value,
@@ -53,11 +56,13 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     option_as_argument,
     export_alone,
     export_swallows,
+    spaced_sign,
     only_in_comment,
     conflict_markers,
     json_slips,
     colon_for_blank,
     variable_for_option,
+    switch_as_text,
     file_for_folder,
     headless_ranks,
     unlike_ranks,

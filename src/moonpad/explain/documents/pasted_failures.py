@@ -31,8 +31,9 @@ _MOST_INTRODUCED: Final = 4
 """Lines of a log that a sentence above them is about, where no fence holds them."""
 
 _ERRS: Final = re.compile(
-    r"[Ee]rror|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough|not supported|larger than"
-    r"|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM|only support"
+    r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
+    r"|not supported|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
+    r"|only support"
 )
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
@@ -41,7 +42,7 @@ _CLASS: Final = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] 
 """The class of an exception, behind which its text begins."""
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _IN_GENERAL: Final = re.compile(
-    r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can|could|would|often|sometimes|common"
+    r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"
     r"|typical\w*|avoid\w*"
     r"|expected"
     r"|prevent\w*|e\.g\.|for example|such as|like|means|troubleshoot\w*|faq|known issues?)\b|如果|可能|常见|若",
@@ -128,17 +129,29 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
         if remark is not None and remark.finding.message not in seen and len(seen) < _MOST:
             seen.add(remark.finding.message)
             yield remark
-    if not seen and (unknown := _first_exception(errors, engine, script)) is not None:
-        yield unknown
+    if not seen and (last := _weakest(errors, causes, engine, script)) is not None:
+        yield last
 
 
-def _remark(error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: Script) -> Remark | None:
+def _weakest(errors: Sequence[ErrorLine], causes: Sequence[CauseLine], engine: str, script: Script) -> Remark | None:
+    """What follows from a cause as well, where no line names one; else an exception of which none is known."""
+    weak = [cause for cause in causes if cause.weak and not cause.symptom]
+    for error in errors:
+        script.budget.work(len(weak), "its error lines")
+        if error.logged and (remark := _remark(error, weak, engine, script, weakly=True)) is not None:
+            return remark
+    return _first_exception(errors, engine, script)
+
+
+def _remark(
+    error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: Script, *, weakly: bool = False
+) -> Remark | None:
     text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
     length = len(text)
     if _RAISED.match(text):
         text = _unwrapped(text, error.number, script)
     for cause in causes:
-        match = None if cause.weak and not cause.symptom else cause.pattern.search(text)
+        match = None if cause.weak and not cause.symptom and not weakly else cause.pattern.search(text)
         if match is None or match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
             continue
         failure = failure_at(cause, match)

@@ -13,6 +13,8 @@ from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
+_PLUGIN: Final = r"Platform plugin ascend is activated"
+"""What its start logs."""
 _OF_OTHERS: Final = re.compile(r"NVIDIA|CUDA_|nvidia\.com/gpu")
 
 
@@ -24,7 +26,16 @@ def is_spoken_of(name: str, script: Script) -> bool:
     script.budget.work(len(script.lines) // 2, "the text around its engine commands")
     if is_in_lines(_OF_OTHERS, script.lines, _LONGEST):
         return False
-    marks = re.compile("|".join((*line.names, *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment))))
+    marks = re.compile(
+        "|".join(
+            (
+                *line.names,
+                *(name.replace("-", "_") for name in line.names),
+                _PLUGIN,
+                *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment),
+            )
+        )
+    )
     if is_in_lines(marks, script.lines, _LONGEST):
         return True
     spoken = re.compile(line.build.spoken) if line.build.spoken else None
@@ -32,6 +43,16 @@ def is_spoken_of(name: str, script: Script) -> bool:
         return False
     kinds = [each.kind for each in mentions(script.lines, script.placed_hints)]
     return all(not _is_gpu(kind) for kind in kinds)
+
+
+def is_logged(name: str, script: Script) -> bool:
+    """Whether the build says in a log that it is the one that runs."""
+    build = ENGINES[name].command_line.build
+    return (
+        build is not None
+        and build.platform is Platform.ASCEND
+        and is_in_lines(re.compile(_PLUGIN), script.lines, _LONGEST)
+    )
 
 
 def _is_gpu(kind: str) -> bool:

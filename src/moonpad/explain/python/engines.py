@@ -137,7 +137,8 @@ class EngineOptions:
         self, program: str, table: Table, fields: Mapping[str, Value], env: Mapping[str, Word] | None = None
     ) -> None:
         words = list(_argv(program, table, fields))
-        if len(words) < 2:
+        imported = self.imports.resolved(table.call)[0].partition(".")[0] in names.PROGRAM_OF
+        if len(words) < (1 if imported and isinstance(fields.get("#0", fields.get("model")), Text) else _LEAST):
             return
         named = program_named(program)
         start = (named.start if named else "") or program

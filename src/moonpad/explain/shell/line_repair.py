@@ -15,6 +15,8 @@ from moonpad.explain.source_text import IGNORED, Problems
 
 _SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
 """A paste that doubled the ends of lines: the empty one behind a backslash would end the command."""
+_ARROWS: Final = re.compile(r"(\\[ \t]*\n)>(?=[ \t])")
+"""What a shell shows in front of a line that goes on: to another it would be a file to write to."""
 _LEAST_WORDS: Final = 6
 _LINE: Final = re.compile(r"^([ \t\0]*)(.*?)[ \t]*$", re.MULTILINE)
 _NARROWEST: Final = 60
@@ -32,6 +34,8 @@ _OPENS: Final = re.compile(
 
 def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
+    if len(_ARROWS.findall(text)) > 1:
+        text = _ARROWS.sub(lambda match: f"{match[1]} ", text)
     if len(_SPACED.findall(text)) > 2:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)

@@ -28,6 +28,12 @@ _ARROW: Final = re.compile(
     rf"^[ \t]*>[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))", re.M
 )
 """`> python -m …`, a prompt or a quotation: to a shell it would be a file to write to."""
+_BOLD: Final = re.compile(
+    rf"^[ \t]*\*\*(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))"
+    r"([^*\n]+)\*\*[ \t]*$",
+    re.MULTILINE,
+)
+"""A line of a text that is a command in bold letters."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _SIGNS: Final = re.compile(r"[@➜❯]|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
@@ -36,8 +42,11 @@ _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|cu
 
 def without_prompts(text: str) -> str:
     """Of a paste that has no fences: blanks where a prompt with a user and a host stands; the rest may be typed too."""
+    text = _BOLD.sub(lambda match: f"  {match[1]}  ", text) if "**" in text else text
     text = _ARROW.sub(lambda match: " " * len(match[0]), text) if "> " in text else text
-    return _SURE.sub(lambda match: " " * len(match[0]), text) if _SIGNS.search(text) else text
+    if not _SIGNS.search(text):
+        return text
+    return _SURE.sub(lambda match: " " * len(match[0]), text)
 
 
 def without_repeats(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:

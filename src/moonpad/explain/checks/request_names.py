@@ -1,0 +1,74 @@
+"""A request in the text that asks for another model than the server is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Script
+from moonpad.explain.programs import program_named
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_REQUEST: Final = re.compile(r"\bcurl\b.*|/v1/(?:chat/)?completions\b")
+_ASKS: Final = re.compile(r"[\"']model[\"']\s*:\s*[\"'](?P<name>[^\"'\\\n]{1,120})[\"']")
+_BELOW: Final = 25
+"""Lines of a request's body."""
+_PORT: Final = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})")
+_LORA: Final = ("--enable-lora", "--lora-modules")
+_LONGEST: Final = 2000
+_OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
+
+
+def request_names(case: Case) -> Iterator[Remark]:
+    """Of the only server in a text: engines that compare the two answer with 404."""
+    script = case.script
+    if case.base != names.EXPERTS_BY_VARIABLE or case.open_ended or case.option(*_LORA) is not None:
+        return
+    servers = [command for command in script.commands if _serves(command.program)]
+    if len(servers) != 1 or not case.first.model:
+        return
+    place = case.option("--served-model-name")
+    known = _values(place.value) if place is not None else [case.first.model.strip("'\"")]
+    if not known or any(unresolved(name) or _OPEN.search(name) for name in known):
+        return
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    for asked, line in _asked(script, case.text("--port"), max(word.end_line for word in case.commands[0].words)):
+        if asked in known or _OPEN.search(asked):
+            continue
+        wanted, called = shortened(asked, 60), shortened(known[0], 60)
+        message = f"a request (line {line}) asks for {wanted}, and the server is called {called}: it answers 404"
+        remedy = f"add --served-model-name {asked}, or ask for {shortened(known[0], 60)}"
+        at = place.index if place is not None else None
+        yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy, at=at)
+        return
+
+
+def _values(value: object) -> list[str]:
+    values = value if isinstance(value, tuple) else (value,)
+    return [text.strip("'\"") for text in values if isinstance(text, str)]
+
+
+def _serves(name: str) -> bool:
+    program = program_named(name)
+    return program is not None and program.kind in ("server", "router")
+
+
+def _asked(script: Script, port: str, behind: int) -> Iterator[tuple[str, int]]:
+    """Names that requests below the command ask for, each with its line. Another port is another server."""
+    until = 0
+    lines: Sequence[str] = script.lines
+    for number, line in enumerate(lines, 1):
+        if number <= behind:
+            continue
+        text = line[:_LONGEST]
+        if _REQUEST.search(text):
+            sent = _PORT.search(text)
+            until = number + _BELOW if sent is None or sent[1] == (port or "8000") else 0
+        if number <= until and (found := _ASKS.search(text)):
+            yield found["name"], number
+            until = 0

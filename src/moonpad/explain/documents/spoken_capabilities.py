@@ -1,0 +1,51 @@
+"""The compute capability of devices in a text that the catalogue does not have.
+
+It is told by their names, or as `SM89`, `sm_120`, `Compute Capability: 12.0`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.explain.commands import Script
+
+_LONGEST: Final = 2000
+_NAMES: Final = {
+    "7.0": r"V100",
+    "7.5": r"(?:Tesla )?T4|RTX 20[678]0(?: Ti| Super)?|2080 ?Ti",
+    "8.0": r"A100|A800|A30",
+    "8.6": r"(?:RTX ?|GeForce )?30[5-9]0(?: ?Ti)?|RTX A[456]000|A10G?|A16|A40|A6000",
+    "8.9": r"(?:RTX ?|GeForce )?40[6-9]0(?: ?(?:Ti|Super|D))?|L4|L20|L40S?|RTX 6000 Ada",
+    "9.0": r"H100|H200|H800|H20|GH200",
+    "10.0": r"B200|GB200",
+    "10.3": r"B300|GB300",
+    "12.0": r"(?:RTX ?|GeForce )?50[6-9]0(?: ?(?:Ti|D))?|RTX (?:PRO )?6000D|RTX PRO [2-6][05]00|6000D",
+    "12.1": r"GB10|DGX Spark",
+}
+"""https://developer.nvidia.com/cuda-gpus"""
+_NAMED: Final = re.compile(
+    "|".join(
+        rf"(?P<c{capability.replace('.', '_')}>(?<![\w./-])(?:{names})(?![\w]|-[0-9]))"
+        for capability, names in _NAMES.items()
+    ),
+    re.IGNORECASE,
+)
+_WRITTEN: Final = re.compile(
+    r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])",
+    re.IGNORECASE,
+)
+_TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need", re.IGNORECASE)
+
+
+def spoken_capability(script: Script) -> str:
+    """`8.9`; "" where the text names none, or several."""
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    found: set[str] = set()
+    for line in script.lines:
+        text = line[:_LONGEST]
+        for match in _NAMED.finditer(text):
+            found.add((match.lastgroup or "c")[1:].replace("_", "."))
+        if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
+            found |= {f"{match['major']}.{match['minor']}" for match in _WRITTEN.finditer(text)}
+    return found.pop() if len(found) == 1 else ""
