@@ -121,7 +121,10 @@ def load_row(name: str, plan: ServingPlan, row: dict[str, Any], before: dict[tup
 
 def step_rows(name: str, plan: ServingPlan, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     by_count: dict[int, list[tuple[float, float]]] = {}
+    users = row["load"]["concurrency"]
     for running, step_s, looked_s in steps(row["server"]):
+        if running != users:  # a prompt that is being read counts as running too
+            continue
         by_count.setdefault(running, []).append((step_s, looked_s))
     for running, found in sorted(by_count.items()):
         looked = sum(looked_s for _, looked_s in found)
