@@ -16,6 +16,7 @@ import gzip
 import json
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -57,7 +58,7 @@ def cached_share(server: list[dict[str, float]]) -> float:
 
 def steps(server: list[dict[str, float]]) -> Iterator[tuple[int, float, float]]:
     """Sequences, seconds of a step, seconds that were looked at: the counters of tokens between two samples."""
-    for one, two in zip(server, server[1:], strict=False):
+    for one, two in pairwise(server):
         same = all(one[name] == two[name] for name in ("running", "prompt_tokens", "waiting", "preemptions"))
         tokens, took = two["generation_tokens"] - one["generation_tokens"], two["at_s"] - one["at_s"]
         if same and one["running"] and not one["waiting"] and tokens > 0:
@@ -200,7 +201,10 @@ def main() -> None:
             row["measured"]["cached_share_of_prompts"],
         )  # fmt: skip
     for row in found:
-        print(*(row[name] for name in ("of", "input", "running", "measured_ms", "predicted_ms")), row["predicted_parts_ms"])
+        print(
+            *(row[name] for name in ("of", "input", "running", "measured_ms", "predicted_ms")),
+            row["predicted_parts_ms"],
+        )
 
 
 def written(name: str, document: Any) -> None:

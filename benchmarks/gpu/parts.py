@@ -77,7 +77,7 @@ def head(cost: StepCost, tokens: float, _: float) -> float:
 
 def dense(cost: StepCost, tokens: float, _: float) -> float:
     """All matrices of a layer but those of kv_b."""
-    read, compute = cost._dense  # noqa: SLF001 - its parts are what is compared
+    read, compute = cost._dense
     return float((read**2 + (compute * tokens) ** 2) ** 0.5 / cost.stage.layers)
 
 

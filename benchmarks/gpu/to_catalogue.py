@@ -12,7 +12,10 @@ from typing import Any
 
 MEASURED = Path("benchmarks/results/gpu_kernels.jsonl")
 CATALOGUE = Path("src/moonpad/catalog/data/kernels.toml")
-SOURCE = "benchmarks/results/gpu_kernels.jsonl: medians of 12 replays of a CUDA graph, inputs rotated (benchmarks/gpu/kernels.py)"
+SOURCE = (
+    "benchmarks/results/gpu_kernels.jsonl: medians of 12 replays of a CUDA graph, inputs rotated "
+    "(benchmarks/gpu/kernels.py)"
+)
 HEAD = """\
 # Written by benchmarks/gpu/to_catalogue.py from benchmarks/results/gpu_kernels.jsonl.
 # Points are [size, length, seconds]: tokens, or sequences that decode and the context of each. Experts are chosen at

@@ -32,7 +32,8 @@ def with_own_deployment(needs: Needs, name: str) -> Needs:
         needs,
         of_node={
             node: replace(
-                need, held=Held(f"{name}, which is up", pids if node in local else frozenset(), _ports(need, needs, port))
+                need,
+                held=Held(f"{name}, which is up", pids if node in local else frozenset(), _ports(need, needs, port)),
             )
             for node, need in needs.of_node.items()
         },

@@ -1,10 +1,10 @@
 """The buffers of a forward pass over all batched tokens, as the engines' code allocates them, in bytes a device.
 
 Sources: vLLM 0.11.0 to 0.32.0, `fused_marlin_moe` (`intermediate_cache13` and `intermediate_cache2`), and the profile
-run of MLA, which allocates what kv_b makes of a whole workspace of prefill (`chunked_prefill_workspace_size`). In 0.26.0
-a manager keeps the two buffers of the experts (`workspace_shapes` of Marlin and Triton, `v1/worker/workspace.py`), so
-that they and those of attention add up: starts on an H200 had 2.6, 4.21 and 11.41 GiB where this counts 2.44, 4.19 and
-10.75 (benchmarks/results/gpu_memory.json).
+run of MLA, which allocates what kv_b makes of a whole workspace of prefill (`chunked_prefill_workspace_size`). In
+0.26.0 a manager keeps the two buffers of the experts (`workspace_shapes` of Marlin and Triton, `v1/worker/workspace.py`):
+they and those of attention add up. Three starts on an H200 had 2.6, 4.21 and 11.41 GiB where this counts 2.44, 4.19
+and 10.75 (benchmarks/results/gpu_memory.json).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CONTEXTS_IN_WORKSPACE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Activations:
-    """`streams` live throughout; of `experts` and `attention` the larger counts, or both where the engine keeps what the
-    experts used."""
+    """`streams` live throughout; of `experts` and `attention` the larger counts, or both where the engine keeps what
+    the experts used."""
 
     streams: int
     experts: int
