@@ -1,6 +1,6 @@
 """What was planned and predicted for the GPU beside what was measured, of the rows that `keep` wrote.
 
-    python -m benchmarks.gpu.compare     # writes benchmarks/results/gpu_{loads,memory,verify}.json
+    python -m benchmarks.gpu.compare     # writes benchmarks/results/gpu_{loads,memory,verify}.json, and docs/predict.md
 
 The checkpoints have dummy weights and a tokenizer of 1,024 entries, so that most tokens of an answer have no text: the
 client saw no times of tokens, and none are compared. What is compared is the whole time of each request, which always
@@ -15,6 +15,7 @@ import argparse
 import gzip
 import json
 import math
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,7 @@ from moonpad.predict import Lengths, ServingPlan, Workload, constants_for, predi
 from moonpad.predict.cost import PARTS, StepCost
 from moonpad.values.estimate import Estimate
 
+DOCS = Path("docs/predict.md")
 RESULTS = Path(__file__).parents[1] / "results"
 HEAD = {"device": "NVIDIA H200", "engine": "vLLM 0.26.0", "torch": "2.11.0+cu130", "driver": "580.159.04"}
 NAMES = ("rank", "slice", "open", "eager", "tiny")
@@ -98,7 +100,7 @@ def load_row(name: str, plan: ServingPlan, row: dict[str, Any], before: dict[tup
     }
     result: dict[str, Any] = {"of": name, "input": inputs, "output": outputs, "users": users, "rate_per_s": rate}
     result |= {"measured": measured}
-    if (first := before.get((name, inputs, outputs, users))) is not None:
+    if (first := before.get(("slice" if name == "open" else name, inputs, outputs, users))) is not None:
         ttft, tpot = first["ttft_s"], first["tpot_s"]
         value = ttft["value"] + (outputs - 1) * tpot["value"]
         ends = [
@@ -176,6 +178,58 @@ def memory_rows(known: dict[str, ServingPlan]) -> Iterator[dict[str, Any]]:
         }
 
 
+def summary_of(loads: list[dict[str, Any]]) -> dict[str, Any]:
+    """By what ran: loads, those within the range, and measured over predicted: the least, the median, the most."""
+    found = {}
+    for name in DUMMY:
+        own = [row for row in loads if row["of"] == name]
+        ratios = [row["measured_over_predicted"] for row in own]
+        inside = sum(row["within_the_range"] for row in own)
+        found[name] = {
+            "loads": len(own),
+            "within": inside,
+            "ratios": [min(ratios), rounded(median(ratios)), max(ratios)],
+        }
+    return found
+
+
+def table(loads: list[dict[str, Any]]) -> str:
+    lines = [
+        "| what | prompt | users or rate | of the prompts cached | whole request, s | predicted, s | ratio |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in loads:
+        value, low, high = row["predicted_with_this_cached_share"]["e2el_p50_s"]
+        measured = row["measured"]
+        load = row["users"] or f"{row['rate_per_s']:.1f}/s"
+        lines.append(
+            f"| {row['of']} | {row['input']:,} | {load} | {measured['cached_share_of_prompts']:.0%} "
+            f"| {measured['e2el_p50_s']:.2f} | {value:.2f} ({low:.2f} to {high:.2f}) "
+            f"| {row['measured_over_predicted']:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def step_table(found: list[dict[str, Any]]) -> str:
+    lines = [
+        "| what | prompt | sequences | step, ms | predicted, ms | ratio |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {row['of']} | {row['input']:,} | {row['running']} | {row['measured_ms']:.2f} | {row['predicted_ms']:.2f} "
+        f"| {row['measured_over_predicted']:.2f} |"
+        for row in found
+    ]
+    return "\n".join(lines)
+
+
+def into_docs(name: str, text: str) -> None:
+    """Between its two marks."""
+    pattern = re.compile(rf"<!-- {name} -->.*?<!-- end of {name} -->", re.DOTALL)
+    block = f"<!-- {name} -->\n\n{text}\n\n<!-- end of {name} -->"
+    DOCS.write_text(pattern.sub(lambda _: block, DOCS.read_text()))
+
+
 def verify_document() -> dict[str, Any]:
     verdict = next(row["verdict"] for row in rows("tiny") if "verdict" in row)
     return HEAD | {"model": "kimi-k2-tiny", "verdict": verdict}
@@ -191,20 +245,12 @@ def main() -> None:
                 if "bench" in row:
                     loads.append(load_row(name, known[name], row, before))
                     found += step_rows(name, known[name], row)
-        written("gpu_loads.json", HEAD | {"loads": loads, "steps": found})
+        written("gpu_loads.json", HEAD | {"summary": summary_of(loads), "loads": loads, "steps": found})
         written("gpu_memory.json", HEAD | {"starts": list(memory_rows(known))})
     written("gpu_verify.json", verify_document())
-    for row in loads:
-        print(
-            row["of"], row["input"], row["users"] or f"{row['rate_per_s']}/s", row["measured"]["e2el_p50_s"],
-            row["predicted_with_this_cached_share"]["e2el_p50_s"], row["measured_over_predicted"],
-            row["measured"]["cached_share_of_prompts"],
-        )  # fmt: skip
-    for row in found:
-        print(
-            *(row[name] for name in ("of", "input", "running", "measured_ms", "predicted_ms")),
-            row["predicted_parts_ms"],
-        )
+    into_docs("gpu loads", table(loads))
+    into_docs("gpu steps", step_table(found))
+    print(table(loads), step_table(found), json.dumps(summary_of(loads)), sep="\n\n")
 
 
 def written(name: str, document: Any) -> None:

@@ -5,8 +5,8 @@ Skipped where there is no GPU, or where `MOONPAD_LIVE_PYTHON` does not name the 
     MOONPAD_LIVE_PYTHON=/opt/vllm/bin/python python -m pytest tests/live
 
 This module itself has not run on a GPU yet. Its steps have: benchmarks/gpu/deployment.py took them on one H200 with
-vLLM 0.26.0 on 2026-11-26 (benchmarks/results/gpu_memory.json, gpu_verify.json). There the planned range did not hold the
-measured tokens, and the memory model was mended with that start; three of 53 probes of verify failed
+vLLM 0.26.0 on 2026-11-26 (benchmarks/results/gpu_memory.json, gpu_verify.json). There the planned range did not hold
+the measured tokens, and the memory model was mended with that start; three of 53 probes of verify failed
 (docs/engine-findings.md), so that here verify has to judge, not to pass.
 """
 

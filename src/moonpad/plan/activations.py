@@ -2,7 +2,7 @@
 
 Sources: vLLM 0.11.0 to 0.32.0, `fused_marlin_moe` (`intermediate_cache13` and `intermediate_cache2`), and the profile
 run of MLA, which allocates what kv_b makes of a whole workspace of prefill (`chunked_prefill_workspace_size`). In
-0.26.0 a manager keeps the two buffers of the experts (`workspace_shapes` of Marlin and Triton, `v1/worker/workspace.py`):
+0.26.0 a manager keeps the two buffers of the experts (`workspace_shapes` of Marlin and Triton, v1/worker/workspace.py):
 they and those of attention add up. Three starts on an H200 had 2.6, 4.21 and 11.41 GiB where this counts 2.44, 4.19
 and 10.75 (benchmarks/results/gpu_memory.json).
 """
