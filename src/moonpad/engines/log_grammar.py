@@ -200,16 +200,16 @@ class NamedCause:
         return not self.mild and not self.cause.weak
 
 
-def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause | None:
+def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: bool = False) -> NamedCause | None:
     """The first line that names a cause; failing that the first that names what follows from one too; then the same of
-    warnings. Of a symptom alone None."""
+    warnings. Of a symptom alone None, unless `symptoms` are causes too."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
         if not (text := plain(raw)) or _PASSED_OVER.search(text):
             continue
         for cause in causes:
             rank = 2 * cause.weak
-            if cause.symptom or rank in best or (match := cause.pattern.search(text)) is None:
+            if (cause.symptom and not symptoms) or rank in best or (match := cause.pattern.search(text)) is None:
                 continue
             mild = is_mild(text)
             rank += 3 * mild
@@ -227,7 +227,7 @@ def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
     above.", so the last line is never the answer.
     """
     kept = worth_a_look(list(lines))
-    named = first_cause(grammar.all_causes, kept)
+    named = first_cause(grammar.all_causes, kept, symptoms=True)
     if named is not None and not named.mild:
         return failure_at(named.cause, named.match)
     for raw in kept:
