@@ -41,7 +41,7 @@ PLANS = {
     "slice int4": ("slice", "int4"),
 }
 EXPERTS, ATTENTION = 0, 2
-SHOWN = (1, 16, 64, 256, 1024, 8192)
+SHOWN = (1, 64, 256, 8192)
 Time = Callable[[StepCost, float, float], float]
 
 
@@ -155,7 +155,7 @@ def figure(value: float) -> float:
 def table(found: list[dict[str, Any]]) -> str:
     lines = ["| part | size | predicted, µs | measured, µs | ratio |", "|---|---|---:|---:|---:|"]
     for row in found:
-        lengths = (1024, 32768) if row["size"] in (1, 16, 64, 256) else ()
+        lengths = (1024, 32768) if row["size"] in (1, 64) else ()
         if row["size"] in SHOWN and (row["length"] in lengths or not row["length"]):
             size = f"{row['size']:,}" + (f" × {row['length']:,}" if row["length"] else "")
             low, high = row["range_us"]
