@@ -13,6 +13,7 @@ from moonpad.checkpoints.read import read_checkpoint
 from moonpad.engines import ENGINES
 from moonpad.plan.memory import memory_of
 from moonpad.predict import ServingPlan
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
 
@@ -40,7 +41,7 @@ def plans() -> Iterator[dict[str, ServingPlan]]:
         yield {name: _plan(checkpoints, name) for name in SETTINGS}
 
 
-def _plan(checkpoints: dict[str, object], name: str) -> ServingPlan:
+def _plan(checkpoints: dict[str, Checkpoint], name: str) -> ServingPlan:
     checkpoint = checkpoints[name if name in checkpoints else "slice"]
     configuration = Configuration(
         checkpoint, parse_cluster(DEVICE), ENGINES["vllm"].facts, RELEASE, Layout(), Settings(**SETTINGS[name])
