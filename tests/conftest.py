@@ -36,6 +36,7 @@ settings.load_profile("moonpad")
 SERIAL = {
     "tests/e2e": "the real engine uses every core",
     "tests/engines": "the parsers of the real engines use gigabytes",
+    "tests/live": "the real engine uses the GPU",
     "tests/browser": "one browser for all its pages",
     "tests/faults/test_bench_honesty.py": "measures the client's own delay",
     "tests/unit/load/test_client_error.py": "measures the client's own delay",

@@ -95,3 +95,22 @@ def test_a_stranger_is_not_our_engine(moonpad: Moonpad, fake_spec: Path, free_po
     assert not events_of(moonpad, "ready"), "the stranger's answer was taken for ours"
     assert up.returncode == 4, errors
     assert names_us(errors, free_port), errors
+
+
+def test_doctor_knows_the_specs_own_deployment(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
+    """While it is up its port is a note; once it is down and the port another's, an error."""
+
+    def port_findings() -> list[dict[str, str]]:
+        document = json.loads(moonpad("doctor", str(fake_spec), "--json").stdout)
+        return [finding for finding in document["hosts"][0]["findings"] if finding["code"] == "port-taken"]
+
+    assert moonpad("up", str(fake_spec)).code == 0
+    try:
+        (held,) = port_findings()
+    finally:
+        assert moonpad("down", str(fake_spec)).code == 0
+    assert held["severity"] == "note"
+    assert "which is up" in held["message"]
+    with taken(free_port):
+        (lost,) = port_findings()
+    assert lost["severity"] == "error"

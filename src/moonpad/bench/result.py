@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import moonpad
+from moonpad.bench.cached_prompts import cached_prompts
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.metrics import Metrics
 from moonpad.bench.run_header import RunPlan
@@ -180,6 +181,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         },
         **_milliseconds("queued", metrics.queued_s),
         "server": result.server.as_json(),
+        "cached_prompts": cached_prompts(config, result.server),
         "devices": result.devices.as_json(),
         "planned": {figure.name: figure.as_json() for figure in result.plan.planned},
     }

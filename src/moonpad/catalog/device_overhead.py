@@ -79,6 +79,8 @@ class Overhead(Since):
     """More with a draft and decode context parallelism."""
     expert_chunk_tokens: int = 0
     """Fused experts take so many tokens at once, but those of Marlin (INT4) take all; 0: all."""
+    kept_workspaces: bool = False
+    """Both buffers of the fused experts stay allocated while attention works."""
     default_spread_bytes: Amount = 0
     """Either way, where the engine chose the memory fraction itself."""
 

@@ -106,6 +106,7 @@ def _needs(spec: Path | None, only: tuple[str, ...]) -> Needs:
     from moonpad.doctor.examine import Host
     from moonpad.doctor.need import Need
     from moonpad.doctor.needs import Needs, needs_of, nothing_needed
+    from moonpad.doctor.own_deployment import with_own_deployment
     from moonpad.run.ssh_hosts import SshHost
     from moonpad.spec.loader import load_spec
 
@@ -114,7 +115,8 @@ def _needs(spec: Path | None, only: tuple[str, ...]) -> Needs:
             return nothing_needed()
         hosts = tuple(Host(name, ssh=SshHost(name, name)) for name in only)
         return Needs(hosts, {name: Need() for name in only})
-    needs = needs_of(load_spec(spec))
+    loaded = load_spec(spec)
+    needs = with_own_deployment(needs_of(loaded), loaded.spec.name)
     nodes = [host.node for host in needs.hosts]
     if unknown := [name for name in only if name not in nodes]:
         raise UsageError(f"{spec} has no {unknown[0]}: its hosts are {', '.join(nodes)}", remedy="name one of these")

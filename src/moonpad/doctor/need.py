@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,6 +10,21 @@ from moonpad.values.platform import Platform
 
 SHARED: Final = "/dev/shm"  # noqa: S108 - its size is looked at
 """Where the ranks of one host exchange data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the spec's own deployment holds while it is up. `pids` are those of its processes on this host; empty where
+    they are not known, as in a container or on another host."""
+
+    by: str
+    """As k2-slice, which is up."""
+    pids: frozenset[int] = frozenset()
+    ports: frozenset[int] = frozenset()
+
+    def all_of(self, pids: Iterable[int]) -> bool:
+        """Whether no other process is among them, as far as it is known."""
+        return not self.pids or self.pids.issuperset(pids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +54,7 @@ class Need:
     """Of this host, as the spec has it."""
     names: tuple[str, ...] = ()
     """Host names that have to resolve here."""
+    held: Held | None = None
 
     @property
     def engine_files(self) -> tuple[str, ...]:

@@ -200,16 +200,16 @@ class NamedCause:
         return not self.mild and not self.cause.weak
 
 
-def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause | None:
+def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: bool = False) -> NamedCause | None:
     """The first line that names a cause; failing that the first that names what follows from one too; then the same of
-    warnings. Of a symptom alone None."""
+    warnings. Of a symptom alone None, unless `symptoms` are causes too."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
         if not (text := plain(raw)) or _PASSED_OVER.search(text):
             continue
         for cause in causes:
             rank = 2 * cause.weak
-            if cause.symptom or rank in best or (match := cause.pattern.search(text)) is None:
+            if (cause.symptom and not symptoms) or rank in best or (match := cause.pattern.search(text)) is None:
                 continue
             mild = is_mild(text)
             rank += 3 * mild
@@ -221,27 +221,22 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str]) -> NamedCause
 
 def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
     """The first line that names a known cause, before those that only follow from one; failing both, the first
-    exception that is not a generic one.
+    exception that is not a generic one; a warning that names a cause only where nothing else does.
 
     An engine that cannot start ends its log with a sentence like "Engine core initialization failed. See root cause
     above.", so the last line is never the answer.
     """
-    first_exception: Failure | None = None
-    weak: Failure | None = None
-    causes = grammar.all_causes
-    for raw in worth_a_look(list(lines)):
-        if not (text := plain(raw)):
-            continue
-        for cause in causes:
-            if (weak is None or not cause.weak) and (match := cause.pattern.search(text)):
-                if not cause.weak:
-                    return failure_at(cause, match)
-                weak = failure_at(cause, match)
-        if first_exception is None and (match := EXCEPTION.search(text)):
+    kept = worth_a_look(list(lines))
+    named = first_cause(grammar.all_causes, kept, symptoms=True)
+    if named is not None and not named.mild:
+        return failure_at(named.cause, named.match)
+    for raw in kept:
+        text = plain(raw)
+        if text and not is_mild(text) and (match := EXCEPTION.search(text)):
             error = match["error"]
             if not any(generic in error for generic in grammar.generic):
-                first_exception = Failure(error, "", text)
-    return weak or first_exception
+                return Failure(error, "", text)
+    return None if named is None else failure_at(named.cause, named.match)
 
 
 def failure_at(cause: CauseLine, match: re.Match[str]) -> Failure:

@@ -1,7 +1,10 @@
 """The buffers of a forward pass over all batched tokens, as the engines' code allocates them, in bytes a device.
 
 Sources: vLLM 0.11.0 to 0.32.0, `fused_marlin_moe` (`intermediate_cache13` and `intermediate_cache2`), and the profile
-run of MLA, which allocates what kv_b makes of a whole workspace of prefill (`chunked_prefill_workspace_size`).
+run of MLA, which allocates what kv_b makes of a whole workspace of prefill (`chunked_prefill_workspace_size`). In
+0.26.0 a manager keeps the two buffers of the experts (`workspace_shapes` of Marlin and Triton, v1/worker/workspace.py):
+they and those of attention add up. Three starts on an H200 had 2.6, 4.21 and 11.41 GiB where this counts 2.44, 4.19
+and 10.75 (benchmarks/results/gpu_memory.json).
 """
 
 from __future__ import annotations
@@ -24,15 +27,18 @@ CONTEXTS_IN_WORKSPACE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Activations:
-    """`streams` live throughout; of `experts` and `attention` the larger counts."""
+    """`streams` live throughout; of `experts` and `attention` the larger counts, or both where the engine keeps what
+    the experts used."""
 
     streams: int
     experts: int
     attention: int
+    kept: bool = False
 
     @property
     def peak(self) -> int:
-        return self.streams + max(self.experts, self.attention)
+        both = self.experts + self.attention
+        return self.streams + (both if self.kept else max(self.experts, self.attention))
 
 
 def activations_of(configuration: Configuration, limits: Limits) -> Activations:
@@ -43,6 +49,7 @@ def activations_of(configuration: Configuration, limits: Limits) -> Activations:
         streams=STREAMS * tokens * architecture.hidden * _BF16_BYTES,
         experts=_experts(configuration, tokens),
         attention=_attention(configuration, limits),
+        kept=_kept(configuration),
     )
 
 
@@ -56,7 +63,8 @@ def _of_one_rank(configuration: Configuration, limits: Limits) -> Limits:
 
 
 def _experts(configuration: Configuration, tokens: int) -> int:
-    """For each token and expert that it goes to: the wider of gate and up together and the output, and their product.
+    """For each token and expert that it goes to: the wider of gate and up together and the output, and their product,
+    in newer releases at least as wide as the output too.
 
     Where the experts are shared over data-parallel ranks, the tokens of all of them are gathered, and the outputs too.
     """
@@ -65,13 +73,21 @@ def _experts(configuration: Configuration, tokens: int) -> int:
     gathered = tokens * layout.dp if engine.gathers_tokens and engine.shares_experts else tokens
     inner = -(-architecture.moe_intermediate // configuration.expert_slices)
     hidden = architecture.expert_hidden or architecture.hidden
-    width = max(2 * inner, hidden) + inner
-    chunk = overhead_of(engine.name, configuration.version).expert_chunk_tokens
+    row = overhead_of(engine.name, configuration.version)
+    width = max(2 * inner, hidden) + (max(inner, hidden) if _kept(configuration) else inner)
+    chunk = row.expert_chunk_tokens
     at_once = min(gathered, chunk) if chunk and configuration.scheme != MARLIN else gathered
     held = at_once * architecture.experts_per_token * width
     if gathered > tokens:
         held += 2 * gathered * hidden
     return held * _BF16_BYTES
+
+
+def _kept(configuration: Configuration) -> bool:
+    """Where tokens of data-parallel ranks are gathered, no start was measured since, and the one before speaks against
+    twice the buffers (facts-05 in benchmarks/memory)."""
+    row = overhead_of(configuration.engine.name, configuration.version)
+    return row.kept_workspaces and configuration.layout.dp == 1
 
 
 def _attention(configuration: Configuration, limits: Limits) -> int:

@@ -150,6 +150,8 @@ def warnings(document: Mapping[str, Any], *, killed: bool = False) -> Rows:
     if failed := number_at(document, "failed"):
         sent = failed + (number_at(document, "completed") or 0)
         rows.append(("fail", f"{failed:,.0f} of {sent:,.0f} requests failed; no latency or throughput includes them"))
+    if isinstance(cached := value_at(document, "moonpad", "cached_prompts", "warning"), str):
+        rows.append(("fail", cached))
     return rows
 
 

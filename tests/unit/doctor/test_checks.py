@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from moonpad.doctor.checks import findings_of
-from moonpad.doctor.need import Need
+from moonpad.doctor.need import Held, Need
 from moonpad.doctor.survey import Survey
 from moonpad.store.paths import state_home
 from moonpad.values.finding import Code, Finding, Severity
@@ -204,6 +204,30 @@ WRONG: dict[str, tuple[Change, Severity, Code, tuple[str, ...]]] = {
         setting("Address already in use", "ports", "8000"), Severity.ERROR, Code.PORT_TAKEN, ("8000", "api of engine"),
     ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pids", "own", "codes"),
+    [
+        ((777,), (777, 778), set()),
+        ((777, 900), (777,), {Code.MEMORY_LOW, Code.DEVICE_TROUBLE}),
+        ((777,), (), set()),  # a container's processes are not seen from here
+    ],
+)
+def test_what_the_specs_own_deployment_holds_is_no_fault(
+    host: Survey, pids: tuple[int, ...], own: tuple[int, ...], codes: set[Code]
+) -> None:
+    full = "".join(f"GPU-0000, {pid}, 70000\n" for pid in pids)
+    busy = GPUS.replace("143771, 1,", "143771, 130000,")
+    assert busy != GPUS
+    commands = {**host.answer["commands"], "nvidia": printed(busy), "nvidia processes": printed(full)}
+    answer = {**host.answer, "commands": commands, "ports": {**host.answer["ports"], "8000": "Address already in use"}}
+    up = replace(host, answer=answer)
+    assert {each.code for each in found(up)} >= {Code.MEMORY_LOW, Code.PORT_TAKEN, Code.DEVICE_TROUBLE}
+    held = replace(NEED, held=Held("k2, which is up", frozenset(own), frozenset({8000})))
+    assert {each.code for each in found(up, held)} == codes
+    notes = [each for of in findings_of(up, held).values() for each in of if each.severity is Severity.NOTE]
+    assert any(each.code is Code.PORT_TAKEN and "held by k2, which is up" in each.message for each in notes)
 
 
 def on(host: Survey, tool: str, output: str, **files: str) -> Survey:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from moonpad.catalog.known_failures import FILES, known_failures
 from moonpad.catalog.toml_rows import rows
+from moonpad.doctor.log_cause import read_log
 from moonpad.engines import ENGINES
 from moonpad.engines.log_grammar import first_failure
 
@@ -118,3 +121,35 @@ def test_talk_about_a_failure_is_none(text: str) -> None:
 def test_sources_are_named() -> None:
     of_engines = {key for key, _ in rows(FILES[0], "failures")}
     assert all(row.provenance.source.startswith("https://") for row in known_failures() if row.key in of_engines)
+
+
+ULIMIT: Final = (
+    "(APIServer pid=1090) WARNING 11-26 05:50:15 [system_utils.py:299] Found ulimit of 20000 and failed to automatically "
+    "increase with error current limit exceeds maximum limit. This can cause fd limit errors like "
+    "`OSError: [Errno 24] Too many open files`. Consider increasing with ulimit -n"
+)
+"""vLLM 0.26.0 as it starts, on a machine where nothing comes of it."""
+
+
+def test_a_warning_of_open_files_names_no_cause() -> None:
+    grammar = ENGINES["vllm"].log
+    assert first_failure(grammar, [ULIMIT]) is None
+    assert read_log(ULIMIT).key == ""
+    other = "(EngineCore pid=1171) AttributeError: module 'bar' has no attribute 'baz'"
+    found = first_failure(grammar, [ULIMIT, other])
+    assert found is not None
+    assert "baz" in found.line
+    reached = first_failure(grammar, [ULIMIT, "OSError: [Errno 24] Too many open files: '/dev/shm/x'"])
+    assert reached is not None
+    assert reached.message == "the limit of open files is reached"
+
+
+def test_a_warning_comes_after_an_error() -> None:
+    """A start on an H200 without FlashInfer."""
+    error = (
+        "(EngineCore pid=1171) ERROR 11-26 05:50:31 [core.py:1330] ModuleNotFoundError: No module named 'flashinfer'"
+    )
+    found = first_failure(ENGINES["vllm"].log, [ULIMIT, error])
+    assert found is not None
+    assert "flashinfer" in found.message
+    assert "flashinfer" in read_log(f"{ULIMIT}\n{error}").message

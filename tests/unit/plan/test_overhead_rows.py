@@ -167,7 +167,8 @@ def test_what_is_not_chunked_is_still_a_number() -> None:
     [
         ("0.11.0", "int4", Platform.CUDA, "0"),
         ("0.19.0", "nvfp4", Platform.CUDA, "0.12"),
-        ("", "int4", Platform.CUDA, "0.12"),
+        ("0.25.1", "int4", Platform.CUDA, "0.12"),
+        ("", "int4", Platform.CUDA, "0.26"),
         ("0.11.0", "fp8", Platform.CUDA, "0"),
         ("0.16.0", "fp8", Platform.CUDA, "0.11.1.dev0"),
         ("0.20.1", "fp8", Platform.CUDA, "0.17"),

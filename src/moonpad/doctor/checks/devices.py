@@ -53,16 +53,26 @@ def sound(survey: Survey, need: Need) -> Iterator[Finding]:
         return
     wanted = requirement_of(need.engine, str(need.platform or ""), need.version)
     cuda = int(wanted.cuda) if wanted and wanted.cuda else OLDEST_CUDA
-    yield from device_findings(facts, need.devices, cuda)
+    held = need.held if need.held is not None and need.held.all_of(_pids(survey)) else None
+    for finding in device_findings(facts, need.devices, cuda):
+        if held is None or finding.code is not Code.MEMORY_LOW:
+            yield finding
+        else:
+            yield note(Code.MEMORY_LOW, finding.where, f"{finding.message}: held by {held.by}")
+
+
+def _pids(survey: Survey) -> list[int]:
+    """Of the processes on NVIDIA's devices."""
+    text = survey.output("nvidia processes")
+    lines = [] if isinstance(text, Unknown) else text.splitlines()
+    return [int(pid) for line in lines if (pid := [*line.split(","), ""][1].strip()).isdigit()]
 
 
 def whose(survey: Survey, need: Need) -> Iterator[Finding]:
-    """The processes on NVIDIA's devices, by their owners."""
-    text = survey.output("nvidia processes")
-    if isinstance(text, Unknown):
-        return
-    pids = [pid for line in text.splitlines() if (pid := [*line.split(","), ""][1].strip()).isdigit()]
-    if not pids:
+    """The processes on NVIDIA's devices, by their owners; those of the spec's own deployment left out."""
+    own = need.held.pids if need.held is not None else frozenset()
+    pids = [str(pid) for pid in _pids(survey) if pid not in own]
+    if not pids or (need.held is not None and not own):
         return
     owners = survey.output("owners")
     known = {}

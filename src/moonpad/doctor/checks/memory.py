@@ -30,6 +30,9 @@ def ram(survey: Survey, need: Need) -> Iterator[Finding]:
         yield unknown("memory", "the RAM", memory)
     elif need.memory_bytes > memory.available_bytes:
         message = f"{gib(need.memory_bytes)} of RAM is needed at the peak, {gib(memory.available_bytes)} is available"
+        if need.held is not None:
+            yield note(Code.MEMORY_LOW, "memory", f"{message} beside {need.held.by}")
+            return
         yield error(Code.MEMORY_LOW, "memory", message, "free memory on this host")
 
 

@@ -116,6 +116,9 @@ def ports(survey: Survey, need: Need) -> Iterator[Finding]:
     for number, why in survey.answer["ports"].items():
         if why:
             what = need.ports.get(int(number), "a port of the run")
+            if need.held is not None and int(number) in need.held.ports:
+                yield note(Code.PORT_TAKEN, f"port {number}", f"port {number} ({what}) is held by {need.held.by}")
+                continue
             message = f"port {number} ({what}) cannot be had: {why}"
             yield error(Code.PORT_TAKEN, f"port {number}", message, f"ss -ltnp 'sport = :{number}' shows who has it")
 
