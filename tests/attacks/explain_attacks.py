@@ -23,6 +23,8 @@ ATTACKS: Final[dict[str, Callable[[], str]]] = {
     "a long number": lambda: "vllm serve m --max-num-seqs " + "9" * 900_000,
     "a long list of hosts": lambda: "mpirun -H " + "a:8," * 200_000 + " trtllm-serve m",
     "a long cluster of switches": lambda: "docker run -" + "i" * 900_000 + " image vllm serve m",
+    "a word of braces": lambda: "echo a" + "{1..999999}" * 80_000,
+    "an open list with a comment": lambda: '["--a", # ' + "x /y " * 150_000,
     "a line of words": lambda: "vllm serve " + "a " * 450_000,
     "a line of switches": lambda: "docker run " + "-itdP " * 150_000 + " image vllm serve m",
     "a line of unknown flags": lambda: "vllm serve m " + numbered("--max-num-seqzN 1 ", 5_000),

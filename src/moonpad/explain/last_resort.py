@@ -65,7 +65,8 @@ _NAMED: Final = re.compile(
 )
 """`args: --tensor-parallel-size 8 --port 8000 …`, `--framework-args "--model-path m …"`, `ENV LLAMA_ARGS="-c 8 …"`."""
 _LIST: Final = re.compile(
-    r"\[(?=\s*(?:(?:#|//)[^\n]*\n\s*)*[\"'])(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?:#|//)[^\n]*|[^\[\]\"'#/]|/(?!/)){10,6000}\]"
+    r"\[(?=\s*+(?:(?:#|//)[^\n]*+\n\s*+)*+[\"'])"
+    r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|(?:#|//)[^\n]*+|[^\[\]\"'#/]|/(?!/)){10,6000}+\]"
 )
 """A list of words as JSON, Python or Terraform has it: strings, and between them expressions and comments."""
 _ITEM: Final = re.compile(
@@ -79,8 +80,10 @@ _KEYED: Final = re.compile(
 """A command line as a value of YAML."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
 _SPOKEN: Final = re.compile(
-    rf"(?<![\w-])(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? -m )?(?:\S*/)?(?:{SPEAKING.pattern})"
+    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+){{0,20}}(?:python3? -m )?"
+    rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
 )
+"""Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
 
 
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from moonpad.facts.memory import memory
 from moonpad.facts.ports import owner_of_port
 from moonpad.facts.probe import Unknown
 from moonpad.render.proxy import PROGRAM, front_of
-from moonpad.store.paths import state_home
+from moonpad.run.keeper.locks import read_holder
+from moonpad.store.paths import port_claim, state_home
 from moonpad.values.deployment import Deployment
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.host_facts import LOG_BYTES
@@ -47,7 +49,21 @@ def _port(number: int) -> Iterator[Finding]:
     owner = owner_of_port(number)
     if owner is not None:
         remedy = "stop that process, or set another [endpoint] port"
-        yield Finding(Severity.ERROR, Code.PORT_TAKEN, "endpoint.port", f"port {number} is taken by {owner}", remedy)
+        message = f"port {number} is taken by {owner}{_claim(number)}"
+        yield Finding(Severity.ERROR, Code.PORT_TAKEN, "endpoint.port", message, remedy)
+
+
+def _claim(number: int) -> str:
+    """Whose run has claimed the port, where the claim is held: a run that ended may have left its file."""
+    path = port_claim(number)
+    try:
+        inode, locks = path.stat().st_ino, Path("/proc/locks").read_text()
+    except OSError:
+        return ""
+    holder = read_holder(str(path))
+    if not holder or not re.search(rf":{inode}\s", locks):
+        return ""
+    return f", of {holder.get('run')}, started by {holder.get('user')} on {holder.get('host')} since {holder.get('at')}"
 
 
 def check_memory(name: str, needed: int) -> Iterator[Finding]:
