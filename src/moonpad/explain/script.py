@@ -226,7 +226,9 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
         return
     if "#SBATCH" in text:
         shell.scope.variables.update(slurm_variables(text, block.start, state))
-    shell.scope.variables.update(search_space_variables(state.text))
+    if state.search_space is None:  # once for all blocks: a text may have a hundred thousand of them
+        state.search_space = search_space_variables(state.text)
+    shell.scope.variables.update(state.search_space)
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.

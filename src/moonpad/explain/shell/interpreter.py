@@ -75,6 +75,8 @@ class ScriptState:
     branches themselves, so that no other ones get that identity."""
     intro: str | None = None
     """The line above the block in a document, where it ends with a colon."""
+    search_space: dict[str, Word] | None = None
+    """What a table of benchmarks in the text gives its scripts, once it was looked for."""
 
     def __post_init__(self) -> None:
         self.problems = Problems(self.text)
