@@ -24,7 +24,7 @@ PREDICTED = frozenset({"random"})
 
 
 def predictor_of(spec: Path) -> Callable[[BenchConfig], tuple[Planned, ...]]:
-    """Nothing is expected where the spec cannot be planned here: that is no reason not to measure."""
+    """What a load is expected to show: nothing where the spec cannot be planned on this machine."""
 
     def nothing(config: BenchConfig) -> tuple[Planned, ...]:
         return ()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from moonpad.bench.config import Slo
+from moonpad.cli.durations import duration_s
 from moonpad.cli.interrupts import terminated_as_interrupted
 from moonpad.cli.load_options import read_load
 from moonpad.cli.output import busy, emit, next_command, note, out
@@ -20,7 +21,6 @@ from moonpad.report.tune_page import tune_page
 from moonpad.report.tune_table import tune_details, tune_table
 from moonpad.run.launch import refuse_other_systems
 from moonpad.spec.loader import LoadedSpec, load_spec
-from moonpad.spec.safe_text import parse_duration
 from moonpad.store.atomic_files import replace_as_is, replace_text
 from moonpad.tune.answers import Answers
 from moonpad.tune.journal import TuneFolder, tunes_folder
@@ -175,10 +175,7 @@ def _refuse_to_overwrite(path: Path) -> None:
 
 
 def _budget(text: str) -> float:
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--budget: {error}", remedy="--budget 60m") from None
+    seconds = duration_s("--budget", text, "60m")
     if seconds < LEAST_BUDGET_S:
         raise UsageError(f"--budget {text}: nothing can be measured in that", remedy="--budget 60m")
     return seconds

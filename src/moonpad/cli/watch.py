@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from moonpad.cli.durations import duration_s
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import Json, emit_json, emit_json_line, err, note, out
-from moonpad.spec.safe_text import parse_duration, shorten
+from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import MoonpadError, PreflightRefused, UsageError
 
 if TYPE_CHECKING:
@@ -96,10 +97,7 @@ def watch(
 
 
 def _seconds(every: str) -> float:
-    try:
-        seconds = parse_duration(every)
-    except ValueError as error:
-        raise UsageError(f"--every: {error}", remedy="--every 2s") from None
+    seconds = duration_s("--every", every, "2s")
     if seconds < LEAST_S:
         raise UsageError(f"--every must be at least {LEAST_S} s, {every} was given", remedy="--every 2s")
     return seconds

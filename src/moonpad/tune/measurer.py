@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Final
 
 from moonpad.bench.result import BenchResult
-from moonpad.bench.run import OnProgress
+from moonpad.bench.run import BenchProgress, OnProgress
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.run.prepare import Prepared, prepare
 from moonpad.tune.answers import Answers
@@ -92,7 +92,7 @@ class DeploymentMeasurer:
             self._calibration = result.plan.calibration
             results.append(result)
             if problem := self._failures(search, action, result):
-                return _replaced(visit, timed, start_s=start_s, load_s=load_s, problem=problem)
+                return replace(visit, seconds=round(timed.seconds, 3), start_s=start_s, load_s=load_s, problem=problem)
             if load.reached is not None:
                 worths, hopeless = [load.reached], True
                 break
@@ -104,9 +104,9 @@ class DeploymentMeasurer:
             # Behind the load: it leaves requests and caches behind, which would be measured.
             self.phase("recording its answers")
             self.answers.record(run.endpoint, timed.left_s)
-        return _replaced(
+        return replace(
             visit,
-            timed,
+            seconds=round(timed.seconds, 3),
             start_s=start_s,
             load_s=load_s,
             run_s=fmean([result.metrics.duration_s for result in results]),
@@ -136,7 +136,7 @@ class DeploymentMeasurer:
         except (PreflightRefused, LaunchFailed, ContactLost, CheckFailed) as error:
             return _with_problem(visit, error, timed)
         sentences = (*(f"{id_}: {why}" for id_, why in failed.items()), *apart)
-        return _replaced(visit, timed, answers=sentences)
+        return replace(visit, seconds=round(timed.seconds, 3), answers=sentences)
 
     @contextmanager
     def _up(self, candidate: Candidate, timed: _Timed) -> Iterator[CandidateRun]:
@@ -157,9 +157,9 @@ class DeploymentMeasurer:
         worths = [one.worth for one in search.of(DEFAULT, action.stage) if one.worth is not None]
         bound = fmean(worths) if worths and action.stage != "final" and action.candidate != DEFAULT else 0.0
 
-        def show(progress: object) -> None:
+        def show(progress: BenchProgress) -> None:
             timed.beat_at_times()
-            self.progress(progress)  # type: ignore[arg-type]
+            self.progress(progress)
 
         return BoundedLoad(config, self.subject.load.goal, bound, timed.left_s, show)
 
@@ -222,17 +222,13 @@ class _Timed:
         self.beat(self._beaten_s)
 
 
-def _replaced(visit: Visit, timed: _Timed, **values: object) -> Visit:
-    return replace(visit, seconds=round(timed.seconds, 3), **values)  # type: ignore[arg-type]
-
-
 def _with_problem(
     visit: Visit, error: PreflightRefused | LaunchFailed | ContactLost | CheckFailed, timed: _Timed
 ) -> Visit:
     findings = getattr(error, "findings", ())
     text = str(findings[0].message) if findings else error.message
     what = {LaunchFailed: "it did not start", PreflightRefused: "refused"}.get(type(error), "it failed")
-    return _replaced(visit, timed, problem=f"{what}: {' '.join(text.split())[:600]}")
+    return replace(visit, seconds=round(timed.seconds, 3), problem=f"{what}: {' '.join(text.split())[:600]}")
 
 
 def _figures(results: list[BenchResult]) -> dict[str, float]:
