@@ -83,16 +83,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if any(item.path.is_relative_to(path) for path in serial):
             item.add_marker(pytest.mark.serial)
-        if dear.match(item.nodeid):
+        if _is_dear(item.nodeid, dear):
             item.add_marker(pytest.mark.slow)
 
 
-def _dear_tests() -> re.Pattern[str]:
-    lines = (ROOT / "tests" / "dear_tests.txt").read_text().splitlines()
-    patterns = [line for line in lines if line and not line.startswith("#")]
-    # Only `*` means something: ids hold brackets, which fnmatch reads as sets.
-    wanted = [re.escape(pattern).replace(re.escape("*"), ".*") for pattern in patterns]
-    return re.compile(f"(?:{'|'.join(wanted)})" + r"\Z")
+def _dear_tests() -> dict[int, re.Pattern[str]]:
+    """The patterns of tests/dear_tests.txt by the share that `make test` runs: 4 is one in four, 0 none."""
+    patterns: dict[int, list[str]] = {}
+    for line in (ROOT / "tests" / "dear_tests.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            share = DEAR_SHARE.match(line)
+            # Only `*` means something: ids hold brackets, which fnmatch reads as sets.
+            pattern = re.escape(line[share.end() if share else 0 :]).replace(re.escape("*"), ".*")
+            patterns.setdefault(int(share["of"]) if share else 0, []).append(pattern)
+    return {share: re.compile(f"(?:{'|'.join(wanted)})" + r"\Z") for share, wanted in patterns.items()}
+
+
+DEAR_SHARE = re.compile(r"1 of (?P<of>[0-9]+) ")
+
+
+def _is_dear(nodeid: str, dear: dict[int, re.Pattern[str]]) -> bool:
+    return any(
+        pattern.match(nodeid) and (share == 0 or zlib.crc32(nodeid.encode()) % share != 0)
+        for share, pattern in dear.items()
+    )
 
 
 def _chosen(nodeid: str, seed: str) -> bool:
