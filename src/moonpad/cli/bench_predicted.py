@@ -13,7 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown
 from moonpad.predict.prediction import predict
 from moonpad.predict.serving_plan import serving_plan
-from moonpad.run.planning import plan_spec
+from moonpad.run.planning import PlannedSpec, plan_spec
 from moonpad.spec.loader import load_spec
 from moonpad.values.errors import MoonpadError
 from moonpad.values.estimate import Estimate, Planned
@@ -23,19 +23,29 @@ PREDICTED = frozenset({"random"})
 """Datasets whose lengths are known before they are sent."""
 
 
-def predictor_of(spec: Path) -> Callable[[BenchConfig], tuple[Planned, ...]]:
+Predictor = Callable[[BenchConfig], tuple[Planned, ...]]
+
+
+def predictor_of(spec: Path) -> Predictor:
     """What a load is expected to show: nothing where the spec cannot be planned on this machine."""
-
-    def nothing(config: BenchConfig) -> tuple[Planned, ...]:
-        return ()
-
     try:
-        planned = plan_spec(load_spec(spec))
-        if planned.choice is None or isinstance(planned.checkpoint, Unknown):
-            return nothing
+        return planned_predictor(plan_spec(load_spec(spec)))
+    except MoonpadError:
+        return _nothing
+
+
+def _nothing(config: BenchConfig) -> tuple[Planned, ...]:
+    return ()
+
+
+def planned_predictor(planned: PlannedSpec) -> Predictor:
+    """The same of a spec that is planned."""
+    if planned.choice is None or isinstance(planned.checkpoint, Unknown):
+        return _nothing
+    try:
         plan = serving_plan(planned.choice, planned.checkpoint, planned.cluster, ENGINES)
     except MoonpadError:
-        return nothing
+        return _nothing
     calibration = own_calibrations_of()(plan.configuration)
 
     def predicted(config: BenchConfig) -> tuple[Planned, ...]:

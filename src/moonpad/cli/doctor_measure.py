@@ -58,9 +58,9 @@ def measure_slowness(
     say("the network")
     connect_s, answer_s = _network(endpoint, unknown)
     say("one stream")
-    alone, _ = _load(endpoint, 1, 3, SHORT, SHORT, timeout_s)
+    alone = short_load(endpoint, 1, 3, timeout_s)
     say(f"{STREAMS} streams")
-    together, result = _load(endpoint, STREAMS, 2 * STREAMS, SHORT, SHORT, timeout_s)
+    together, result = _load(endpoint, short_config(STREAMS, 2 * STREAMS, timeout_s))
     after = _times(endpoint, names)
     held = held_back()
     say("a long prompt")
@@ -157,10 +157,17 @@ def _figures(looks: Sequence[EngineLoad], seconds: float) -> ServerFigures:
     )
 
 
-def _load(
-    endpoint: Endpoint, streams: int, requests: int, prompt: int, output: int, timeout_s: float | None
-) -> tuple[LoadFigures, BenchResult]:
-    config = BenchConfig(
+def short_load(endpoint: Endpoint, streams: int, requests: int, timeout_s: float | None) -> LoadFigures:
+    """What the client sees of so many short requests, after one that is not counted. Raises what `run_bench` raises."""
+    return _load(endpoint, short_config(streams, requests, timeout_s))[0]
+
+
+def short_config(streams: int, requests: int, timeout_s: float | None) -> BenchConfig:
+    return _config(streams, requests, SHORT, SHORT, timeout_s)
+
+
+def _config(streams: int, requests: int, prompt: int, output: int, timeout_s: float | None) -> BenchConfig:
+    return BenchConfig(
         input_tokens=prompt,
         output_tokens=output,
         requests=requests,
@@ -170,11 +177,14 @@ def _load(
         measure_client=False,
         deadlines=RequestDeadlines().within(timeout_s),
     )
+
+
+def _load(endpoint: Endpoint, config: BenchConfig) -> tuple[LoadFigures, BenchResult]:
     result = run_bench(endpoint, config)
     metrics = result.metrics
     chunks = sum(len(record.token_times_s) for record in result.records if record.ok)
     figures = LoadFigures(
-        streams=streams,
+        streams=config.concurrency or 1,
         requests=metrics.completed,
         prompt_tokens=metrics.input_tokens / max(1, metrics.completed),
         ttft_s=metrics.ttft_s.median if metrics.ttft_s else 0.0,
@@ -193,7 +203,7 @@ def _long(endpoint: Endpoint, timeout_s: float | None, unknown: dict[str, str]) 
         context = orjson.loads(body)["data"][0].get("max_model_len")
     tokens = min(LONG, context // 2) if isinstance(context, int) and context >= 2 * SHORT else LONG
     try:
-        figures, _ = _load(endpoint, 1, 2, tokens, 2, timeout_s)
+        figures, _ = _load(endpoint, _config(1, 2, tokens, 2, timeout_s))
     except MoonpadError as error:
         unknown["tokenizer"] = error.message
         return None

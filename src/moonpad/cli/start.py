@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moonpad.cli.foreground import Foreground
 from moonpad.cli.interrupts import Interrupts, Terminated
@@ -31,6 +31,9 @@ from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, errors_of
 from moonpad.values.platform import Platform
 from moonpad.values.visible_text import shell_word
+
+if TYPE_CHECKING:
+    from moonpad.cli.speed_after_start import SpeedAfterStart
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,9 @@ class Start:
                 text += f"\n{budget.advice}" if budget.advice else ""
             if prepared.open_port:
                 text += f"\nOthers reach its API, and nothing else of it, at port {prepared.open_port}."
+            speed = None if stay is not None else self._speed(folder, prepared)
             document = _started_document(started, prepared)
+            document["speed"] = None if speed is None else speed.as_json()
             document["start"] = None if budget is None else budget.as_json()
             self._show(text, document, f"moonpad verify {shell_word(self.spec)}")
             if stay is not None:
@@ -116,6 +121,15 @@ class Start:
             _stop(folder, prepared, stay)
             if stay is None or not isinstance(interrupt, Terminated):
                 raise
+
+    def _speed(self, folder: RunFolder, prepared: Prepared) -> SpeedAfterStart | None:
+        """Asked while it has no user yet: their requests would make it slow."""
+        from moonpad.cli.speed_after_start import speed_after_start
+
+        speed = speed_after_start(prepared.planned, prepared.endpoint, folder.log_path)
+        if speed is not None and speed.far_slower:
+            note(f"warning: {speed.warning(self.spec)}")
+        return speed
 
     def _show(self, text: str, document: dict[str, Any], following: str) -> None:
         emit(text, document, json=self.json)
