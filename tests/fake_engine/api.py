@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fake_engine import answers
 from fake_engine.answers import Completion, prompt_tokens_of
 from fake_engine.core import run_core
 from fake_engine.loop import Channel, Loop
@@ -299,6 +300,8 @@ def serve(argv: list[str]) -> None:
     options, switches = Options(argv), Switches(os.environ)
     if switches.fast_flag in argv:
         switches.token_s /= 4
+    if switches.other_flag in argv:
+        answers.WORD = "moon "
     set_name("VLLM::APIServer")
     if options.nodes.headless:
         run_headless(options.nodes, switches, options.port)

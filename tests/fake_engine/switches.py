@@ -20,6 +20,7 @@ FAKE_FLAP_UNTIL_S=10        … and 200 from then on
 FAKE_SLOTS=64               requests that are decoded at once; others wait
 FAKE_TOKEN_S=0.005          seconds a token of every running request
 FAKE_FAST_FLAG=--flag       a command line with this option takes a quarter of the time for a token
+FAKE_OTHER_FLAG=--flag      a command line with this option answers with another word
 FAKE_FLOOD_BYTES_S=1000000  so much log a second from readiness on, by the core
 FAKE_ENDLESS_LINE_BYTES=n   one line of n bytes at readiness, by the core
 FAKE_LOST_MAKER=1           halfway through the load a process makes shared memory, and is killed at once
@@ -74,6 +75,7 @@ class Switches:
         self.slots = int(number("SLOTS", 64))
         self.token_s = number("TOKEN_S", 0.005)
         self.fast_flag = env.get("FAKE_FAST_FLAG", "")
+        self.other_flag = env.get("FAKE_OTHER_FLAG", "")
         self.flood_bytes_s = int(number("FLOOD_BYTES_S"))
         self.endless_line_bytes = int(number("ENDLESS_LINE_BYTES"))
         self.lost_maker = bool(env.get("FAKE_LOST_MAKER"))

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -97,7 +98,7 @@ class Evaluation:
         head: Mapping[str, Any],
         limits: EvalGate | None,
     ) -> None:
-        endpoint, card = asyncio.run(_named(endpoint))
+        endpoint, card = asyncio.run(named_model(endpoint))
         if head.get("model", endpoint.model) != endpoint.model:
             message = f"{folder} is of the model {head['model']}, and this endpoint serves {endpoint.model}"
             raise UsageError(message, remedy="name the same model, or evaluate into another folder")
@@ -106,7 +107,7 @@ class Evaluation:
                 f"{work.task}'s data have changed since {folder} was started",
                 remedy="evaluate again, into another folder",
             )
-        head = {**_head(work, setup, endpoint, card), **head}
+        head = {**eval_head(work, setup, endpoint, card), **head}
         with writing(folder, "--out FOLDER"):
             replace_json(folder / HEAD_FILE, head)
             if not (folder / REQUESTS_FILE).exists():
@@ -116,41 +117,12 @@ class Evaluation:
         questions = read_questions(folder / REQUESTS_FILE)
         answers = Answers(folder, read_kept(folder), questions)
         try:
-            rows = asyncio.run(self._ask(endpoint, card, setup, questions, answers, int(head["again"])))
+            rows = asyncio.run(ask_missing(endpoint, card, setup, questions, answers, int(head["again"])))
             show(self, folder, work, setup, head, questions, answers.samples, rows, limits)
         except (ContactLost, KeyboardInterrupt) as error:
             if not answers.samples:
                 raise
             raise _stopped(error, answers) from error
-
-    async def _ask(
-        self,
-        endpoint: Endpoint,
-        card: Card,
-        setup: Setup,
-        questions: Sequence[Question],
-        answers: Answers,
-        again: int,
-    ) -> tuple[Limitation, ...]:
-        protocol = setup.protocol
-        missing = [question for question in questions if not answers.has(question, 1)]
-        twice = sorted(questions, key=lambda question: question.doc_id)[:again]
-        again_missing = [question for question in twice if not answers.has(question, 2)]
-        if not missing and not again_missing:
-            return ()
-        most_s = endpoint.timeout_s or ANSWER_S
-        deadlines = Deadlines(answer_s=most_s, most_s=max(most_s, DAY_S))
-        async with connect(replace(endpoint, timeout_s=None), deadlines) as api:
-            longest = max(questions, key=lambda question: len(str(question.payload)))
-            facts = await gather(api, card, longest, protocol.path)
-            rows = limitations(protocol, facts, len(questions))
-            _say(rows, facts)
-            total = len(questions) + len(twice)
-            with bar("answering", total) as show_bar:
-                answers.report_to(show_bar, ProgressLines(total, answers.count))
-                await ask_all(api, missing, protocol.path, protocol.concurrency, answers.keep)
-                await ask_all(api, again_missing, protocol.path, protocol.concurrency, answers.keep, round_=2)
-        return rows
 
     def _endpoint(self, head: Mapping[str, Any]) -> Endpoint:
         """With --url a spec may be given for its [gate]; of --resume the address is in the folder."""
@@ -192,13 +164,49 @@ def _refuse_used(out: Path) -> None:
         raise UsageError(f"{out} already holds an evaluation", remedy=remedy)
 
 
-async def _named(endpoint: Endpoint) -> tuple[Endpoint, Card]:
+async def ask_missing(
+    endpoint: Endpoint,
+    card: Card,
+    setup: Setup,
+    questions: Sequence[Question],
+    answers: Answers,
+    again: int = 0,
+    *,
+    quiet: bool = False,
+) -> tuple[Limitation, ...]:
+    """Asks what has no answer yet, `again` of the questions twice; what the protocol cannot measure of this endpoint.
+
+    `quiet`: shows no bar and no limitation. Raises what `ask_all` raises, and PreflightRefused: no answer would count.
+    """
+    protocol = setup.protocol
+    missing = [question for question in questions if not answers.has(question, 1)]
+    twice = sorted(questions, key=lambda question: question.doc_id)[:again]
+    again_missing = [question for question in twice if not answers.has(question, 2)]
+    if not missing and not again_missing:
+        return ()
+    most_s = endpoint.timeout_s or ANSWER_S
+    deadlines = Deadlines(answer_s=most_s, most_s=max(most_s, DAY_S))
+    async with connect(replace(endpoint, timeout_s=None), deadlines) as api:
+        longest = max(questions, key=lambda question: len(str(question.payload)))
+        facts = await gather(api, card, longest, protocol.path)
+        rows = limitations(protocol, facts, len(questions))
+        _say(rows, facts, quiet=quiet)
+        total = len(questions) + len(twice)
+        with nullcontext() if quiet else bar("answering", total) as show_bar:
+            if show_bar is not None:
+                answers.report_to(show_bar, ProgressLines(total, answers.count))
+            await ask_all(api, missing, protocol.path, protocol.concurrency, answers.keep)
+            await ask_all(api, again_missing, protocol.path, protocol.concurrency, answers.keep, round_=2)
+    return rows
+
+
+async def named_model(endpoint: Endpoint) -> tuple[Endpoint, Card]:
     async with connect(replace(endpoint, timeout_s=None)) as api:
         named, card = await subject_of(api)
         return replace(named, timeout_s=endpoint.timeout_s), card
 
 
-def _head(work: Work, setup: Setup, endpoint: Endpoint, card: Card) -> dict[str, Any]:
+def eval_head(work: Work, setup: Setup, endpoint: Endpoint, card: Card) -> dict[str, Any]:
     root = card.get("root")
     return {
         "schema": SCHEMA,
@@ -213,13 +221,14 @@ def _head(work: Work, setup: Setup, endpoint: Endpoint, card: Card) -> dict[str,
     }
 
 
-def _say(rows: Sequence[Limitation], facts: EndpointFacts) -> None:
+def _say(rows: Sequence[Limitation], facts: EndpointFacts, *, quiet: bool) -> None:
     """
     Raises:
         PreflightRefused: no answer would count.
     """
-    for line in limitation_lines([each for each in rows if not each.refuses]):
-        note(line)
+    if not quiet:
+        for line in limitation_lines([each for each in rows if not each.refuses]):
+            note(line)
     if refused := next((each for each in rows if each.refuses), None):
         raise PreflightRefused(f"{facts.model}: {refused.text}", remedy=refused.remedy)
 

@@ -46,8 +46,7 @@ def show(
     Raises:
         CheckFailed: questions have no answer, or the gate is not passed.
     """
-    scores, said = _scored(work.scorer(setup.protocol, str(head["model"]), questions), samples)
-    saved = SavedEval(folder, {**head, **said}, setup, tuple(questions), tuple(samples), tuple(scores))
+    saved, said = scored_eval(folder, work, setup, head, questions, samples)
     result = saved.result
     against, why_none = compared(result, saved.conditions) if saved.is_published_task else ([], "")
     comparison = compare(read_eval(eval_path(str(evaluation.against))), saved) if evaluation.against else None
@@ -81,6 +80,19 @@ def show(
     next_command(_next(saved, comparison))
 
 
+def scored_eval(
+    folder: Path,
+    work: Work,
+    setup: Setup,
+    head: Mapping[str, Any],
+    questions: Sequence[Question],
+    samples: Sequence[Sample],
+) -> tuple[SavedEval, Mapping[str, Any]]:
+    """The evaluation with its scores, not written yet; and what lm-eval says of the whole."""
+    scores, said = _scored(work.scorer(setup.protocol, str(head["model"]), questions), samples)
+    return SavedEval(folder, {**head, **said}, setup, tuple(questions), tuple(samples), tuple(scores)), said
+
+
 def _write(saved: SavedEval, document: Mapping[str, Any], page: str) -> None:
     """After the figures were shown, so that a full disk does not cost them.
 
@@ -89,14 +101,20 @@ def _write(saved: SavedEval, document: Mapping[str, Any], page: str) -> None:
     """
     folder = saved.folder
     try:
-        replace_text(folder / SCORES_FILE, "".join(msgspec.json.encode(row).decode() + "\n" for row in saved.scores))
-        replace_json(folder / HEAD_FILE, saved.head)
+        write_scores(saved)
         replace_json(folder / RESULT_FILE, document)
         replace_as_is(folder / PAGE_FILE, page, 0o644)
     except OSError as error:
         message = f"the figures and the page cannot be written to {folder}: {error.strerror or error}"
         remedy = f"free some space; moonpad eval --resume {shell_word(folder)} writes them, and asks nothing again"
         raise CheckFailed(message, remedy=remedy) from error
+
+
+def write_scores(saved: SavedEval) -> None:
+    """Raises OSError."""
+    rows = "".join(msgspec.json.encode(row).decode() + "\n" for row in saved.scores)
+    replace_text(saved.folder / SCORES_FILE, rows)
+    replace_json(saved.folder / HEAD_FILE, saved.head)
 
 
 def _scored(scorer: Scorer, samples: Sequence[Sample]) -> tuple[list[Score], Mapping[str, Any]]:

@@ -24,6 +24,9 @@ def tune(
     budget: str = "60m",
     in_place: bool = False,
     numerics: Annotated[bool, Parameter(negative="--no-numerics")] = True,
+    eval_: Annotated[str | None, Parameter(name="--eval")] = None,
+    eval_limit: int | None = None,
+    eval_max_tokens: int | None = None,
     fresh: bool = False,
     explain: bool = False,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
@@ -60,6 +63,13 @@ def tune(
         Where the spec's own deployment is up: drain it, and start it again at the end. Without this it is left alone.
     numerics
         Compare log-probabilities with the default's.
+    eval_
+        Ask the winner and the default the same questions too, and compare in pairs: gsm8k, tools, or a FILE.jsonl, as
+        for moonpad eval. A setting that is less accurate is told and not taken.
+    eval_limit
+        Of these questions the first N.
+    eval_max_tokens
+        The longest answer to one of them, instead of the task's own limit.
     fresh
         Measure again what this command has measured before.
     explain
@@ -72,8 +82,9 @@ def tune(
 
         run_explain(spec, json=json)
         return
-    from moonpad.cli.tune_run import TuneOptions, run_tune
+    from moonpad.cli.tune_run import QuestionOptions, TuneOptions, run_tune
 
+    questions = QuestionOptions(eval_, eval_limit, eval_max_tokens)
     load = LoadOptions(workload=workload, rate=rate, prefix=prefix, slo=slo)
-    options = TuneOptions(load, concurrency, goal, requests, budget, in_place, numerics, fresh, out)
+    options = TuneOptions(load, concurrency, goal, requests, budget, in_place, numerics, questions, fresh, out)
     run_tune(spec, options, json=json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moonpad.bench.config import Slo
 from moonpad.cli.durations import duration_s
@@ -35,9 +35,21 @@ from moonpad.values.visible_text import shell_word
 from moonpad.verify.judged_model import Card
 from moonpad.verify.numerics.compare import Distance
 
+if TYPE_CHECKING:
+    from moonpad.cli.tune_eval import TaskAccuracy
+
 USERS: Final = 16
 HEAD: Final = "Written by `moonpad tune`"
 LEAST_BUDGET_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOptions:
+    """--eval, --eval-limit and --eval-max-tokens, as they were given."""
+
+    task: str | None = None
+    limit: int | None = None
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +63,7 @@ class TuneOptions:
     budget: str
     in_place: bool
     numerics: bool
+    questions: QuestionOptions
     fresh: bool
     out: Path | None
 
@@ -67,13 +80,15 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     load = _load(options)
     written = options.out or path.with_name(f"{path.stem}-tuned.toml")
     _refuse_to_overwrite(written)
+    accuracy = _accuracy(options.questions)
     with busy(f"planning {path}"):
-        subject = Subject.of(loaded, load, numerics=options.numerics)
+        asked = accuracy.words if accuracy else ""
+        subject = Subject.of(loaded, load, numerics=options.numerics, questions=asked)
     folder = TuneFolder.of(loaded.spec.name, subject.digest)
     if options.fresh:
         with folder.held():
             folder.set_aside()
-    answers = Answers(folder, shipped_recording, rounding_of, options.numerics)
+    answers = Answers(folder, shipped_recording, rounding_of, options.numerics, accuracy)
     note(f"{loaded.spec.name}: {load.words}, for {load.goal}; at most {options.budget} of measuring; {folder.path}")
     with terminated_as_interrupted(), TuneProgress(unit_of(load.goal, limits=load.limits)) as progress:
         session = Session(
@@ -105,6 +120,18 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     if outcome.winner is not None:
         note(f"written: {written}")
     _name_next(path, written, options, outcome)
+
+
+def _accuracy(options: QuestionOptions) -> TaskAccuracy | None:
+    """Raises UsageError and PreflightRefused before anything is measured."""
+    if options.task is None:
+        if options != QuestionOptions():
+            name = "--eval-limit" if options.limit is not None else "--eval-max-tokens"
+            raise UsageError(f"{name} goes with --eval", remedy=f"--eval FILE.jsonl {name} 200")
+        return None
+    from moonpad.cli.tune_eval import TaskAccuracy
+
+    return TaskAccuracy.of(options.task, options.limit, options.max_tokens)
 
 
 def _name_next(path: Path, written: Path, options: TuneOptions, outcome: Outcome) -> None:

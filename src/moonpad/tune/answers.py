@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from moonpad.spec.input_file import read_regular
 from moonpad.store.atomic_files import replace_json
+from moonpad.tune.accuracy import Accuracy, AccuracyVerdict, verdict_of
+from moonpad.tune.candidate import DEFAULT
 from moonpad.tune.journal import TuneFolder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -35,6 +39,8 @@ class Answers:
     recording_of: Callable[[str], AnswerRecording | None]
     rounding_of: Callable[[Card], Distance | None]
     numerics: bool = True
+    accuracy: Accuracy | None = None
+    """The winner's questions, where they were asked for."""
 
     def record(self, endpoint: Endpoint, left_s: float) -> None:
         """The default's log-probabilities, within `left_s`, else TimeoutError.
@@ -66,6 +72,21 @@ class Answers:
             return asyncio.run(_judge(endpoint, recording, self.rounding_of))
         except CheckFailed as error:
             return (error.message,)
+
+    def ask_questions(self, candidate: str, endpoint: Endpoint) -> None:
+        """Raises MoonpadError where they cannot be asked."""
+        if self.accuracy is not None:
+            self.accuracy.ask(endpoint, self._eval_folder(candidate))
+
+    def accuracy_of(self, candidate: str) -> AccuracyVerdict | None:
+        """None where nothing was asked for. Raises UsageError where no question has an answer of both."""
+        if self.accuracy is None:
+            return None
+        return verdict_of(self.accuracy.compare(self._eval_folder(DEFAULT), self._eval_folder(candidate)))
+
+    def _eval_folder(self, candidate: str) -> Path:
+        digest = hashlib.sha256(candidate.encode()).hexdigest()[:12]
+        return self.folder.path / "evals" / (DEFAULT if candidate == DEFAULT else digest)
 
 
 def _within(left_s: float, work: Coroutine[Any, Any, T]) -> T:

@@ -27,7 +27,7 @@ from moonpad.tune.search import Search
 from moonpad.tune.subject import Subject
 from moonpad.tune.visit import Visit
 from moonpad.tune.worth import FAILED_SHARE, samples_of, worth_of
-from moonpad.values.errors import CheckFailed, ContactLost, LaunchFailed, PreflightRefused
+from moonpad.values.errors import CheckFailed, ContactLost, LaunchFailed, PreflightRefused, UsageError
 
 BEAT_S: Final = 5.0
 
@@ -128,15 +128,28 @@ class DeploymentMeasurer:
                 failed = self.answers.failed_probes(run.endpoint)
                 self.phase("comparing its log-probabilities")
                 apart = self.answers.numerics_apart(run.endpoint)
-            if failed:
+                asks = self.answers.accuracy is not None and not apart
+                if asks:
+                    self._ask_questions(action.candidate, run)
+            if failed or asks:
                 with self._up(UNCHANGED, timed) as run:
                     self.phase("asking the default the same")
-                    before = self.answers.failed_probes(run.endpoint, tuple(failed))
+                    before = self.answers.failed_probes(run.endpoint, tuple(failed)) if failed else {}
+                    if asks:
+                        self._ask_questions(DEFAULT, run)
                 failed = {id_: why for id_, why in failed.items() if id_ not in before}
-        except (PreflightRefused, LaunchFailed, ContactLost, CheckFailed) as error:
+            accuracy = self.answers.accuracy_of(action.candidate) if asks else None
+        except (PreflightRefused, LaunchFailed, ContactLost, CheckFailed, UsageError) as error:
             return _with_problem(visit, error, timed)
         sentences = (*(f"{id_}: {why}" for id_, why in failed.items()), *apart)
-        return replace(visit, seconds=round(timed.seconds, 3), answers=sentences)
+        if accuracy is not None and accuracy.worse:
+            sentences = (*sentences, accuracy.words)
+        words = accuracy.words if accuracy is not None else ""
+        return replace(visit, seconds=round(timed.seconds, 3), answers=sentences, accuracy=words)
+
+    def _ask_questions(self, candidate: str, run: CandidateRun) -> None:
+        self.phase("asking the questions of the evaluation")
+        self.answers.ask_questions(candidate, run.endpoint)
 
     @contextmanager
     def _up(self, candidate: Candidate, timed: _Timed) -> Iterator[CandidateRun]:
@@ -223,7 +236,7 @@ class _Timed:
 
 
 def _with_problem(
-    visit: Visit, error: PreflightRefused | LaunchFailed | ContactLost | CheckFailed, timed: _Timed
+    visit: Visit, error: PreflightRefused | LaunchFailed | ContactLost | CheckFailed | UsageError, timed: _Timed
 ) -> Visit:
     findings = getattr(error, "findings", ())
     text = str(findings[0].message) if findings else error.message

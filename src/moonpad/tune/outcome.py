@@ -232,7 +232,7 @@ def ratio_words(ratio: Ratio | None) -> str:
 
 
 def _sentences(search: Search, standing: Standing, best: Row | None, unit: str, ended: str) -> Iterator[str]:
-    """Two: what is so, and why."""
+    """What is so, and why; and how accurate the winner is, where questions were asked."""
     default = _default_worth(search)
     base = "" if default is None else f" of the default's {default:.4g} {unit}"
     if standing == "confirmed" and best is not None:
@@ -241,6 +241,8 @@ def _sentences(search: Search, standing: Standing, best: Row | None, unit: str, 
         yield f"{best.candidate.id} gives {ratio}, {side}, and answers as the default does."
         reasons = [words_of(change.knob)[1] for change in best.candidate.changes]
         yield f"Why: {'; '.join(filter(None, reasons))}."
+        if accuracy := next((one.accuracy for one in search.of(best.candidate.id, "proof") if one.accuracy), ""):
+            yield f"Accuracy: {accuracy}."
     elif standing == "the default is best":
         yield f"The default stays: {default or 0:.4g} {unit}, and nothing that was tried is surely better."
         if best is None or best.ratio is None:

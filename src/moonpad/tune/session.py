@@ -106,6 +106,7 @@ class Session:
             "load_words": self.subject.load.words,
             "budget_s": self.budget_s,
             "numerics": self.answers.numerics,
+            "questions": self.subject.questions,
             "at": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
 

@@ -44,11 +44,13 @@ class Subject:
     load: TuneLoad
     numerics: bool = True
     """Its log-probabilities are compared."""
+    questions: str = ""
+    """What the winner is asked besides; "": nothing."""
     _base: list[float | None] = field(default_factory=list)
     """The predicted worth of the default, once it was asked for."""
 
     @classmethod
-    def of(cls, loaded: LoadedSpec, load: TuneLoad, *, numerics: bool = True) -> Subject:
+    def of(cls, loaded: LoadedSpec, load: TuneLoad, *, numerics: bool = True, questions: str = "") -> Subject:
         """
         Raises:
             UsageError: several hosts, pools or copies, which this does not start yet.
@@ -58,7 +60,7 @@ class Subject:
         what = "a router" if spec.router else "several hosts" if spec.hosts else "pools" if spec.prefill else ""
         if what:
             raise UsageError(f"a spec with {what} is not tuned", remedy="tune one copy on one machine, then copy it")
-        return cls(loaded, prepare(loaded), load, numerics)
+        return cls(loaded, prepare(loaded), load, numerics, questions)
 
     @property
     def name(self) -> str:
@@ -70,6 +72,7 @@ class Subject:
         """The same where the same is asked: the spec without its comments, the engine's release, and the load."""
         spec = self.loaded.spec.model_dump_json(exclude={"gate", "goal", "launch"})
         here = [str(self.prepared.checkpoint.folder), self.prepared.engine_version, self.numerics]
+        here += [self.questions] if self.questions else []
         words = json.dumps([spec, here, self.load.as_json()], sort_keys=True)
         return hashlib.sha256(words.encode()).hexdigest()
 

@@ -37,6 +37,8 @@ class Visit:
     hopeless: bool = False
     answers: tuple[str, ...] | None = None
     kept_from: str = ""
+    accuracy: str = ""
+    """Of a proof with questions: what the paired test says."""
     figures: Mapping[str, float] = field(default_factory=dict)
 
     @property
