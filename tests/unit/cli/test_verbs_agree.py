@@ -184,6 +184,7 @@ def test_drawn(text: str, target: str, verbs: Verbs, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @settings(max_examples=500, deadline=None, suppress_health_check=FIXTURES)
 @given(text=specs(), target=st.sampled_from(THERE))
 def test_many_drawn(text: str, target: str, verbs: Verbs, tmp_path: Path) -> None:

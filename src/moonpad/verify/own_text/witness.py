@@ -149,6 +149,8 @@ class Witness:
             if error.ever:
                 self.unavailable = self.unavailable or str(error)
             raise
+        except (ContactLost, CheckFailed) as error:  # of its tokenizer, which no probe asked
+            raise NoCompletions(error.message) from error
         self.known[key] = (body, own)
         return own
 
