@@ -54,6 +54,8 @@ _ADDITION: Final = 6
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
+BLOCK_STEPS: Final = 150
+"""What a block of shell takes besides its words: it is looked at for what else it may be, and gets a shell of its own."""
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -214,6 +216,7 @@ def _is_file(text: str) -> bool:
 
 
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
+    state.budget.work(BLOCK_STEPS, "its blocks")
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
     text = as_shell(block.text) if is_powershell(block.text) else without_prompts(block.text)

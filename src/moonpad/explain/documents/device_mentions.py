@@ -213,10 +213,11 @@ def _fragments() -> tuple[str, ...]:
 def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
     budget.work(len(text) // 8, "the machines that it names")
-    start = 0
+    start, lowered_text = 0, text.lower()
+    present = [part for part in _fragments() if part in lowered_text]
     for line in text.splitlines(keepends=True):
         lowered = line.lower()
-        if any(part in lowered for part in _fragments()):
+        if any(part in lowered for part in present):
             budget.work(20 + 2 * len(line), "the machines that it names")
             yield from ((start + offset, machine) for offset, machine in sorted(_machines_in(line), key=itemgetter(0)))
         start += len(line)
