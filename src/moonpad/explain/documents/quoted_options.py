@@ -58,7 +58,8 @@ def _named_beside(text: str, match: re.Match[str]) -> str:
     found = {
         name
         for words, name in program_table().commands.items()
-        if re.search(rf"(?<![\w/.-]){re.escape(' '.join(words))}(?![\w-])", around)
+        if " ".join(words) in around
+        and re.search(rf"(?<![\w/.-]){re.escape(' '.join(words))}(?![\w-])", around)
         and (program := program_named(name)) is not None
         and program.kind == "server"
     }

@@ -6,6 +6,7 @@ It is told by their names, or as `SM89`, `sm_120`, `Compute Capability: 12.0`.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.commands import Script
@@ -41,8 +42,13 @@ _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need"
 def spoken_capability(script: Script) -> str:
     """`8.9`; "" where the text names none, or several."""
     script.budget.work(len(script.lines), "the text around its engine commands")
+    return _capability_of(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)  # each engine command of a text asks
+def _capability_of(lines: tuple[str, ...]) -> str:
     found: set[str] = set()
-    for line in script.lines:
+    for line in lines:
         text = line[:_LONGEST]
         for match in _NAMED.finditer(text):
             found.add((match.lastgroup or "c")[1:].replace("_", "."))
