@@ -55,7 +55,7 @@ _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
 BLOCK_STEPS: Final = 150
-"""What a block of shell takes besides its words: it is looked at for what else it may be, and gets a shell of its own."""
+"""What a block of shell takes besides its words: it is looked at for what else it may be, and has its own shell."""
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
