@@ -50,7 +50,7 @@ METRICS = ("tpot", "ttft")
 LEVELS = ("within", "one point", "unseen device", "unseen group")
 STANDING_OF = {"interpolated": "within", "calibrated here": "one point", "from the data sheet": "unseen device"}
 """Which residuals give the range of a prediction. `unseen device` and `unseen group` tell about the same."""
-TAIL = {"tpot": 0.08, "ttft": 0.08}
+TAIL = {"tpot": 0.08, "ttft": 0.06}
 """On each side, where 0.1 would do if there were many groups."""
 UNFITTED = {
     "tpot": {"interpolated": (0.6, 1.6), "calibrated here": (0.85, 1.2), "from the data sheet": (0.5, 4.0)},
