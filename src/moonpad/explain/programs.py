@@ -55,16 +55,16 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
 
 
 @lru_cache(maxsize=4)
-def _engine_commands(_: tuple[str, ...]) -> frozenset[str]:
+def _engine_commands(_: tuple[str, ...]) -> re.Pattern[str]:
     """What a text with an engine's command has in it."""
     table = program_table()
     named = (" ".join(words) for words, name in table.commands.items() if name in table.engines)
-    return frozenset(name for name in named if " " in name or "." in name or "-" in name)
+    return re.compile("|".join(re.escape(name) for name in named if " " in name or "." in name or "-" in name))
 
 
-def engine_commands() -> frozenset[str]:
-    """What a text with an engine's command has in it."""
-    return _engine_commands(tuple(ENGINES))
+def names_engine_command(text: str) -> bool:
+    """Whether a text has the beginning of an engine's command in it."""
+    return _engine_commands(tuple(ENGINES)).search(text) is not None
 
 
 def listens(command: Command) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
@@ -24,6 +25,7 @@ _OF_OTHERS: Final = re.compile(
     re.IGNORECASE,
 )
 """What makes of a line one about fewer bytes, a part of the machines, or a failure."""
+_DIGIT: Final = re.compile(r"\d")
 _MOST: Final = 8
 
 
@@ -36,9 +38,8 @@ def spoken_machines(case: Case) -> Iterator[Remark]:
     if helped or is_fragment(case.commands[0]) or doubtful_name(checkpoint, reading.model) or _several_models(case):
         return
     found: dict[str, int] = {}
-    for at, line in enumerate(case.script.lines, 1):
-        if len(line) > 300 or not any(char.isdigit() for char in line) or _OF_OTHERS.search(line):
-            continue
+    for at, line in _plain_lines(case.script.lines):
+        case.script.budget.work(1, "the machines that it names")
         if not case.script.says_of(at, case.commands[0].line):
             continue
         for _, machine in machines_of(line, case.script.budget):
@@ -53,6 +54,16 @@ def spoken_machines(case: Case) -> Iterator[Remark]:
     )
     yield make_remark(
         Severity.NOTE, Code.DOES_NOT_FIT, machine, message, "take more or larger devices for these weights"
+    )
+
+
+@lru_cache(maxsize=2)  # each engine command of a text asks
+def _plain_lines(lines: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Those with a number that speak of nothing else, with their own numbers."""
+    return tuple(
+        (at, line)
+        for at, line in enumerate(lines, 1)
+        if len(line) <= 300 and _DIGIT.search(line) and not _OF_OTHERS.search(line)
     )
 
 

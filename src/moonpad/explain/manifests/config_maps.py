@@ -16,7 +16,7 @@ from yaml import MarkedYAMLError, Node
 from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
-from moonpad.explain.programs import engine_commands
+from moonpad.explain.programs import names_engine_command
 from moonpad.explain.shell.interpreter import ScriptState
 
 _SECRET: Final = re.compile(r"token|key|password|passwd|secret|credential", re.IGNORECASE)
@@ -45,7 +45,7 @@ def remember(node: Node, source: YamlSource, state: ScriptState, depth: int = 0)
             held[key] = word
             if kind == "ConfigMap":
                 state.files[key] = HereFile(key, word.text, word.line)
-                if any(start in word.text for start in engine_commands()):
+                if names_engine_command(word.text):
                     state.scripts[key] = word
         return
     for key, kind in _GENERATED.items():

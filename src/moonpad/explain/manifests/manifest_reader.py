@@ -36,7 +36,7 @@ from moonpad.explain.manifests.pods import PodReader, is_container
 from moonpad.explain.manifests.tasks import SET_BY_SCHEDULER, read_task
 from moonpad.explain.manifests.yaml_repair import readable
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
-from moonpad.explain.programs import base_name, engine_commands, identify
+from moonpad.explain.programs import base_name, identify, names_engine_command
 from moonpad.explain.python.programs import read_cell
 from moonpad.explain.roles import ROLES, roles_of
 from moonpad.explain.shell.env_files import DEFAULT, variables_in
@@ -103,7 +103,7 @@ class _ManifestReader:
     # --- objects ---
 
     def document(self, node: Node, depth: int = 0) -> None:
-        self.state.budget.work(20, "its YAML")
+        self.state.budget.work(40, "its YAML")
         if depth > NESTING:
             raise too_deep("the YAML is")
         fields = self.fields(node)
@@ -148,7 +148,7 @@ class _ManifestReader:
 
     def visit(self, node: Node, around: Surroundings, depth: int = 0) -> None:
         """All containers in it. What an alias stands for is read wherever it stands; it may hold itself."""
-        self.state.budget.work(20, "its YAML")
+        self.state.budget.work(40, "its YAML")
         if depth > NESTING:
             raise too_deep("the YAML is")
         fields = self.fields(node)
@@ -264,6 +264,7 @@ class _ManifestReader:
 
     def _child(self, name: str, node: Node, around: Surroundings, depth: int) -> None:
         """A mapping, a list of words under any key, or a text that is a script."""
+        self.state.budget.work(12, "its YAML")
         words = [scalar(item) for item in items(node)]
         if words and all(words) and (words[0].startswith("-") or self._starts_engine(items(node))):
             self._list(node, around)
@@ -273,7 +274,7 @@ class _ManifestReader:
             if text.startswith("--") and text.count(" --") > 0:
                 self._flags(node, around)
                 return
-            if any(text.find(start) >= 0 for start in engine_commands()):
+            if names_engine_command(text):
                 self._script(folded(node, self.word(node)), {}, around, name)
         else:
             self.visit(node, around, depth)
@@ -328,7 +329,7 @@ class _ManifestReader:
         lines = [self.word(line) for line in items(fields.get("source"))] or [self.word(fields["source"])]
         whole = concatenated(lines, lines[0])
         has_shell = read_cell(whole, self.state)
-        if not has_shell or not any(start in whole.text for start in engine_commands()):
+        if not has_shell or not names_engine_command(whole.text):
             return
         text = re.sub(r"^%%\w+.*$|^[ \t]*[!%]", lambda mark: " " * len(mark.group()), whole.text, flags=re.MULTILINE)
         self._script(replace(whole, text=text), {}, around)
