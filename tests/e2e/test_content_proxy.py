@@ -65,6 +65,7 @@ def test_is_named(of_some: Mapping[str, Outcome], fault: ContentFault) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # the first of them waits for all
 @pytest.mark.parametrize("fault", OTHERS, ids=lambda fault: fault.name)
 def test_the_others_are_named(of_others: Mapping[str, Outcome], fault: ContentFault) -> None:
     assert of_others[fault.name].status is Status.FAIL, of_others[fault.name].because
