@@ -1,6 +1,7 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
-belong to engines and releases, data/general_failures.toml, whose rows hold for nearly all, and
-data/release_faults.toml, whose rows know errors by their kind alone."""
+belong to engines and releases, data/general_failures.toml, whose rows hold for nearly all,
+data/release_faults.toml, whose rows know errors by their kind alone, and data/what_happened.toml, whose rows know what
+a line says that happened, where it does not say why."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILES: Final = ("known_failures.toml", "general_failures.toml", "release_faults.toml")
+FILES: Final = ("known_failures.toml", "general_failures.toml", "release_faults.toml", "what_happened.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,8 @@ class KnownFailure:
     """It says what happened, and not why: shown where nothing else is known, and never called a cause."""
     kind: bool = False
     """It knows the kind of an error, not its cause: asked for where an error names only the place where code failed."""
+    event: bool = False
+    """It knows what happened, from words that are not the error's alone: asked for where no cause is known."""
     provenance: Provenance
 
 

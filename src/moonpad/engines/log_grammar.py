@@ -84,7 +84,7 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
     return tuple(
         CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, row.weak or row.symptom, row.symptom)
         for row in known_failures()
-        if not row.kind and (engine is None or not row.engines or engine in row.engines)
+        if not (row.kind or row.event) and (engine is None or not row.engines or engine in row.engines)
     )
 
 
@@ -93,6 +93,16 @@ def kinds_of_error() -> tuple[CauseLine, ...]:
     """Rows that know an error by its kind."""
     return tuple(
         CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key) for row in known_failures() if row.kind
+    )
+
+
+@cache
+def events() -> tuple[CauseLine, ...]:
+    """Rows that know what a line says that happened, and no cause."""
+    return tuple(
+        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, symptom=True)
+        for row in known_failures()
+        if row.symptom or row.event
     )
 
 
@@ -177,7 +187,19 @@ _MILD: Final = re.compile(
 )
 """A line that its own writer does not call an error."""
 _PASSED_OVER: Final = re.compile(r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b")
+_GOES_ON: Final = re.compile(
+    r"\b(?:safely|be) ignored?\b|will be disabled|is disabled because|[Rr]etrying (?:with|in)\b"
+    r"|[Cc]ontinuing without|\b[Aa]ssuming no\b|will still work|[Tt]his is normal if|; using \w+ (?:memory|instead)"
+    r"|\b(?:during|on|at) (?:teardown|shutdown|exit)\b"
+)
 """A line whose writer goes on without what failed."""
+
+
+def is_passed_over(text: str) -> bool:
+    """Whether the line's own writer says that it goes on without what failed."""
+    if _PASSED_OVER.search(text):
+        return True
+    return _GOES_ON.search(text) is not None and EXCEPTION.search(text) is None
 
 
 def is_mild(text: str) -> bool:
@@ -205,7 +227,7 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: 
     warnings. Of a symptom alone None, unless `symptoms` are causes too."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
-        if not (text := plain(raw)) or _PASSED_OVER.search(text):
+        if not (text := plain(raw)) or is_passed_over(text):
             continue
         for cause in causes:
             rank = 2 * cause.weak

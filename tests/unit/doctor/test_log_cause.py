@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.doctor.log_cause import OWN_WORDS, read_log
+from moonpad.observe.log_cause import OWN_WORDS, read_log
 from moonpad.engines.log_grammar import catalogued_causes, may_name
 
 LOGS = Path(__file__).parent / "logs"

@@ -9,7 +9,7 @@ import pytest
 
 from moonpad.catalog.known_failures import FILES, known_failures
 from moonpad.catalog.toml_rows import rows
-from moonpad.doctor.log_cause import read_log
+from moonpad.observe.log_cause import read_log
 from moonpad.engines import ENGINES
 from moonpad.engines.log_grammar import first_failure
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from moonpad.engines.log_grammar import is_mild, plain
+from moonpad.engines.log_grammar import is_mild, is_passed_over, plain
 
 
 class Says(IntEnum):
@@ -22,6 +22,8 @@ class Says(IntEnum):
     """What is wrong."""
     WHERE = 1
     """Where code failed that was not made for what it met."""
+    LOGGED = 2
+    """What is wrong, in a line of level ERROR of a program that may have gone on: asked for where no error ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,9 @@ _WRAPS: Final = (
     re.compile(r"\bwhat\(\): +(?P<inner>\S.+)$"),
     re.compile(r"\bE[A-Z\d]\d{4}: (?:\[PID: ?\d+\] ?)?[\d:. -]*(?P<inner>[A-Za-z\[].+?)(?:\.?\[FUNC.*)?$"),
     re.compile(r"Error response from daemon: (?P<inner>\S.+)$"),
+    re.compile(r"error loading model(?: (?:hyperparameters|vocabulary|architecture))?: (?P<inner>\S.+)$"),
+    re.compile(r"failed to initialize the context: (?P<inner>\S.+)$"),
+    re.compile(r"error while handling argument \"[^\"]{1,60}\": (?P<inner>\S.+)$"),
 )
 """What one process says of the error of another, word for word."""
 
@@ -105,6 +110,11 @@ _SHAPES: Final = re.compile(
 _WHERE_CLASSES: Final = frozenset(
     {"TypeError", "KeyError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError", "RecursionError"}
 )
+_WRITTEN: Final = re.compile(
+    r"^['\"]?(?:[A-Z]|--)[\w\x60-].{8,}\b(?:must be set|must be (?:enabled|disabled|one of)|requires?|not supported|only supports?"
+    r"|not available|not found in|choose from|chose from|use|set)\b"
+)
+"""A sentence for people, in a class that Python itself raises where code is wrong."""
 _AROUND_OTHERS: Final = frozenset({"InductorError", "BackendCompilerFailed", "RayTaskError", "ProcessRaisedException"})
 _OF_WHAT_WAS_GIVEN: Final = frozenset(
     {"ValueError", "NotImplementedError", "ImportError", "OSError", "EnvironmentError"}
@@ -167,7 +177,7 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
     for number, line in enumerate(lines):
         if not (text := plain(line)) or (is_mild(text) and not any(wrap.search(text) for wrap in _WRAPS)):
             continue
-        said = said_by(text) or _assertion(lines, number, text)
+        said = None if is_passed_over(text) else said_by(text) or _assertion(lines, number, text)
         passed_over = passed_over or _PASSED_OVER.search(text) is not None
         if said is None or passed_over:
             passed_over = passed_over and said is None
@@ -177,6 +187,8 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
             first[says] = OwnWords(says, words, number)
         if Says.WHAT in first and Says.WHERE in first:
             break
+    if Says.WHAT not in first and Says.WHERE not in first:
+        return first.get(Says.LOGGED)
     what, where = first.get(Says.WHAT), first.get(Says.WHERE)
     if what is None and where is not None and _is_cut_off(lines, where.number):
         return None
@@ -196,6 +208,11 @@ def _is_cut_off(lines: Sequence[str], number: int) -> bool:
 def led_to(lines: Sequence[str], first: int, second: int) -> bool:
     """Whether Python says between the two that one was raised while the other was handled."""
     return any(_CHAINED.search(line) for line in lines[first:second])
+
+
+def is_optional(text: str) -> bool:
+    """Whether it says that a part is absent that an engine can do without."""
+    return _OPTIONAL.search(text) is not None
 
 
 def said_by(text: str) -> tuple[Says, str] | None:
@@ -218,7 +235,8 @@ def said_by(text: str) -> tuple[Says, str] | None:
     if match := _OF_CODE.search(text):
         return Says.WHERE, match["words"]
     if match := _LEVEL.search(text):
-        return _of_level(match["words"] or match["trt"])
+        said = _of_level(match["words"] or match["trt"])
+        return (Says.LOGGED, said[1]) if said and match["words"] and said[0] is Says.WHAT else said
     if (match := _HAS_NOT_HERE.search(text)) and not _POINTS_ELSEWHERE.search(text):
         return Says.WHERE, match["words"]
     if match := _PLAIN.search(text):
@@ -245,12 +263,16 @@ def _of_class(name: str, words: str, full: str) -> tuple[Says, str] | None:
     if words.startswith("'/"):  # of the tracker of shared memory, at an end
         return None
     if name in _WHERE_CLASSES or (name == "AttributeError" and _HAS_NOT.search(words)):
-        return (Says.WHERE, shown) if words else None
+        if not words:
+            return None
+        return Says.WHAT if _WRITTEN.search(words) and _sentence(name, words) else Says.WHERE, shown
     if _WHAT_HAPPENED.search(words):
         return None
     if name not in _OF_WHAT_WAS_GIVEN and _SHAPES.search(words):
         return Says.WHERE, shown
     said = _sentence(name, words)
+    if said is None and name == "AssertionError" and words:
+        return Says.WHERE, shown
     return (said[0], shown) if said else None
 
 

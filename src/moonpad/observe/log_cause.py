@@ -11,16 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.doctor.own_words import OwnWords, Says, led_to, own_words
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.engines.log_grammar import (
     EXCEPTION,
     CauseLine,
+    Failure,
     NamedCause,
     catalogued_causes,
+    events,
     failure_at,
     first_cause,
+    is_mild,
+    is_passed_over,
     kinds_of_error,
     plain,
     read_progress,
@@ -28,6 +31,7 @@ from moonpad.engines.log_grammar import (
 )
 from moonpad.engines.start_log import READY, unwrapped
 from moonpad.explain.own_flags import in_own_flags
+from moonpad.observe.own_words import OwnWords, Says, is_optional, led_to, own_words
 
 MOST_LINES: Final = 10_000
 """So many are read from the beginning, where a start is, and from the end, where what ended a run is."""
@@ -44,6 +48,13 @@ _BROKE: Final = re.compile(
 )
 """By this a process breaks, and the line does not say why: what comes after it follows from it."""
 
+_LOGGED: Final = re.compile(
+    r"(?:^|[\s\]])(?:ERROR|CRITICAL|FATAL|fatal)\b(?!.{0,20}(?:=|\bcode 0\b)).{0,60}\s\S|\[E\] |(?:^|\s)E\d{4} [\d:.]{8,}"
+    r"|(?:^|[\w\]] ?: |^\W*)[Ee]rror: \S|NCCL WARN \S|^\w+: failed to |^Failed to |\bpanic: |: command not found$"
+)
+_FRAME: Final = re.compile(r"File \"|[\]:]\s{2,}[\w^~]|[(,]$|\w = \w|\^{3}")
+"""A piece of a traceback, which some engines log line by line."""
+_RAISES: Final = re.compile(r"\braise [A-Z]")
 _OWN: Final = (
     ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
     ("ktransformers", re.compile(r"ktransformers|\bkt[_-]kernel|cpuinfer")),
@@ -72,6 +83,8 @@ class LogAnswer:
     later: int
     ready: bool
     """Whether it had begun to serve before."""
+    kind: str = ""
+    """What the line says that happened, where it does not say why: of an answer without a `key`."""
 
 
 def read_log(text: str, engine: str = "") -> LogAnswer:
@@ -102,16 +115,30 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
     if named is None:
         error = EXCEPTION.search(shown)
         words = own.words if own is not None else error["error"] if error else shown
-        key = OWN_WORDS if own is not None else ""
-        return LogAnswer(name, key, words, "", 0 if number is None else number + 1, shown, phase, later, ready)
+        line = 0 if number is None else number + 1
+        if own is not None:
+            return LogAnswer(name, OWN_WORDS, words, "", line, shown, phase, later, ready)
+        happened = _happened(shown)
+        remedy = _in_own_options(happened.remedy, known) if happened else ""
+        kind = happened.message if happened else ""
+        return LogAnswer(name, "", words, remedy, line, shown, phase, later, ready, kind)
     failure = failure_at(named.cause, named.match)
-    remedy = failure.remedy
-    if known is not None:
-        options = known.command_line.options
-        remedy = in_own_flags(remedy, known.command_line)
-        remedy = _SETTING.sub(lambda match: options.get(match[0], match[0]), remedy)
+    remedy = _in_own_options(failure.remedy, known)
     key = named.cause.key or failure.message
     return LogAnswer(name, key, failure.message, remedy, named.number + 1, shown, phase, later, ready)
+
+
+def _in_own_options(remedy: str, known: Engine | None) -> str:
+    if known is None:
+        return remedy
+    options = known.command_line.options
+    return _SETTING.sub(lambda match: options.get(match[0], match[0]), in_own_flags(remedy, known.command_line))
+
+
+def _happened(line: str) -> Failure | None:
+    """What a line says that happened."""
+    found = first_cause(events(), [line], symptoms=True)
+    return None if found is None else failure_at(found.cause, found.match)
 
 
 def _first(
@@ -164,13 +191,26 @@ def engine_of(lines: Sequence[str]) -> str:
 
 
 def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:
-    """The first exception that does not only say that there was another."""
+    """The first exception that does not only say that there was another; failing that, what breaks a process, or a line
+    that its writer calls an error."""
     generic = engine.log.generic if engine is not None else ()
+    logged = None
     for number, line in enumerate(lines):
-        match = EXCEPTION.search(plain(line))
+        text = plain(line)
+        match = None if _RAISES.search(text) else EXCEPTION.search(text)
         if match is not None and "WARNING" not in line and not any(part in match["error"] for part in generic):
             return number
-    return None
+        if (
+            logged is not None
+            or is_mild(text)
+            or is_optional(text)
+            or is_passed_over(text)
+            or any(part in text for part in generic)
+        ):
+            continue
+        if _BROKE.search(text) or (_LOGGED.search(text) and not _FRAME.search(text)):
+            logged = number
+    return logged
 
 
 def _progress(lines: Sequence[str], engine: Engine | None) -> tuple[str, bool]:
