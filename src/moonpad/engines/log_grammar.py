@@ -181,10 +181,8 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-_MILD: Final = re.compile(
-    r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
-    r"|.{0,120}\b(?:\w*Warning: |[Ss]kipping|[Ff]all(?:ing)? back)\b"
-)
+_MILD: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} ")
+_MILD_WORDS: Final = re.compile(r".{0,120}?\b(?P<words>\w*Warning: |[Ss]kipping\b|[Ff]all(?:ing)? back\b)")
 """A line that its own writer does not call an error."""
 _PASSED_OVER: Final = re.compile(r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b")
 _GOES_ON: Final = re.compile(
@@ -204,7 +202,10 @@ def is_passed_over(text: str) -> bool:
 
 def is_mild(text: str) -> bool:
     """Whether the line's own writer does not call it an error."""
-    return _MILD.match(text) is not None
+    if _MILD.match(text):
+        return True
+    said, error = _MILD_WORDS.match(text), EXCEPTION.search(text)
+    return said is not None and (error is None or said.start("words") < error.start("error"))
 
 
 @dataclass(frozen=True, slots=True)

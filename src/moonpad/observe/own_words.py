@@ -87,11 +87,16 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
-    r"|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
     r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
 )
+_POINTER: Final = re.compile(r"[.,;] (?:[Pp]lease )?(?:[Ss]ee|[Cc]heck|[Ll]ook at) .*$")
+_NEEDS: Final = re.compile(
+    r"(?i)\b(?:requires?|must|cannot|only|missing|needs?|unavailable|unsupported|not (?:available|supported|found|installed))\b"
+)
+"""A sentence with one of these says what is wrong, whatever it points at behind that."""
 _WHAT_HAPPENED: Final = re.compile(
     r"\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
@@ -111,8 +116,8 @@ _WHERE_CLASSES: Final = frozenset(
     {"TypeError", "KeyError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError", "RecursionError"}
 )
 _WRITTEN: Final = re.compile(
-    r"^['\"]?(?:[A-Z]|--)[\w\x60-].{8,}\b(?:must be set|must be (?:enabled|disabled|one of)|requires?|not supported|only supports?"
-    r"|not available|not found in|choose from|chose from|use|set)\b"
+    r"^['\"]?(?:[A-Z]|--)[\w\x60-].{8,}\b(?:must be (?:set|enabled|disabled|one of)|requires?|not supported"
+    r"|only supports?|not available|not found in|choose from|chose from|use|set)\b"
 )
 """A sentence for people, in a class that Python itself raises where code is wrong."""
 _AROUND_OTHERS: Final = frozenset({"InductorError", "BackendCompilerFailed", "RayTaskError", "ProcessRaisedException"})
@@ -277,12 +282,15 @@ def _of_class(name: str, words: str, full: str) -> tuple[Says, str] | None:
 
 
 def _sentence(name: str, words: str) -> tuple[Says, str] | None:
+    if (before := _POINTER.sub("", words)) != words and _NEEDS.search(before):
+        words = before
     if _POINTS_ELSEWHERE.search(words) or _WHAT_HAPPENED.search(words):
         return None
     if name not in _OF_WHAT_WAS_GIVEN and _SHAPES.search(words):
         return Says.WHERE, words
     plain_words = re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2,}", words)
-    return (Says.WHAT, words) if len(plain_words) >= (3 if name != "RuntimeError" else 4) else None
+    fewest = 3 if name != "RuntimeError" or _NEEDS.search(words) else 4
+    return (Says.WHAT, words) if len(plain_words) >= fewest else None
 
 
 def _of_level(words: str) -> tuple[Says, str] | None:
