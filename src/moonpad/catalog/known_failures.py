@@ -1,5 +1,6 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
-belong to engines and releases, data/general_failures.toml, whose rows hold for nearly all,
+belong to engines and releases, data/around_failures.toml, whose rows belong to what stands around an engine,
+data/general_failures.toml, whose rows hold for nearly all,
 data/release_faults.toml, whose rows know errors by their kind alone, and data/what_happened.toml, whose rows know what
 a line says that happened, where it does not say why."""
 
@@ -11,7 +12,13 @@ from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILES: Final = ("known_failures.toml", "general_failures.toml", "release_faults.toml", "what_happened.toml")
+FILES: Final = (
+    "known_failures.toml",
+    "around_failures.toml",
+    "general_failures.toml",
+    "release_faults.toml",
+    "what_happened.toml",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,9 @@ _BROKE: Final = re.compile(
 )
 """By this a process breaks, and the line does not say why: what comes after it follows from it."""
 
+_STALLED: Final = re.compile(
+    r"No available shared memory broadcast block found|couldn't get a response from detokenizer"
+)
 _LOGGED: Final = re.compile(
     r"(?:^|[\s\]])(?:ERROR|CRITICAL|FATAL|fatal)\b(?!.{0,20}(?:=|\bcode 0\b)).{0,60}\s\S|\[E\] "
     r"|(?:^|\s)E\d{4} [\d:.]{8,}|(?:^|[\w\]] ?: |^\W*)[Ee]rror: \S|NCCL WARN \S|^\w+: failed to |^Failed to |\bpanic: |: command not found$"
@@ -150,7 +153,7 @@ def _first(
         return named, own
     if named.mild:
         return None, own
-    if named.cause.weak and own.number < named.number and not led_to(lines, own.number, named.number):
+    if named.cause.weak and own.says is not Says.LOGGED and own.number < named.number and not led_to(lines, own.number, named.number):
         return None, own
     return named, None
 
@@ -194,12 +197,14 @@ def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:
     """The first exception that does not only say that there was another; failing that, what breaks a process, or a line
     that its writer calls an error."""
     generic = engine.log.generic if engine is not None else ()
-    logged = None
+    logged = warned = None
     for number, line in enumerate(lines):
         text = plain(line)
         match = None if _RAISES.search(text) else EXCEPTION.search(text)
         if match is not None and "WARNING" not in line and not any(part in match["error"] for part in generic):
-            return number
+            return warned if warned is not None and "NCCL" in text else number
+        if warned is None and "NCCL WARN " in text:
+            warned = number
         if (
             logged is not None
             or is_mild(text)
@@ -210,6 +215,8 @@ def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:
             continue
         if _BROKE.search(text) or (_LOGGED.search(text) and not _FRAME.search(text)):
             logged = number
+    if logged is None:
+        return next((number for number, line in enumerate(lines) if _STALLED.search(line)), None)
     return logged
 
 

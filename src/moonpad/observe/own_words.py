@@ -56,6 +56,8 @@ _LEVEL: Final = re.compile(
     r" \[?[\w./]{1,80}:\d+\] (?P<words>\S.*)$"
     r"|\[TRT-LLM\] (?:\[RANK \d+\] )?\[E\] (?P<trt>\S.*)$"
 )
+_NCCL_FAILED: Final = re.compile(r"NCCL error|nccl(?:System|UnhandledCuda|Internal|Remote)Error|ncclInvalidUsage")
+_NCCL: Final = re.compile(r"\bNCCL WARN (?:NET/\w+ ?: |Call to )?(?P<words>\S.*)$")
 _WRAPS: Final = (
     re.compile(r"Worker failed with error ['\"](?P<inner>.+?)['\"](?:, please check\b.*|$)"),
     re.compile(r"[Cc]apture (?:the )?(?:cuda|npu|device) graph failed: (?P<inner>.+?)(?:\.? Possible solutions.*)?$"),
@@ -98,7 +100,7 @@ _NEEDS: Final = re.compile(
 )
 """A sentence with one of these says what is wrong, whatever it points at behind that."""
 _WHAT_HAPPENED: Final = re.compile(
-    r"\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
+    r"[Cc]uda failure|\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
     r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted"
     r"|[Ss]egmentation|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"
@@ -135,7 +137,7 @@ _NO_FAULT_OF_CODE: Final = frozenset(
             "TimeoutError",
         ),
         *("ConnectionError", "ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "EOFError"),
-        *("CalledProcessError", "RayTaskError", "ActorDiedError", "RayActorError", "RequestError", "MemoryError"),
+        *("CalledProcessError", "RayTaskError", "ActorDiedError", "RayActorError", "RequestError"),
         *("BackendCompilerFailed", "InductorError", "ChildFailedError", "ProcessExitedException", "Exit"),
         *(
             "RayChannelError",
@@ -193,13 +195,19 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
         if Says.WHAT in first and Says.WHERE in first:
             break
     if Says.WHAT not in first and Says.WHERE not in first:
-        return first.get(Says.LOGGED)
+        logged = first.get(Says.LOGGED)
+        return None if logged is not None and not _counts(lines, logged) else logged
     what, where = first.get(Says.WHAT), first.get(Says.WHERE)
     if what is None and where is not None and _is_cut_off(lines, where.number):
         return None
     if what is None or where is None or what.number < where.number:
         return what or where
     return what if led_to(lines, where.number, what.number) else where
+
+
+def _counts(lines: Sequence[str], logged: OwnWords) -> bool:
+    """NCCL warns of much that ends nothing: its words count where one of its calls failed."""
+    return _NCCL.search(lines[logged.number]) is None or any(_NCCL_FAILED.search(line) for line in lines)
 
 
 def _is_cut_off(lines: Sequence[str], number: int) -> bool:
@@ -239,6 +247,8 @@ def said_by(text: str) -> tuple[Says, str] | None:
         return _sentence("", match["words"])
     if match := _OF_CODE.search(text):
         return Says.WHERE, match["words"]
+    if match := _NCCL.search(text):
+        return (Says.LOGGED, f"NCCL: {match['words']}") if _sentence("RuntimeError", match["words"]) else None
     if match := _LEVEL.search(text):
         said = _of_level(match["words"] or match["trt"])
         return (Says.LOGGED, said[1]) if said and match["words"] and said[0] is Says.WHAT else said
