@@ -56,6 +56,9 @@ _LEVEL: Final = re.compile(
     r" \[?[\w./]{1,80}:\d+\] (?P<words>\S.*)$"
     r"|\[TRT-LLM\] (?:\[RANK \d+\] )?\[E\] (?P<trt>\S.*)$"
 )
+_COMPILER: Final = re.compile(
+    r"\.(?:cu|cuh|c|cc|cpp|h|hpp|hip|cl)(?:\(\d+\)|:\d+(?::\d+)?): (?:fatal |catastrophic )?error:? (?P<words>\S.*)$"
+)
 _NCCL_FAILED: Final = re.compile(r"NCCL error|nccl(?:System|UnhandledCuda|Internal|Remote)Error|ncclInvalidUsage")
 _NCCL: Final = re.compile(r"\bNCCL WARN (?:NET/\w+ ?: |Call to )?(?P<words>\S.*)$")
 _WRAPS: Final = (
@@ -89,7 +92,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
-    r"|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
     r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
@@ -247,6 +250,8 @@ def said_by(text: str) -> tuple[Says, str] | None:
         return _sentence("", match["words"])
     if match := _OF_CODE.search(text):
         return Says.WHERE, match["words"]
+    if match := _COMPILER.search(text):
+        return Says.WHERE, f"a kernel cannot be compiled: {match['words']}"
     if match := _NCCL.search(text):
         return (Says.LOGGED, f"NCCL: {match['words']}") if _sentence("RuntimeError", match["words"]) else None
     if match := _LEVEL.search(text):
