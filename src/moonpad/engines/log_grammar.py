@@ -182,6 +182,8 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
 
 
 _MILD: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} ")
+_DETAIL: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}DEBUG\b|.{0,160}\bNCCL (?:INFO|TRACE) ")
+"""A line for those who look for a fault in the program: no cause is named by one."""
 _MILD_WORDS: Final = re.compile(r".{0,120}?\b(?P<words>\w*Warning: |[Ss]kipping\b|[Ff]all(?:ing)? back\b)")
 """A line that its own writer does not call an error."""
 _PASSED_OVER: Final = re.compile(r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b|pip's dependency resolver does")
@@ -228,7 +230,7 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: 
     warnings. Of a symptom alone None, unless `symptoms` are causes too."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
-        if not (text := plain(raw)) or is_passed_over(text):
+        if not (text := plain(raw)) or is_passed_over(text) or _DETAIL.match(text):
             continue
         for cause in causes:
             rank = 2 * cause.weak
