@@ -33,6 +33,8 @@ class KnownFailure:
     """Those whose logs have the line; none: all."""
     weak: bool = False
     """Said by what follows from a cause too: it counts where no other line names one."""
+    follows: bool = False
+    """Said by the ranks that are left when one has ended: it counts where no other line names a cause or an error."""
     symptom: bool = False
     """It says what happened, and not why: shown where nothing else is known, and never called a cause."""
     kind: bool = False

@@ -45,6 +45,8 @@ class CauseLine:
     """Said by what follows from a cause too."""
     symptom: bool = False
     """It says what happened, and not why."""
+    follows: bool = False
+    """Said by the ranks that are left when one has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,15 @@ class LogGrammar:
 def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
     """Those of an engine's logs, of all without one."""
     return tuple(
-        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, row.weak or row.symptom, row.symptom)
+        CauseLine(
+            re.compile(row.pattern),
+            row.message,
+            row.remedy,
+            row.key,
+            row.weak or row.symptom or row.follows,
+            row.symptom,
+            row.follows,
+        )
         for row in known_failures()
         if not (row.kind or row.event) and (engine is None or not row.engines or engine in row.engines)
     )
@@ -237,7 +247,7 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: 
             if (cause.symptom and not symptoms) or rank in best or (match := cause.pattern.search(text)) is None:
                 continue
             mild = is_mild(text)
-            rank += 3 * mild
+            rank += 3 * mild + 6 * cause.follows
             if rank == 0:
                 return NamedCause(cause, match, number)
             best.setdefault(rank, NamedCause(cause, match, number, mild))

@@ -109,6 +109,8 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
         named, own = whole, None
     if named is not None and not named.sure and named.number > broke:
         named = None
+    if named is not None and named.cause.follows and _broke_before(lines[: named.number], known):
+        named = None
     number = named.number if named is not None else own.number if own is not None else first_error(lines, known)
     phase, ready = _progress(lines[: len(lines) if number is None else number], known)
     later = 0 if number is None else sum(bool(EXCEPTION.search(plain(line))) for line in lines[number + 1 :])
@@ -151,7 +153,7 @@ def _first(
     follow from other causes too, only where that error did not come before it and for itself."""
     if named is None or own is None:
         return named, own
-    if named.mild:
+    if named.mild or (named.cause.follows and (own.says is not Says.LOGGED or own.number < named.number)):
         return None, own
     if named.cause.weak and own.says is not Says.LOGGED and own.number < named.number and not led_to(lines, own.number, named.number):
         return None, own
@@ -218,6 +220,15 @@ def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:
     if logged is None:
         return next((number for number, line in enumerate(lines) if _STALLED.search(line)), None)
     return logged
+
+
+def _broke_before(lines: Sequence[str], engine: Engine | None) -> bool:
+    """Whether an error that names no cause stands in these lines: what follows from it is none either."""
+    number = first_error(lines, engine)
+    if number is None:
+        return False
+    text = plain(lines[number])
+    return _BROKE.search(text) is not None or (EXCEPTION.search(text) is not None and not _RAISES.search(text))
 
 
 def _progress(lines: Sequence[str], engine: Engine | None) -> tuple[str, bool]:
