@@ -164,6 +164,7 @@ _HINTS: Final = (
     "unavailable", "gloo", "forked", "closed", "reset", "used by", "expect", "== ", "different", "stale",
     "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
     "waiting for", "bad_alloc", "exit", "ez3", "nodes are", "appears to be", "is already", "problem", "rope_scaling",
+    "imagepull", "backoff", "low on resource", "violates", "previous xid",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""
 
@@ -191,7 +192,7 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-_MILD: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} ")
+_MILD: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} |\d+\.\d\d\.\d{3}\.\d{3} [WID] ")
 _DETAIL: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}DEBUG\b|.{0,160}\bNCCL (?:INFO|TRACE) ")
 """A line for those who look for a fault in the program: no cause is named by one."""
 _MILD_WORDS: Final = re.compile(r".{0,120}?\b(?P<words>\w*Warning: |[Ss]kipping\b|[Ff]all(?:ing)? back\b)")

@@ -54,6 +54,7 @@ _ASSERTION: Final = re.compile(
 _LEVEL: Final = re.compile(
     r"(?:^|\s)(?:ERROR|CRITICAL|FATAL)(?: +\[\w+\])? +\[?\d\d[\d:. T/-]{6,28}(?:,\d+)?\]?"
     r" \[?[\w./]{1,80}:\d+\] (?P<words>\S.*)$"
+    r"|^\d+\.\d\d\.\d{3}\.\d{3} E (?:\w+ +\w+: )?(?P<llama>\S.*)$"
     r"|\[TRT-LLM\] (?:\[RANK \d+\] )?\[E\] (?P<trt>\S.*)$"
 )
 _COMPILER: Final = re.compile(
@@ -92,7 +93,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
-    r"|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|failed to load all models|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
     r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
@@ -255,8 +256,8 @@ def said_by(text: str) -> tuple[Says, str] | None:
     if match := _NCCL.search(text):
         return (Says.LOGGED, f"NCCL: {match['words']}") if _sentence("RuntimeError", match["words"]) else None
     if match := _LEVEL.search(text):
-        said = _of_level(match["words"] or match["trt"])
-        return (Says.LOGGED, said[1]) if said and match["words"] and said[0] is Says.WHAT else said
+        said = _of_level(match["words"] or match["llama"] or match["trt"])
+        return (Says.LOGGED, said[1]) if said and not match["trt"] and said[0] is Says.WHAT else said
     if (match := _HAS_NOT_HERE.search(text)) and not _POINTS_ELSEWHERE.search(text):
         return Says.WHERE, match["words"]
     if match := _PLAIN.search(text):
