@@ -192,12 +192,16 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-_MILD: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} |\d+\.\d\d\.\d{3}\.\d{3} [WID] ")
+_MILD: Final = re.compile(
+    r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} |\d+\.\d\d\.\d{3}\.\d{3} [WID] "
+)
 _DETAIL: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}DEBUG\b|.{0,160}\bNCCL (?:INFO|TRACE) ")
 """A line for those who look for a fault in the program: no cause is named by one."""
 _MILD_WORDS: Final = re.compile(r".{0,120}?\b(?P<words>\w*Warning: |[Ss]kipping\b|[Ff]all(?:ing)? back\b)")
 """A line that its own writer does not call an error."""
-_PASSED_OVER: Final = re.compile(r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b|pip's dependency resolver does")
+_PASSED_OVER: Final = re.compile(
+    r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b|pip's dependency resolver does"
+)
 _GOES_ON: Final = re.compile(
     r"\b(?:safely|be) ignored?\b|will be disabled|is disabled because|[Rr]etrying (?:with|in)\b"
     r"|[Cc]ontinuing without|\b[Aa]ssuming no\b|will still work|[Tt]his is normal if|; using \w+ (?:memory|instead)"

@@ -155,7 +155,12 @@ def _first(
         return named, own
     if named.mild or (named.cause.follows and (own.says is not Says.LOGGED or own.number < named.number)):
         return None, own
-    if named.cause.weak and own.says is not Says.LOGGED and own.number < named.number and not led_to(lines, own.number, named.number):
+    if (
+        named.cause.weak
+        and own.says is not Says.LOGGED
+        and own.number < named.number
+        and not led_to(lines, own.number, named.number)
+    ):
         return None, own
     return named, None
 

@@ -104,7 +104,7 @@ _NEEDS: Final = re.compile(
 )
 """A sentence with one of these says what is wrong, whatever it points at behind that."""
 _WHAT_HAPPENED: Final = re.compile(
-    r"[Cc]uda failure|\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
+    r"[Cc]uda failure|_Map_base|vector::_M|basic_string::|map::at|\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
     r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted"
     r"|[Ss]egmentation|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from moonpad.observe.log_cause import OWN_WORDS, read_log
 from moonpad.engines.log_grammar import catalogued_causes, may_name
+from moonpad.observe.log_cause import OWN_WORDS, read_log
 
 LOGS = Path(__file__).parent / "logs"
 NUMBERS = sorted(path.stem for path in LOGS.glob("*.toml"))
@@ -63,7 +63,7 @@ STATED = {
         "030": "nccl-crash-inside",
         "472": OWN_WORDS,
         "080": OWN_WORDS,
-        "502": OWN_WORDS,
+        "502": "release-fault",
         "543": "layers-of-another-engine",
     },
     **{
