@@ -35,6 +35,8 @@ class KnownFailure:
     """Said by what follows from a cause too: it counts where no other line names one."""
     follows: bool = False
     """Said by the ranks that are left when one has ended: it counts where no other line names a cause or an error."""
+    mild: bool = False
+    """Its writer does not call it an error, and it ends a start all the same; no other row is named by a warning."""
     symptom: bool = False
     """It says what happened, and not why: shown where nothing else is known, and never called a cause."""
     kind: bool = False

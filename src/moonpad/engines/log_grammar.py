@@ -47,6 +47,8 @@ class CauseLine:
     """It says what happened, and not why."""
     follows: bool = False
     """Said by the ranks that are left when one has ended."""
+    mild: bool = False
+    """It counts in a line that its writer does not call an error too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
             row.weak or row.symptom or row.follows,
             row.symptom,
             row.follows,
+            row.mild,
         )
         for row in known_failures()
         if not (row.kind or row.event) and (engine is None or not row.engines or engine in row.engines)
@@ -242,17 +245,18 @@ class NamedCause:
 
 def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: bool = False) -> NamedCause | None:
     """The first line that names a cause; failing that the first that names what follows from one too; then the same of
-    warnings. Of a symptom alone None, unless `symptoms` are causes too."""
+    warnings, of those causes alone that are only warned of. Of a symptom alone None, unless `symptoms` are causes too."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
         if not (text := plain(raw)) or is_passed_over(text) or _DETAIL.match(text):
             continue
+        mild = is_mild(text)
         for cause in causes:
-            rank = 2 * cause.weak
-            if (cause.symptom and not symptoms) or rank in best or (match := cause.pattern.search(text)) is None:
+            if (cause.symptom and not symptoms) or (mild and not cause.mild):
                 continue
-            mild = is_mild(text)
-            rank += 3 * mild + 6 * cause.follows
+            if (match := cause.pattern.search(text)) is None:
+                continue
+            rank = 2 * cause.weak + 3 * mild + 6 * cause.follows
             if rank == 0:
                 return NamedCause(cause, match, number)
             best.setdefault(rank, NamedCause(cause, match, number, mild))

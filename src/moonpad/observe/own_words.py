@@ -55,6 +55,7 @@ _LEVEL: Final = re.compile(
     r"(?:^|\s)(?:ERROR|CRITICAL|FATAL)(?: +\[\w+\])? +\[?\d\d[\d:. T/-]{6,28}(?:,\d+)?\]?"
     r" \[?[\w./]{1,80}:\d+\] (?P<words>\S.*)$"
     r"|^\d+\.\d\d\.\d{3}\.\d{3} E (?:\w+ +\w+: )?(?P<llama>\S.*)$"
+    r"|(?:^|\| )[EF]\d{4} [\d:.]{8,15} +\d+ [\w.]{2,60}:\d+\] \"?(?P<glog>\S.*?)\"?$"
     r"|\[TRT-LLM\] (?:\[RANK \d+\] )?\[E\] (?P<trt>\S.*)$"
 )
 _COMPILER: Final = re.compile(
@@ -69,6 +70,8 @@ _WRAPS: Final = (
     re.compile(r"Error (?:initializing|creating|loading) (?:vLLM )?(?:engine|model)\b[^:]{0,40}: (?P<inner>\S.+)$"),
     re.compile(r"(?:EngineCore|Scheduler|Worker|WorkerProc)\w* hit an exception: (?P<inner>\S.+)$"),
     re.compile(r"unexpected error when creating modelInstanceState: (?P<inner>\S.+)$"),
+    re.compile(r"is at UNAVAILABLE state: (?:Internal|Invalid argument|Not found): (?P<inner>\S.+?);?$"),
+    re.compile(r"failed to load '[\w.-]{1,80}' version \d+: \w[\w ]{2,30}: (?P<inner>\S.+?)\"?$"),
     re.compile(r"Failed to initialize Python stub: (?P<inner>\S.+?)(?:\\n.*)?$"),
     re.compile(r"\bwhat\(\): +(?P<inner>\S.+)$"),
     re.compile(r"\bE[A-Z\d]\d{4}: (?:\[PID: ?\d+\] ?)?[\d:. -]*(?P<inner>[A-Za-z\[].+?)(?:\.?\[FUNC.*)?$"),
@@ -93,7 +96,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
-    r"|failed to load all models|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|failed to load all models|Dumping (?:input|scheduler)|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
     r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
@@ -256,7 +259,7 @@ def said_by(text: str) -> tuple[Says, str] | None:
     if match := _NCCL.search(text):
         return (Says.LOGGED, f"NCCL: {match['words']}") if _sentence("RuntimeError", match["words"]) else None
     if match := _LEVEL.search(text):
-        said = _of_level(match["words"] or match["llama"] or match["trt"])
+        said = _of_level(match["words"] or match["llama"] or match["glog"] or match["trt"])
         return (Says.LOGGED, said[1]) if said and not match["trt"] and said[0] is Says.WHAT else said
     if (match := _HAS_NOT_HERE.search(text)) and not _POINTS_ELSEWHERE.search(text):
         return Says.WHERE, match["words"]
