@@ -185,7 +185,7 @@ def _kind_of(own: OwnWords) -> NamedCause | None:
 def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:
     """The engine's own first, of an unknown one those of all; then every row of the catalogue: a log may hold the words
     of a plugin, of a program below the engine, or of another engine that it is built on."""
-    engines = ENGINES.values() if engine is None else (engine,)
+    engines = ENGINES.values() if engine is None else (engine, *(each for each in ENGINES.values() if each is not engine))
     own = {(cause.pattern.pattern, cause.message): cause for each in engines for cause in each.log.causes}
     return (*own.values(), *catalogued_causes())
 
