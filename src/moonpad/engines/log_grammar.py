@@ -168,6 +168,7 @@ _HINTS: Final = (
     "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
     "waiting for", "bad_alloc", "exit", "ez3", "nodes are", "appears to be", "is already", "problem", "rope_scaling",
     "imagepull", "backoff", "low on resource", "violates", "previous xid",
+    "file exists", "/sys/fs/cgroup",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""
 
@@ -196,7 +197,7 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
 
 
 _MILD: Final = re.compile(
-    r"(?:\([^)\n]{1,60}\) ?)?(?:\[TensorRT-LLM\] ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
+    r"(?:\([^)\n]{1,60}\) ?)?(?:\[TensorRT-LLM\] ?|[\w./-]{1,60}\.(?:py|cc|rs|go|cpp): )?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
     r"|\d+\.\d\d\.\d{3}\.\d{3} [WID] |.{0,60}\[TRT-LLM\] (?:\[RANK \d+\] )?\[[WI]\] "
 )
 _DETAIL: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}DEBUG\b|.{0,160}\bNCCL (?:INFO|TRACE) ")

@@ -31,7 +31,7 @@ from moonpad.engines.log_grammar import (
 )
 from moonpad.engines.start_log import READY, unwrapped
 from moonpad.explain.own_flags import in_own_flags
-from moonpad.observe.own_words import OwnWords, Says, is_optional, led_to, own_words
+from moonpad.observe.own_words import OwnWords, Says, begins_behind_its_cause, is_optional, led_to, own_words
 
 MOST_LINES: Final = 10_000
 """So many are read from the beginning, where a start is, and from the end, where what ended a run is."""
@@ -105,6 +105,8 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
     if named is not None and not named.sure and named.number <= served:
         named = first_cause(causes_of(known), worth_a_look(behind))
     named, own = _first(named, own_words(worth_a_look(behind[:broke])), lines)
+    if begins_behind_its_cause(lines):
+        named, own = (named if named is not None and (named.sure or named.cause.follows) else None), None
     if own is not None and (whole := _wrapped(causes_of(known), lines, own.number)) is not None:
         named, own = whole, None
     if named is not None and not named.sure and named.number > broke:

@@ -77,6 +77,7 @@ _WRAPS: Final = (
     re.compile(r"\bE[A-Z\d]\d{4}: (?:\[PID: ?\d+\] ?)?[\d:. -]*(?P<inner>[A-Za-z\[].+?)(?:\.?\[FUNC.*)?$"),
     re.compile(r"Error response from daemon: (?P<inner>\S.+)$"),
     re.compile(r"error loading model(?: (?:hyperparameters|vocabulary|architecture))?: (?P<inner>\S.+)$"),
+    re.compile(r"\berror: pyxis: {2,}(?P<inner>\S.+)$"),
     re.compile(r"failed to initialize the context: (?P<inner>\S.+)$"),
     re.compile(r"error while handling argument \"[^\"]{1,60}\": (?P<inner>\S.+)$"),
 )
@@ -96,7 +97,8 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
     r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
-    r"|failed to load all models|Dumping (?:input|scheduler)|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|failed to load all models|printing (?:contents|enroot)|[Cc]ontainer start failed|couldn't start container"
+    r"|spank: |spank plugin|Plugin stack|if the image has an unusual|Context is not active|mark it inactive|Dumping (?:input|scheduler)|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
     r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
@@ -223,6 +225,16 @@ def _is_cut_off(lines: Sequence[str], number: int) -> bool:
     if not any(_CHAINED.search(line) for line in behind[:_CHAINED_WITHIN]):
         return False
     return not any(_ERROR.search(text) for text in map(plain, behind) if not _LOOKS_LIKE_CODE.match(text))
+
+
+def begins_behind_its_cause(lines: Sequence[str]) -> bool:
+    """Whether the log, a piece of one, begins behind an error that the next ones followed from."""
+    for line in lines:
+        if _CHAINED.search(line):
+            return True
+        if _ERROR.search(plain(line)) and not _LOOKS_LIKE_CODE.match(plain(line)):
+            return False
+    return False
 
 
 def led_to(lines: Sequence[str], first: int, second: int) -> bool:
