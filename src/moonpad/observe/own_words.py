@@ -75,7 +75,9 @@ _WRAPS: Final = (
     re.compile(r"Failed to initialize Python stub: (?P<inner>\S.+?)(?:\\n.*)?$"),
     re.compile(r"\bwhat\(\): +(?P<inner>\S.+)$"),
     re.compile(r"\bE[A-Z\d]\d{4}: (?:\[PID: ?\d+\] ?)?[\d:. -]*(?P<inner>[A-Za-z\[].+?)(?:\.?\[FUNC.*)?$"),
+    re.compile(r"(?:unable to start container process|error during container init): (?P<inner>\S.+?)(?:: unknown)?\.?$"),
     re.compile(r"Error response from daemon: (?P<inner>\S.+)$"),
+    re.compile(r"Error in model execution(?: \(input dumped to [^)]{1,200}\))?: (?P<inner>\S.*)$"),
     re.compile(r"error loading model(?: (?:hyperparameters|vocabulary|architecture))?: (?P<inner>\S.+)$"),
     re.compile(r"\berror: pyxis: {2,}(?P<inner>\S.+)$"),
     re.compile(r"failed to initialize the context: (?P<inner>\S.+)$"),
@@ -96,7 +98,7 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with"
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
-    r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
+    r"|Error in model execution|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
     r"|failed to load all models|printing (?:contents|enroot)|[Cc]ontainer start failed|couldn't start container"
     r"|spank: |spank plugin|Plugin stack|if the image has an unusual|Context is not active|mark it inactive|Dumping (?:input|scheduler)|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
