@@ -115,7 +115,7 @@ _WHAT_HAPPENED: Final = re.compile(
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
     r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted"
     r"|[Ss]egmentation|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"
-    r"|runtime result ?[=-]"
+    r"|runtime result ?[=-]|DeviceLost|DEVICE_LOST|Vmm Failure|HipVMM"
 )
 """It tells what happened to the program, and not why."""
 _SHAPES: Final = re.compile(
