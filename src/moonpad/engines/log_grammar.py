@@ -209,7 +209,7 @@ _PASSED_OVER: Final = re.compile(
 )
 _GOES_ON: Final = re.compile(
     r"\b(?:safely|be) ignored?\b|will be disabled|is disabled because|[Rr]etrying (?:with|in)\b"
-    r"|[Cc]ontinuing without|\b[Aa]ssuming no\b|will still work|[Tt]his is normal if|; using \w+ (?:memory|instead)"
+    r"|[Cc]ontinuing without|\b[Aa]ssuming no\b|will still work|[Tt]his is normal if|; using \w+ (?:memory|instead)|: going to /tmp instead|\bras/\w+\.cc:\d+ NCCL WARN\b"
     r"|\b(?:during|on|at) (?:teardown|shutdown|exit)\b"
 )
 """A line whose writer goes on without what failed."""
