@@ -198,7 +198,7 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
 
 _MILD: Final = re.compile(
     r"(?:\([^)\n]{1,60}\) ?)?(?:\[TensorRT-LLM\] ?|[\w./-]{1,60}\.(?:py|cc|rs|go|cpp): )?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
-    r"|\d+\.\d\d\.\d{3}\.\d{3} [WID] |.{0,60}\[TRT-LLM\] (?:\[RANK \d+\] )?\[[WI]\] "
+    r"|[Ww]arning: |\d+\.\d\d\.\d{3}\.\d{3} [WID] |.{0,60}\[TRT-LLM\] (?:\[RANK \d+\] )?\[[WI]\] "
 )
 _DETAIL: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}DEBUG\b|.{0,160}\bNCCL (?:INFO|TRACE) ")
 """A line for those who look for a fault in the program: no cause is named by one."""

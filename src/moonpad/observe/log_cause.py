@@ -53,7 +53,7 @@ _STALLED: Final = re.compile(
 )
 _LOGGED: Final = re.compile(
     r"(?:^|[\s\]])(?:ERROR|CRITICAL|FATAL|fatal)\b(?!.{0,20}(?:=|\bcode 0\b)).{0,60}\s\S|\[E\] "
-    r"|NVRM: Xid |amdgpu: .{0,30}page fault|watchdog thread terminated with|HW Exception by GPU|^\d+\.\d\d\.\d{3}\.\d{3} E |(?:^|\s)E\d{4} [\d:.]{8,}|(?:^|[\w\]] ?: |^\W*)[Ee]rror: \S|NCCL WARN \S|\bE[A-Z\d]\d{4}: |Failure: invalid |terminate called after throwing|^Illegal instruction|^Fatal Python error: |returns: \d+ \(UR_|^\w+: failed to |^Failed to |\bpanic: |: command not found$"
+    r"|NVRM: Xid |amdgpu: .{0,30}page fault|watchdog thread terminated with|HW Exception by GPU|^\d+\.\d\d\.\d{3}\.\d{3} E |(?:^|\s)E\d{4} [\d:.]{8,}|(?:^|[\w\]] ?: |^\W*)[Ee]rror: \S|NCCL WARN \S|\bE[A-Z\d]\d{4}: |Failure: invalid |terminate called after throwing|^Illegal instruction|\]\[ERROR\] \S|: (?:non-zero status: \d|NULL value) |^Fatal Python error: |returns: \d+ \(UR_|^\w+: failed to |^Failed to |\bpanic: |: command not found$"
 )
 _FRAME: Final = re.compile(r"File \"|[\]:]\s{2,}[\w^~]|[(,]$|\w = \w|\^{3}")
 """A piece of a traceback, which some engines log line by line."""

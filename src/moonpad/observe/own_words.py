@@ -169,7 +169,7 @@ _WEIGHT: Final = re.compile(r"'(?:\w+\.){2,12}\w+'$")
 """A KeyError in its own text: the name of a weight."""
 _SOURCE_ABOVE: Final = 4
 _REPEATED: Final = re.compile(r" \[repeated \d+x across cluster\].*$")
-_OF_CODE: Final = re.compile(r"(?P<words>GGML_ASSERT\(.{1,300}\) failed)")
+_OF_CODE: Final = re.compile(r"(?P<words>GGML_ASSERT\(.{1,300}\) failed|GGML_ASSERT: \S{1,200}:\d+: \S.{1,300})")
 _CHAINED_WITHIN: Final = 4
 _ASSERT: Final = re.compile(r"(?:^|\s)assert (?P<what>\S.*)$")
 _HAS_NOT_HERE: Final = re.compile(

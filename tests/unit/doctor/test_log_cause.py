@@ -53,6 +53,7 @@ ALSO = {
     "625": "npu-plugin",
     "701": "linear-cache-lines",
     "930": "weight-shape-assert",
+    "1313": "driver-lacks",
 }
 # Causes that are not known to doctor.
 NOT_KNOWN = {"529", "537", "553", "613"}
