@@ -197,7 +197,8 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
 
 
 _MILD: Final = re.compile(
-    r"(?:\([^)\n]{1,60}\) ?)?(?:\[TensorRT-LLM\] ?|[\w./-]{1,60}\.(?:py|cc|rs|go|cpp): )?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
+    r"(?:\([^)\n]{1,60}\) ?)?(?:\[TensorRT-LLM\] ?|[\w./-]{1,60}\.(?:py|cc|rs|go|cpp): )?\W{0,3}(?:WARN(?:ING)?"
+    r"|INFO|DEBUG)\b|[WI]\d{4} "
     r"|[Ww]arning: |\d+\.\d\d\.\d{3}\.\d{3} [WID] |.{0,60}\[TRT-LLM\] (?:\[RANK \d+\] )?\[[WI]\] "
 )
 _DETAIL: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}DEBUG\b|.{0,160}\bNCCL (?:INFO|TRACE) ")
@@ -209,7 +210,8 @@ _PASSED_OVER: Final = re.compile(
 )
 _GOES_ON: Final = re.compile(
     r"\b(?:safely|be) ignored?\b|will be disabled|is disabled because|[Rr]etrying (?:with|in)\b"
-    r"|[Cc]ontinuing without|\b[Aa]ssuming no\b|will still work|[Tt]his is normal if|; using \w+ (?:memory|instead)|: going to /tmp instead|\bras/\w+\.cc:\d+ NCCL WARN\b"
+    r"|[Cc]ontinuing without|\b[Aa]ssuming no\b|will still work|[Tt]his is normal if|; using \w+ (?:memory"
+    r"|instead)|: going to /tmp instead|\bras/\w+\.cc:\d+ NCCL WARN\b"
     r"|\b(?:during|on|at) (?:teardown|shutdown|exit)\b"
 )
 """A line whose writer goes on without what failed."""
@@ -247,7 +249,7 @@ class NamedCause:
 
 def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: bool = False) -> NamedCause | None:
     """The first line that names a cause; failing that the first that names what follows from one too; then the same of
-    warnings, of those causes alone that are only warned of. Of a symptom alone None, unless `symptoms` are causes too."""
+    warnings, of those causes alone that are only warned of. Of a symptom alone None, unless `symptoms` count too."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
         if not (text := plain(raw)) or is_passed_over(text) or _DETAIL.match(text):

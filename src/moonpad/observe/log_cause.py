@@ -53,7 +53,11 @@ _STALLED: Final = re.compile(
 )
 _LOGGED: Final = re.compile(
     r"(?:^|[\s\]])(?:ERROR|CRITICAL|FATAL|fatal)\b(?!.{0,20}(?:=|\bcode 0\b)).{0,60}\s\S|\[E\] "
-    r"|NVRM: Xid |amdgpu: .{0,30}page fault|watchdog thread terminated with|HW Exception by GPU|^\d+\.\d\d\.\d{3}\.\d{3} E |(?:^|\s)E\d{4} [\d:.]{8,}|(?:^|[\w\]] ?: |^\W*)[Ee]rror: \S|NCCL WARN \S|\bE[A-Z\d]\d{4}: |Failure: invalid |terminate called after throwing|^Illegal instruction|\]\[ERROR\] \S|: (?:non-zero status: \d|NULL value) |^Fatal Python error: |returns: \d+ \(UR_|^\w+: failed to |^Failed to |\bpanic: |: command not found$"
+    r"|NVRM: Xid |amdgpu: .{0,30}page fault|watchdog thread terminated with|HW Exception by GPU"
+    r"|^\d+\.\d\d\.\d{3}\.\d{3} E |(?:^|\s)E\d{4} [\d:.]{8,}|(?:^|[\w\]] ?: |^\W*)[Ee]rror: \S|NCCL WARN \S"
+    r"|\bE[A-Z\d]\d{4}: |Failure: invalid |terminate called after throwing|^Illegal instruction|\]\[ERROR\] \S"
+    r"|: (?:non-zero status: \d|NULL value) |^Fatal Python error: |returns: \d+ \(UR_|^\w+: failed to |^Failed to "
+    r"|\bpanic: |: command not found$"
 )
 _FRAME: Final = re.compile(r"File \"|[\]:]\s{2,}[\w^~]|[(,]$|\w = \w|\^{3}")
 """A piece of a traceback, which some engines log line by line."""
@@ -187,7 +191,9 @@ def _kind_of(own: OwnWords) -> NamedCause | None:
 def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:
     """The engine's own first, of an unknown one those of all; then every row of the catalogue: a log may hold the words
     of a plugin, of a program below the engine, or of another engine that it is built on."""
-    engines = ENGINES.values() if engine is None else (engine, *(each for each in ENGINES.values() if each is not engine))
+    engines = (
+        ENGINES.values() if engine is None else (engine, *(each for each in ENGINES.values() if each is not engine))
+    )
     own = {(cause.pattern.pattern, cause.message): cause for each in engines for cause in each.log.causes}
     return (*own.values(), *catalogued_causes())
 

@@ -75,7 +75,9 @@ _WRAPS: Final = (
     re.compile(r"Failed to initialize Python stub: (?P<inner>\S.+?)(?:\\n.*)?$"),
     re.compile(r"\bwhat\(\): +(?P<inner>\S.+)$"),
     re.compile(r"\bE[A-Z\d]\d{4}: (?:\[PID: ?\d+\] ?)?[\d:. -]*(?P<inner>[A-Za-z\[].+?)(?:\.?\[FUNC.*)?$"),
-    re.compile(r"(?:unable to start container process|error during container init): (?P<inner>\S.+?)(?:: unknown)?\.?$"),
+    re.compile(
+        r"(?:unable to start container process|error during container init): (?P<inner>\S.+?)(?:: unknown)?\.?$"
+    ),
     re.compile(r"Error response from daemon: (?P<inner>\S.+)$"),
     re.compile(r"Error in model execution(?: \(input dumped to [^)]{1,200}\))?: (?P<inner>\S.*)$"),
     re.compile(r"error loading model(?: (?:hyperparameters|vocabulary|architecture))?: (?P<inner>\S.+)$"),
@@ -98,20 +100,26 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with"
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
-    r"|Error in model execution|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
+    r"|Error in model execution|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception"
+    r"|health ?check"
     r"|failed to load all models|printing (?:contents|enroot)|[Cc]ontainer start failed|couldn't start container"
-    r"|spank: |spank plugin|Plugin stack|if the image has an unusual|Context is not active|mark it inactive|Dumping (?:input|scheduler)|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|spank: |spank plugin|Plugin stack|if the image has an unusual|Context is not active|mark it inactive"
+    r"|Dumping (?:input|scheduler)|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated"
+    r"|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)"
+    r"|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
     r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
 )
 _POINTER: Final = re.compile(r"[.,;] (?:[Pp]lease )?(?:[Ss]ee|[Cc]heck|[Ll]ook at) .*$")
 _NEEDS: Final = re.compile(
-    r"(?i)\b(?:requires?|must|cannot|only|missing|needs?|unavailable|unsupported|not (?:available|supported|found|installed))\b"
+    r"(?i)\b(?:requires?|must|cannot|only|missing|needs?|unavailable|unsupported|not (?:available|supported|found"
+    r"|installed))\b"
 )
 """A sentence with one of these says what is wrong, whatever it points at behind that."""
 _WHAT_HAPPENED: Final = re.compile(
-    r"[Cc]uda failure|_Map_base|vector::_M|basic_string::|map::at|\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
+    r"[Cc]uda failure|_Map_base|vector::_M|basic_string::|map::at|\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl"
+    r"|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
     r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted"
     r"|[Ss]egmentation|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"

@@ -131,6 +131,86 @@ def test_a_symptom_is_no_cause() -> None:
     assert (answer.key, answer.line) == ("", 1)
 
 
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB.\n"
+WATCHDOG = (
+    "[rank3]: ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1)\n"
+)
+UNKNOWN = "RuntimeError: xyzzy\n"
+BEFORE = (
+    "WARNING 01-01 00:00:00 x.py:1] ValueError: the number of heads must be divisible by 16",
+    "DEBUG 01-01 00:00:00 x.py:1] CUDA platform is not available because: NVML Shared Library Not Found",
+    "host:1:1 [0] NCCL INFO Call to connect returned Connection refused, retrying",
+    "host:1:1 [0] ras/client_support.cc:160 NCCL WARN Call to bind failed: Address already in use",
+    "slurmstepd: error: couldn't chdir to `/root/x': No such file or directory: going to /tmp instead",
+)
+BEHIND = (
+    "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_0': 1}",
+    "Exception: WorkerProc initialization failed due to an exception in a background process.",
+    "(EngineCore_DP0 pid=1) ERROR 01-01 00:00:00 [x.py:1] Worker proc VllmWorker-7 died unexpectedly.",
+    "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above).",
+    "RuntimeError: cancelled",
+    "BrokenPipeError: [Errno 32] Broken pipe",
+    "RuntimeError: gloo/transport/tcp/pair.cc:525] Connection closed by peer [10.0.0.2]:50407",
+    WATCHDOG.strip(),
+    "srun: error: node7: task 3: Exited with exit code 1",
+    "slurmstepd: error: *** STEP 1.0 ON node7 CANCELLED AT 2026-01-01T00:00:00 ***",
+    "Killed",
+)
+
+
+@pytest.mark.parametrize("line", BEFORE)
+def test_what_ends_nothing_is_no_cause(line: str) -> None:
+    assert read_log(line + "\n").key == ""
+    assert read_log(f"{line}\n{OOM}").key == "oom"
+    assert read_log(f"{line}\n{UNKNOWN}").text == UNKNOWN.strip()
+
+
+@pytest.mark.parametrize("line", BEHIND)
+def test_what_comes_behind_a_cause_changes_nothing(line: str) -> None:
+    alone, both = read_log(OOM), read_log(f"{OOM}{line}\n")
+    assert (both.key, both.message, both.line) == (alone.key, alone.message, alone.line)
+
+
+def test_a_rank_that_is_left_over_names_nothing_behind_an_error_that_is_not_known() -> None:
+    assert read_log(WATCHDOG).key == "nccl-watchdog"
+    answer = read_log(UNKNOWN + WATCHDOG)
+    assert (answer.key, answer.line) == ("", 1)
+
+
+def test_a_logged_error_gives_way_to_one_that_ended_the_program() -> None:
+    logged = "ERROR 01-01 00:00:00 [x.py:1] The tokenizer of this model cannot be read from its folder\n"
+    assert read_log(logged).key == OWN_WORDS
+    raised = "ValueError: the number of attention heads must be divisible by the tensor parallel size\n"
+    assert read_log(logged + raised).text == raised.strip()
+
+
+def test_a_piece_that_begins_behind_its_cause_names_none() -> None:
+    behind = "During handling of the above exception, another exception occurred:\n\n"
+    raised = "ValueError: the model cannot be loaded from the folder that was given\n"
+    assert read_log(raised).key == OWN_WORDS
+    assert read_log(behind + raised).key == ""
+
+
+def test_an_answer_without_a_cause_says_what_happened() -> None:
+    answer = read_log("RuntimeError: CUDA error: an illegal memory access was encountered\n")
+    assert answer.key == ""
+    assert "kernel" in answer.kind
+    assert "CUDA_LAUNCH_BLOCKING" in answer.remedy
+    assert read_log(UNKNOWN).kind == ""
+
+
+def test_noise_around_logs_of_threads_changes_no_cause() -> None:
+    before = "".join(line + "\n" for line in BEFORE if not line.startswith("WARNING"))
+    behind = "".join(line + "\n" for line in BEHIND if "cc:525" not in line and line != "Killed")
+    for number in NUMBERS[::23]:
+        text = (LOGS / f"{number}.log").read_text(encoding="utf-8")
+        alone = read_log(text)
+        if not alone.key:
+            continue
+        noisy = read_log(f"{before}{text.rstrip()}\n{behind}", alone.engine)
+        assert (noisy.key, noisy.text) == (alone.key, alone.text), number
+
+
 def test_the_line_number_of_a_long_log() -> None:
     filler = "INFO 01-01 00:00:00 loggers.py:1] Avg generation throughput: 1.0 tokens/s\n"
     log = filler * 30_000 + "OSError: [Errno 28] No space left on device\n"
