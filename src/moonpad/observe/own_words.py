@@ -179,6 +179,11 @@ _SOURCE_ABOVE: Final = 4
 _REPEATED: Final = re.compile(r" \[repeated \d+x across cluster\].*$")
 _OF_CODE: Final = re.compile(r"(?P<words>GGML_ASSERT\(.{1,300}\) failed|GGML_ASSERT: \S{1,200}:\d+: \S.{1,300})")
 _CHAINED_WITHIN: Final = 4
+_CLASS: Final = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*: ")
+_STEP: Final = re.compile(
+    r"[Ff]ailed to (?:apply|process|run|call|execute|build|parse|convert) \S|[Ee]rror (?:while|when|during) "
+)
+_SHORTEST_WRAPPED: Final = 16
 _ASSERT: Final = re.compile(r"(?:^|\s)assert (?P<what>\S.*)$")
 _HAS_NOT_HERE: Final = re.compile(
     r"(?:^|[\s:])(?P<words>(?:(?:type object |module |partially initialized module )?"
@@ -199,7 +204,7 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
     """The first error that says what is wrong, or the first that says where, if that came before and did not lead to
     the other one. Lines that their writer calls a warning count for nothing."""
     first: dict[Says, OwnWords] = {}
-    passed_over = False
+    passed_over, silent = False, None
     for number, line in enumerate(lines):
         if not (text := plain(line)) or (is_mild(text) and not any(wrap.search(text) for wrap in _WRAPS)):
             continue
@@ -207,8 +212,11 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
         passed_over = passed_over or _PASSED_OVER.search(text) is not None
         if said is None or passed_over:
             passed_over = passed_over and said is None
+            silent = number if said is None and _is_error(text) else silent
             continue
         says, words = said
+        if silent is not None and _STEP.match(_CLASS.sub("", words)) and led_to(lines, silent, number):
+            continue
         if says not in first:
             first[says] = OwnWords(says, words, number)
         if Says.WHAT in first and Says.WHERE in first:
@@ -221,7 +229,19 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
         return None
     if what is None or where is None or what.number < where.number:
         return what or where
-    return what if led_to(lines, where.number, what.number) else where
+    if not led_to(lines, where.number, what.number) or _only_wraps(what.words, where.words):
+        return where
+    return what
+
+
+def _is_error(text: str) -> bool:
+    return _ERROR.search(text) is not None and _LOOKS_LIKE_CODE.match(text) is None
+
+
+def _only_wraps(outer: str, inner: str) -> bool:
+    """Whether the outer error says of the inner one its words, or the step in which it came, and nothing else."""
+    words = _CLASS.sub("", inner)
+    return (len(words) > _SHORTEST_WRAPPED and words in outer) or _STEP.match(_CLASS.sub("", outer)) is not None
 
 
 def _counts(lines: Sequence[str], logged: OwnWords) -> bool:
@@ -234,7 +254,7 @@ def _is_cut_off(lines: Sequence[str], number: int) -> bool:
     behind = lines[number + 1 :]
     if not any(_CHAINED.search(line) for line in behind[:_CHAINED_WITHIN]):
         return False
-    return not any(_ERROR.search(text) for text in map(plain, behind) if not _LOOKS_LIKE_CODE.match(text))
+    return not any(map(_is_error, map(plain, behind)))
 
 
 def begins_behind_its_cause(lines: Sequence[str]) -> bool:
@@ -242,7 +262,7 @@ def begins_behind_its_cause(lines: Sequence[str]) -> bool:
     for line in lines:
         if _CHAINED.search(line):
             return True
-        if _ERROR.search(plain(line)) and not _LOOKS_LIKE_CODE.match(plain(line)):
+        if _is_error(plain(line)):
             return False
     return False
 

@@ -191,6 +191,25 @@ def test_a_piece_that_begins_behind_its_cause_names_none() -> None:
     assert read_log(behind + raised).key == ""
 
 
+CHAIN = "\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n"
+
+
+def test_an_error_that_only_wraps_another_gives_way_to_it() -> None:
+    inner = "TypeError: Processor.__init__() got multiple values for argument 'tokenizer'\n"
+    for outer in (
+        "RuntimeError: Failed to apply Processor on data={'text': 'x'} with kwargs={}\n",
+        "ValueError: Model runtime error: Processor.__init__() got multiple values for argument 'tokenizer'\n",
+    ):
+        answer = read_log(inner + CHAIN + outer)
+        assert (answer.key, answer.line) == ("fault-signature", 1)
+
+
+def test_the_step_in_which_an_error_came_is_no_cause() -> None:
+    silent = "RuntimeError: CUDA error: invalid argument\n"
+    answer = read_log(f"{silent}{CHAIN}RuntimeError: Failed to process the batch of requests of this step\n")
+    assert (answer.key, answer.line) == ("", 1)
+
+
 def test_an_answer_without_a_cause_says_what_happened() -> None:
     answer = read_log("RuntimeError: CUDA error: an illegal memory access was encountered\n")
     assert answer.key == ""
