@@ -1,6 +1,8 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
-belong to engines and releases, data/general_failures.toml, whose rows hold for nearly all, and
-data/release_faults.toml, whose rows know errors by their kind alone."""
+belong to engines and releases, data/around_failures.toml, whose rows belong to what stands around an engine,
+data/general_failures.toml, whose rows hold for nearly all,
+data/release_faults.toml, whose rows know errors by their kind alone, and data/what_happened.toml, whose rows know what
+a line says that happened, where it does not say why."""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILES: Final = ("known_failures.toml", "general_failures.toml", "release_faults.toml")
+FILES: Final = (
+    "known_failures.toml",
+    "around_failures.toml",
+    "general_failures.toml",
+    "release_faults.toml",
+    "what_happened.toml",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +33,16 @@ class KnownFailure:
     """Those whose logs have the line; none: all."""
     weak: bool = False
     """Said by what follows from a cause too: it counts where no other line names one."""
+    follows: bool = False
+    """Said by the ranks that are left when one has ended: it counts where no other line names a cause or an error."""
+    mild: bool = False
+    """Its writer does not call it an error, and it ends a start all the same; no other row is named by a warning."""
     symptom: bool = False
     """It says what happened, and not why: shown where nothing else is known, and never called a cause."""
     kind: bool = False
     """It knows the kind of an error, not its cause: asked for where an error names only the place where code failed."""
+    event: bool = False
+    """It knows what happened, from words that are not the error's alone: asked for where no cause is known."""
     provenance: Provenance
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.cli.log_file import read_log_file
 from moonpad.cli.output import emit_json, next_command, out
 from moonpad.cli.plan_inputs import known_engine
-from moonpad.doctor.log_cause import OWN_WORDS, LogAnswer, read_log
+from moonpad.observe.log_cause import OWN_WORDS, LogAnswer, read_log
 from moonpad.values.errors import UsageError
 from moonpad.values.redaction import TooManyKeys, remember_labelled
 from moonpad.values.visible_text import shell_word
@@ -40,7 +40,9 @@ def _lines(answer: LogAnswer) -> list[str]:
         served = ", and it came to serve" if answer.ready else ""
         return [f"No error is in this log{of}{served}: no cause is known."]
     if not answer.key:
-        return ["No cause is known. The first error of the log is", f"  {where}"]
+        lines = ["No cause is known. The first error of the log is", f"  {where}"]
+        lines += [f"  What happened: {answer.kind[:SHOWN]}"] if answer.kind else []
+        return [*lines, *([f"  {answer.remedy}"] if answer.remedy else [])]
     title = "In its own words" if answer.key == OWN_WORDS else "Cause"
     lines = [f"{title}{of}: {answer.message[:SHOWN]}", f"  {where}"]
     lines += [f"  {answer.remedy}"] if answer.remedy else []

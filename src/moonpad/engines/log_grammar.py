@@ -45,6 +45,10 @@ class CauseLine:
     """Said by what follows from a cause too."""
     symptom: bool = False
     """It says what happened, and not why."""
+    follows: bool = False
+    """Said by the ranks that are left when one has ended."""
+    mild: bool = False
+    """It counts in a line that its writer does not call an error too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +86,18 @@ class LogGrammar:
 def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
     """Those of an engine's logs, of all without one."""
     return tuple(
-        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, row.weak or row.symptom, row.symptom)
+        CauseLine(
+            re.compile(row.pattern),
+            row.message,
+            row.remedy,
+            row.key,
+            row.weak or row.symptom or row.follows,
+            row.symptom,
+            row.follows,
+            row.mild,
+        )
         for row in known_failures()
-        if not row.kind and (engine is None or not row.engines or engine in row.engines)
+        if not (row.kind or row.event) and (engine is None or not row.engines or engine in row.engines)
     )
 
 
@@ -93,6 +106,16 @@ def kinds_of_error() -> tuple[CauseLine, ...]:
     """Rows that know an error by its kind."""
     return tuple(
         CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key) for row in known_failures() if row.kind
+    )
+
+
+@cache
+def events() -> tuple[CauseLine, ...]:
+    """Rows that know what a line says that happened, and no cause."""
+    return tuple(
+        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key, symptom=True)
+        for row in known_failures()
+        if row.symptom or row.event
     )
 
 
@@ -144,6 +167,8 @@ _HINTS: Final = (
     "unavailable", "gloo", "forked", "closed", "reset", "used by", "expect", "== ", "different", "stale",
     "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
     "waiting for", "bad_alloc", "exit", "ez3", "nodes are", "appears to be", "is already", "problem", "rope_scaling",
+    "imagepull", "backoff", "low on resource", "violates", "previous xid",
+    "file exists", "/sys/fs/cgroup",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""
 
@@ -172,17 +197,39 @@ def worth_a_look(lines: Sequence[str]) -> list[str]:
 
 
 _MILD: Final = re.compile(
-    r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}(?:WARN(?:ING)?|INFO|DEBUG)\b|[WI]\d{4} "
-    r"|.{0,120}\b(?:\w*Warning: |[Ss]kipping|[Ff]all(?:ing)? back)\b"
+    r"(?:\([^)\n]{1,60}\) ?)?(?:\[TensorRT-LLM\] ?|[\w./-]{1,60}\.(?:py|cc|rs|go|cpp): )?\W{0,3}(?:WARN(?:ING)?"
+    r"|INFO|DEBUG)\b|[WI]\d{4} "
+    r"|[Ww]arning: |\d+\.\d\d\.\d{3}\.\d{3} [WID] |.{0,60}\[TRT-LLM\] (?:\[RANK \d+\] )?\[[WI]\] "
 )
+_DETAIL: Final = re.compile(r"(?:\([^)\n]{1,60}\) ?)?\W{0,3}DEBUG\b|.{0,160}\bNCCL (?:INFO|TRACE) ")
+"""A line for those who look for a fault in the program: no cause is named by one."""
+_MILD_WORDS: Final = re.compile(r".{0,120}?\b(?P<words>\w*Warning: |[Ss]kipping\b|[Ff]all(?:ing)? back\b)")
 """A line that its own writer does not call an error."""
-_PASSED_OVER: Final = re.compile(r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b")
+_PASSED_OVER: Final = re.compile(
+    r"\b[Ii]gnor(?:e|ed|ing) (?:import |this |the )?(?:errors?|exceptions?)\b|pip's dependency resolver does"
+)
+_GOES_ON: Final = re.compile(
+    r"\b(?:safely|be) ignored?\b|will be disabled|is disabled because|[Rr]etrying (?:with|in)\b"
+    r"|[Cc]ontinuing without|\b[Aa]ssuming no\b|will still work|[Tt]his is normal if|; using \w+ (?:memory"
+    r"|instead)|: going to /tmp instead|\bras/\w+\.cc:\d+ NCCL WARN\b"
+    r"|\b(?:during|on|at) (?:teardown|shutdown|exit)\b"
+)
 """A line whose writer goes on without what failed."""
+
+
+def is_passed_over(text: str) -> bool:
+    """Whether the line's own writer says that it goes on without what failed."""
+    if _PASSED_OVER.search(text):
+        return True
+    return _GOES_ON.search(text) is not None and EXCEPTION.search(text) is None
 
 
 def is_mild(text: str) -> bool:
     """Whether the line's own writer does not call it an error."""
-    return _MILD.match(text) is not None
+    if _MILD.match(text):
+        return True
+    said, error = _MILD_WORDS.match(text), EXCEPTION.search(text)
+    return said is not None and (error is None or said.start("words") < error.start("error"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,17 +249,18 @@ class NamedCause:
 
 def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: bool = False) -> NamedCause | None:
     """The first line that names a cause; failing that the first that names what follows from one too; then the same of
-    warnings. Of a symptom alone None, unless `symptoms` are causes too."""
+    warnings, of those causes alone that are only warned of. Of a symptom alone None, unless `symptoms` count too."""
     best: dict[int, NamedCause] = {}
     for number, raw in enumerate(lines):
-        if not (text := plain(raw)) or _PASSED_OVER.search(text):
+        if not (text := plain(raw)) or is_passed_over(text) or _DETAIL.match(text):
             continue
+        mild = is_mild(text)
         for cause in causes:
-            rank = 2 * cause.weak
-            if (cause.symptom and not symptoms) or rank in best or (match := cause.pattern.search(text)) is None:
+            if (cause.symptom and not symptoms) or (mild and not cause.mild):
                 continue
-            mild = is_mild(text)
-            rank += 3 * mild
+            if (match := cause.pattern.search(text)) is None:
+                continue
+            rank = 2 * cause.weak + 3 * mild + 6 * cause.follows
             if rank == 0:
                 return NamedCause(cause, match, number)
             best.setdefault(rank, NamedCause(cause, match, number, mild))

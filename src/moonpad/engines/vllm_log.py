@@ -150,7 +150,7 @@ LOG: Final = LogGrammar(
     ),
     generic=(
         *("Engine core initialization failed", "EngineCore failed to start", "EngineCore encountered an issue"),
-        *("EngineDeadError", "WorkerProc initialization failed", "Traceback"),
+        *("EngineDeadError", "WorkerProc initialization failed", "RuntimeError: cancelled", "Traceback"),
     ),
     starts=(
         re.compile(r"vLLM API server version (?P<version>v?\d\S*)"),

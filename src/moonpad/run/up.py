@@ -15,10 +15,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from moonpad.engines.log_grammar import Failure, LogGrammar, first_failure, read_progress
+from moonpad.engines.log_grammar import Failure, LogGrammar, read_progress
 from moonpad.facts.gather import gather
 from moonpad.facts.probe import Unknown
 from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
+from moonpad.observe.start_failure import failure_in
 from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.keeper.state_file import FINAL
 from moonpad.run.keeper.stop import run_commands
@@ -243,7 +244,7 @@ def failure_of(folder: RunFolder, grammar: LogGrammar, what: str = "") -> Failur
     hosts = (folder.about().get("hosts") or {}).items()
     far = {node: folder.path / far_log(node) for node, target in hosts if f" on {target} " in what}
     logs = [*far.values(), folder.log_path, *(folder.path / far_log(node) for node, _ in hosts if node not in far)]
-    failures = (first_failure(grammar, _log_lines(folder, log)) for log in logs)
+    failures = (failure_in(_log_lines(folder, log), grammar) for log in logs)
     return next((failure for failure in failures if failure is not None), None)
 
 

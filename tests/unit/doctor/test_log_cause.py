@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from moonpad.doctor.log_cause import OWN_WORDS, read_log
 from moonpad.engines.log_grammar import catalogued_causes, may_name
+from moonpad.observe.log_cause import OWN_WORDS, read_log
 
 LOGS = Path(__file__).parent / "logs"
 NUMBERS = sorted(path.stem for path in LOGS.glob("*.toml"))
@@ -53,6 +53,7 @@ ALSO = {
     "625": "npu-plugin",
     "701": "linear-cache-lines",
     "930": "weight-shape-assert",
+    "1313": "driver-lacks",
 }
 # Causes that are not known to doctor.
 NOT_KNOWN = {"529", "537", "553", "613"}
@@ -63,7 +64,7 @@ STATED = {
         "030": "nccl-crash-inside",
         "472": OWN_WORDS,
         "080": OWN_WORDS,
-        "502": OWN_WORDS,
+        "502": "release-fault",
         "543": "layers-of-another-engine",
     },
     **{
@@ -115,7 +116,7 @@ def test_no_log_is_an_empty_answer() -> None:
 
 def test_a_warning_gives_way_to_an_error() -> None:
     log = "WARNING 01-01 00:00:00 x.py:1] ImportError: libfoo.so.1: cannot open shared object file\n"
-    assert read_log(log).key == "shared-library"
+    assert read_log(log).key == ""
     assert read_log(log + "ModuleNotFoundError: No module named 'zmq'\n").key == "package-of-python"
 
 
@@ -128,6 +129,105 @@ def test_what_follows_from_a_cause_gives_way_to_it() -> None:
 def test_a_symptom_is_no_cause() -> None:
     answer = read_log("RuntimeError: CUDA error: an illegal memory access was encountered\n")
     assert (answer.key, answer.line) == ("", 1)
+
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB.\n"
+WATCHDOG = (
+    "[rank3]: ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1)\n"
+)
+UNKNOWN = "RuntimeError: xyzzy\n"
+BEFORE = (
+    "WARNING 01-01 00:00:00 x.py:1] ValueError: the number of heads must be divisible by 16",
+    "DEBUG 01-01 00:00:00 x.py:1] CUDA platform is not available because: NVML Shared Library Not Found",
+    "host:1:1 [0] NCCL INFO Call to connect returned Connection refused, retrying",
+    "host:1:1 [0] ras/client_support.cc:160 NCCL WARN Call to bind failed: Address already in use",
+    "slurmstepd: error: couldn't chdir to `/root/x': No such file or directory: going to /tmp instead",
+)
+BEHIND = (
+    "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_0': 1}",
+    "Exception: WorkerProc initialization failed due to an exception in a background process.",
+    "(EngineCore_DP0 pid=1) ERROR 01-01 00:00:00 [x.py:1] Worker proc VllmWorker-7 died unexpectedly.",
+    "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above).",
+    "RuntimeError: cancelled",
+    "BrokenPipeError: [Errno 32] Broken pipe",
+    "RuntimeError: gloo/transport/tcp/pair.cc:525] Connection closed by peer [10.0.0.2]:50407",
+    WATCHDOG.strip(),
+    "srun: error: node7: task 3: Exited with exit code 1",
+    "slurmstepd: error: *** STEP 1.0 ON node7 CANCELLED AT 2026-01-01T00:00:00 ***",
+    "Killed",
+)
+
+
+@pytest.mark.parametrize("line", BEFORE)
+def test_what_ends_nothing_is_no_cause(line: str) -> None:
+    assert read_log(line + "\n").key == ""
+    assert read_log(f"{line}\n{OOM}").key == "oom"
+    assert read_log(f"{line}\n{UNKNOWN}").text == UNKNOWN.strip()
+
+
+@pytest.mark.parametrize("line", BEHIND)
+def test_what_comes_behind_a_cause_changes_nothing(line: str) -> None:
+    alone, both = read_log(OOM), read_log(f"{OOM}{line}\n")
+    assert (both.key, both.message, both.line) == (alone.key, alone.message, alone.line)
+
+
+def test_a_rank_that_is_left_over_names_nothing_behind_an_error_that_is_not_known() -> None:
+    assert read_log(WATCHDOG).key == "nccl-watchdog"
+    answer = read_log(UNKNOWN + WATCHDOG)
+    assert (answer.key, answer.line) == ("", 1)
+
+
+def test_a_logged_error_gives_way_to_one_that_ended_the_program() -> None:
+    logged = "ERROR 01-01 00:00:00 [x.py:1] The tokenizer of this model cannot be read from its folder\n"
+    assert read_log(logged).key == OWN_WORDS
+    raised = "ValueError: the number of attention heads must be divisible by the tensor parallel size\n"
+    assert read_log(logged + raised).text == raised.strip()
+
+
+def test_a_piece_that_begins_behind_its_cause_names_none() -> None:
+    behind = "During handling of the above exception, another exception occurred:\n\n"
+    raised = "ValueError: the model cannot be loaded from the folder that was given\n"
+    assert read_log(raised).key == OWN_WORDS
+    assert read_log(behind + raised).key == ""
+
+
+CHAIN = "\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n"
+
+
+def test_an_error_that_only_wraps_another_gives_way_to_it() -> None:
+    inner = "TypeError: Processor.__init__() got multiple values for argument 'tokenizer'\n"
+    for outer in (
+        "RuntimeError: Failed to apply Processor on data={'text': 'x'} with kwargs={}\n",
+        "ValueError: Model runtime error: Processor.__init__() got multiple values for argument 'tokenizer'\n",
+    ):
+        answer = read_log(inner + CHAIN + outer)
+        assert (answer.key, answer.line) == ("fault-signature", 1)
+
+
+def test_the_step_in_which_an_error_came_is_no_cause() -> None:
+    silent = "RuntimeError: CUDA error: invalid argument\n"
+    answer = read_log(f"{silent}{CHAIN}RuntimeError: Failed to process the batch of requests of this step\n")
+    assert (answer.key, answer.line) == ("", 1)
+
+
+def test_an_answer_without_a_cause_says_what_happened() -> None:
+    answer = read_log("RuntimeError: CUDA error: an illegal memory access was encountered\n")
+    assert answer.key == ""
+    assert "kernel" in answer.kind
+    assert "CUDA_LAUNCH_BLOCKING" in answer.remedy
+    assert read_log(UNKNOWN).kind == ""
+
+
+def test_noise_around_logs_of_threads_changes_no_cause() -> None:
+    before = "".join(line + "\n" for line in BEFORE if not line.startswith("WARNING"))
+    behind = "".join(line + "\n" for line in BEHIND if "cc:525" not in line and line != "Killed")
+    for number in NUMBERS[::23]:
+        text = (LOGS / f"{number}.log").read_text(encoding="utf-8")
+        alone = read_log(text)
+        if not alone.key:
+            continue
+        noisy = read_log(f"{before}{text.rstrip()}\n{behind}", alone.engine)
+        assert (noisy.key, noisy.text) == (alone.key, alone.text), number
 
 
 def test_the_line_number_of_a_long_log() -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from moonpad.catalog.known_failures import FILES, known_failures
 from moonpad.catalog.toml_rows import rows
-from moonpad.doctor.log_cause import read_log
 from moonpad.engines import ENGINES
 from moonpad.engines.log_grammar import first_failure
+from moonpad.observe.log_cause import read_log
 
 WORKER = "(Worker_TP1 pid=944525) ERROR 03-01 06:39:51 [multiproc_executor.py:783] "
 SAMPLES = {

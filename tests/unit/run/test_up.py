@@ -72,6 +72,42 @@ def test_the_phase_and_the_first_true_error(folder: RunFolder) -> None:
     assert failure.message == "ValueError: the tensor is too large"
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "  Value error, pages of 3 tokens are not taken [type=value_error, input_value=3]",
+            "Value error, pages of 3 tokens are not taken",
+        ),
+        (
+            "RuntimeError: Worker failed with error 'pages of 3 tokens are not taken', please check the log",
+            "pages of 3 tokens are not taken",
+        ),
+        (
+            "TypeError: f() got an unexpected keyword argument 'x'",
+            "a function is called in a way that it does not know",
+        ),
+        (
+            "RuntimeError: CUDA error: an illegal memory access was encountered",
+            "a kernel wrote or read where it may not",
+        ),
+    ],
+)
+def test_a_failed_start_is_told_in_the_words_of_doctor(folder: RunFolder, line: str, message: str) -> None:
+    write(folder.log_path, line, "RuntimeError: Engine core initialization failed. See root cause above.")
+    failure = failure_of(folder, LOG)
+    assert failure is not None
+    assert message in failure.message
+    assert failure.line == line.strip()
+
+
+def test_what_a_start_warned_of_is_not_why_it_failed(folder: RunFolder) -> None:
+    write(
+        folder.log_path, "WARNING 01-01 00:00:00 [x.py:1] cudaHostRegister failed (code=1): transfers will still work"
+    )
+    assert failure_of(folder, LOG) is None
+
+
 def test_of_a_log_that_was_cut_its_beginning_and_its_end_are_read(folder: RunFolder) -> None:
     write(folder.log_path.with_name("engine.log.head"), CAUSE)
     write(folder.log_path, NOISE, LOADING.format(percent=60))

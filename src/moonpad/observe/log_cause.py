@@ -11,16 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.doctor.own_words import OwnWords, Says, led_to, own_words
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.engines.log_grammar import (
     EXCEPTION,
     CauseLine,
+    Failure,
     NamedCause,
     catalogued_causes,
+    events,
     failure_at,
     first_cause,
+    is_mild,
+    is_passed_over,
     kinds_of_error,
     plain,
     read_progress,
@@ -28,6 +31,7 @@ from moonpad.engines.log_grammar import (
 )
 from moonpad.engines.start_log import READY, unwrapped
 from moonpad.explain.own_flags import in_own_flags
+from moonpad.observe.own_words import OwnWords, Says, begins_behind_its_cause, is_optional, led_to, own_words
 
 MOST_LINES: Final = 10_000
 """So many are read from the beginning, where a start is, and from the end, where what ended a run is."""
@@ -44,6 +48,20 @@ _BROKE: Final = re.compile(
 )
 """By this a process breaks, and the line does not say why: what comes after it follows from it."""
 
+_STALLED: Final = re.compile(
+    r"No available shared memory broadcast block found|couldn't get a response from detokenizer"
+)
+_LOGGED: Final = re.compile(
+    r"(?:^|[\s\]])(?:ERROR|CRITICAL|FATAL|fatal)\b(?!.{0,20}(?:=|\bcode 0\b)).{0,60}\s\S|\[E\] "
+    r"|NVRM: Xid |amdgpu: .{0,30}page fault|watchdog thread terminated with|HW Exception by GPU"
+    r"|^\d+\.\d\d\.\d{3}\.\d{3} E |(?:^|\s)E\d{4} [\d:.]{8,}|(?:^|[\w\]] ?: |^\W*)[Ee]rror: \S|NCCL WARN \S"
+    r"|\bE[A-Z\d]\d{4}: |Failure: invalid |terminate called after throwing|^Illegal instruction|\]\[ERROR\] \S"
+    r"|: (?:non-zero status: \d|NULL value) |^Fatal Python error: |returns: \d+ \(UR_|^\w+: failed to |^Failed to "
+    r"|\bpanic: |: command not found$"
+)
+_FRAME: Final = re.compile(r"File \"|[\]:]\s{2,}[\w^~]|[(,]$|\w = \w|\^{3}")
+"""A piece of a traceback, which some engines log line by line."""
+_RAISES: Final = re.compile(r"\braise [A-Z]")
 _OWN: Final = (
     ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
     ("ktransformers", re.compile(r"ktransformers|\bkt[_-]kernel|cpuinfer")),
@@ -72,6 +90,8 @@ class LogAnswer:
     later: int
     ready: bool
     """Whether it had begun to serve before."""
+    kind: str = ""
+    """What the line says that happened, where it does not say why: of an answer without a `key`."""
 
 
 def read_log(text: str, engine: str = "") -> LogAnswer:
@@ -89,9 +109,13 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
     if named is not None and not named.sure and named.number <= served:
         named = first_cause(causes_of(known), worth_a_look(behind))
     named, own = _first(named, own_words(worth_a_look(behind[:broke])), lines)
+    if begins_behind_its_cause(lines):
+        named, own = (named if named is not None and (named.sure or named.cause.follows) else None), None
     if own is not None and (whole := _wrapped(causes_of(known), lines, own.number)) is not None:
         named, own = whole, None
     if named is not None and not named.sure and named.number > broke:
+        named = None
+    if named is not None and named.cause.follows and _broke_before(lines[: named.number], known):
         named = None
     number = named.number if named is not None else own.number if own is not None else first_error(lines, known)
     phase, ready = _progress(lines[: len(lines) if number is None else number], known)
@@ -102,16 +126,30 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
     if named is None:
         error = EXCEPTION.search(shown)
         words = own.words if own is not None else error["error"] if error else shown
-        key = OWN_WORDS if own is not None else ""
-        return LogAnswer(name, key, words, "", 0 if number is None else number + 1, shown, phase, later, ready)
+        line = 0 if number is None else number + 1
+        if own is not None:
+            return LogAnswer(name, OWN_WORDS, words, "", line, shown, phase, later, ready)
+        happened = _happened(shown)
+        remedy = _in_own_options(happened.remedy, known) if happened else ""
+        kind = happened.message if happened else ""
+        return LogAnswer(name, "", words, remedy, line, shown, phase, later, ready, kind)
     failure = failure_at(named.cause, named.match)
-    remedy = failure.remedy
-    if known is not None:
-        options = known.command_line.options
-        remedy = in_own_flags(remedy, known.command_line)
-        remedy = _SETTING.sub(lambda match: options.get(match[0], match[0]), remedy)
+    remedy = _in_own_options(failure.remedy, known)
     key = named.cause.key or failure.message
     return LogAnswer(name, key, failure.message, remedy, named.number + 1, shown, phase, later, ready)
+
+
+def _in_own_options(remedy: str, known: Engine | None) -> str:
+    if known is None:
+        return remedy
+    options = known.command_line.options
+    return _SETTING.sub(lambda match: options.get(match[0], match[0]), in_own_flags(remedy, known.command_line))
+
+
+def _happened(line: str) -> Failure | None:
+    """What a line says that happened."""
+    found = first_cause(events(), [line], symptoms=True)
+    return None if found is None else failure_at(found.cause, found.match)
 
 
 def _first(
@@ -121,9 +159,14 @@ def _first(
     follow from other causes too, only where that error did not come before it and for itself."""
     if named is None or own is None:
         return named, own
-    if named.mild:
+    if named.mild or (named.cause.follows and (own.says is not Says.LOGGED or own.number < named.number)):
         return None, own
-    if named.cause.weak and own.number < named.number and not led_to(lines, own.number, named.number):
+    if (
+        named.cause.weak
+        and own.says is not Says.LOGGED
+        and own.number < named.number
+        and not led_to(lines, own.number, named.number)
+    ):
         return None, own
     return named, None
 
@@ -148,7 +191,9 @@ def _kind_of(own: OwnWords) -> NamedCause | None:
 def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:
     """The engine's own first, of an unknown one those of all; then every row of the catalogue: a log may hold the words
     of a plugin, of a program below the engine, or of another engine that it is built on."""
-    engines = ENGINES.values() if engine is None else (engine,)
+    engines = (
+        ENGINES.values() if engine is None else (engine, *(each for each in ENGINES.values() if each is not engine))
+    )
     own = {(cause.pattern.pattern, cause.message): cause for each in engines for cause in each.log.causes}
     return (*own.values(), *catalogued_causes())
 
@@ -164,13 +209,39 @@ def engine_of(lines: Sequence[str]) -> str:
 
 
 def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:
-    """The first exception that does not only say that there was another."""
+    """The first exception that does not only say that there was another; failing that, what breaks a process, or a line
+    that its writer calls an error."""
     generic = engine.log.generic if engine is not None else ()
+    logged = warned = None
     for number, line in enumerate(lines):
-        match = EXCEPTION.search(plain(line))
+        text = plain(line)
+        match = None if _RAISES.search(text) else EXCEPTION.search(text)
         if match is not None and "WARNING" not in line and not any(part in match["error"] for part in generic):
-            return number
-    return None
+            return warned if warned is not None and "NCCL" in text else number
+        if warned is None and "NCCL WARN " in text:
+            warned = number
+        if (
+            logged is not None
+            or is_mild(text)
+            or is_optional(text)
+            or is_passed_over(text)
+            or any(part in text for part in generic)
+        ):
+            continue
+        if _BROKE.search(text) or (_LOGGED.search(text) and not _FRAME.search(text)):
+            logged = number
+    if logged is None:
+        return next((number for number, line in enumerate(lines) if _STALLED.search(line)), None)
+    return logged
+
+
+def _broke_before(lines: Sequence[str], engine: Engine | None) -> bool:
+    """Whether an error that names no cause stands in these lines: what follows from it is none either."""
+    number = first_error(lines, engine)
+    if number is None:
+        return False
+    text = plain(lines[number])
+    return _BROKE.search(text) is not None or (EXCEPTION.search(text) is not None and not _RAISES.search(text))
 
 
 def _progress(lines: Sequence[str], engine: Engine | None) -> tuple[str, bool]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from moonpad.engines.log_grammar import is_mild, plain
+from moonpad.engines.log_grammar import is_mild, is_passed_over, plain
 
 
 class Says(IntEnum):
@@ -22,6 +22,8 @@ class Says(IntEnum):
     """What is wrong."""
     WHERE = 1
     """Where code failed that was not made for what it met."""
+    LOGGED = 2
+    """What is wrong, in a line of level ERROR of a program that may have gone on: asked for where no error ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,15 @@ _ASSERTION: Final = re.compile(
 _LEVEL: Final = re.compile(
     r"(?:^|\s)(?:ERROR|CRITICAL|FATAL)(?: +\[\w+\])? +\[?\d\d[\d:. T/-]{6,28}(?:,\d+)?\]?"
     r" \[?[\w./]{1,80}:\d+\] (?P<words>\S.*)$"
+    r"|^\d+\.\d\d\.\d{3}\.\d{3} E (?:\w+ +\w+: )?(?P<llama>\S.*)$"
+    r"|(?:^|\| )[EF]\d{4} [\d:.]{8,15} +\d+ [\w.]{2,60}:\d+\] \"?(?P<glog>\S.*?)\"?$"
     r"|\[TRT-LLM\] (?:\[RANK \d+\] )?\[E\] (?P<trt>\S.*)$"
 )
+_COMPILER: Final = re.compile(
+    r"\.(?:cu|cuh|c|cc|cpp|h|hpp|hip|cl)(?:\(\d+\)|:\d+(?::\d+)?): (?:fatal |catastrophic )?error:? (?P<words>\S.*)$"
+)
+_NCCL_FAILED: Final = re.compile(r"NCCL error|nccl(?:System|UnhandledCuda|Internal|Remote)Error|ncclInvalidUsage")
+_NCCL: Final = re.compile(r"\bNCCL WARN (?:NET/\w+ ?: |Call to )?(?P<words>\S.*)$")
 _WRAPS: Final = (
     re.compile(r"Worker failed with error ['\"](?P<inner>.+?)['\"](?:, please check\b.*|$)"),
     re.compile(r"[Cc]apture (?:the )?(?:cuda|npu|device) graph failed: (?P<inner>.+?)(?:\.? Possible solutions.*)?$"),
@@ -61,10 +70,20 @@ _WRAPS: Final = (
     re.compile(r"Error (?:initializing|creating|loading) (?:vLLM )?(?:engine|model)\b[^:]{0,40}: (?P<inner>\S.+)$"),
     re.compile(r"(?:EngineCore|Scheduler|Worker|WorkerProc)\w* hit an exception: (?P<inner>\S.+)$"),
     re.compile(r"unexpected error when creating modelInstanceState: (?P<inner>\S.+)$"),
+    re.compile(r"is at UNAVAILABLE state: (?:Internal|Invalid argument|Not found): (?P<inner>\S.+?);?$"),
+    re.compile(r"failed to load '[\w.-]{1,80}' version \d+: \w[\w ]{2,30}: (?P<inner>\S.+?)\"?$"),
     re.compile(r"Failed to initialize Python stub: (?P<inner>\S.+?)(?:\\n.*)?$"),
     re.compile(r"\bwhat\(\): +(?P<inner>\S.+)$"),
     re.compile(r"\bE[A-Z\d]\d{4}: (?:\[PID: ?\d+\] ?)?[\d:. -]*(?P<inner>[A-Za-z\[].+?)(?:\.?\[FUNC.*)?$"),
+    re.compile(
+        r"(?:unable to start container process|error during container init): (?P<inner>\S.+?)(?:: unknown)?\.?$"
+    ),
     re.compile(r"Error response from daemon: (?P<inner>\S.+)$"),
+    re.compile(r"Error in model execution(?: \(input dumped to [^)]{1,200}\))?: (?P<inner>\S.*)$"),
+    re.compile(r"error loading model(?: (?:hyperparameters|vocabulary|architecture))?: (?P<inner>\S.+)$"),
+    re.compile(r"\berror: pyxis: {2,}(?P<inner>\S.+)$"),
+    re.compile(r"failed to initialize the context: (?P<inner>\S.+)$"),
+    re.compile(r"error while handling argument \"[^\"]{1,60}\": (?P<inner>\S.+)$"),
 )
 """What one process says of the error of another, word for word."""
 
@@ -81,18 +100,30 @@ _POINTS_ELSEWHERE: Final = re.compile(
     r"|Exception in ASGI|Exception in thread|background loop|EngineDead|received sig|exit code|exited with"
     r"|non-zero exit|leaked|graceful"
     r"|error occurred when running|^\d+ validation|unknown error|internal (?:server )?error|error internal|unspecified"
-    r"|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception|health ?check"
-    r"|returned a result with an (?:error|exception)|Traceback|traceback|[Ee]rror executing method"
+    r"|Error in model execution|inner error|run with NCCL_DEBUG|unhandled|remote process exited|another exception"
+    r"|health ?check"
+    r"|failed to load all models|printing (?:contents|enroot)|[Cc]ontainer start failed|couldn't start container"
+    r"|spank: |spank plugin|Plugin stack|if the image has an unusual|Context is not active|mark it inactive"
+    r"|Dumping (?:input|scheduler)|\*\*\* (?:STEP|JOB)|task \d+: |[Jj]ob step aborted|Terminated"
+    r"|[Nn]inja (?:build failed|output)|failed to be inspected|returned a result with an (?:error|exception)"
+    r"|Traceback|traceback|[Ee]rror executing method"
     r"|[Ee]xception in worker|[Ee]rror in inspecting|raised in subprocess|output_handler"
     r"|(?:failed|unable) to load (?:the )?(?:model|plugin)"
     r"|\bignor(?:e|ed|ing)\b|unknown reason|TORCH_USE_CUDA_DSA|collective_rpc|raised:|inner_exception"
 )
+_POINTER: Final = re.compile(r"[.,;] (?:[Pp]lease )?(?:[Ss]ee|[Cc]heck|[Ll]ook at) .*$")
+_NEEDS: Final = re.compile(
+    r"(?i)\b(?:requires?|must|cannot|only|missing|needs?|unavailable|unsupported|not (?:available|supported|found"
+    r"|installed))\b"
+)
+"""A sentence with one of these says what is wrong, whatever it points at behind that."""
 _WHAT_HAPPENED: Final = re.compile(
-    r"\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
+    r"[Cc]uda failure|_Map_base|vector::_M|basic_string::|map::at|\b(?:CUDA|HIP|NPU|ACL|NCCL|HCCL|cuda|nccl|hccl"
+    r"|cuBLAS|CUDNN|cuDNN)\b[ \w]{0,24}\b(?:error|failure|Error)"
     r"|CUDA_ERROR|cudaError|CUBLAS_STATUS|CUDNN_STATUS|_STATUS_|error code|illegal memory access|[Tt]imed? ?out"
     r"|[Cc]onnection (?:closed|reset|refused|aborted)|[Bb]roken pipe|cancel(?:l?ed)|[Ii]nterrupt|aborted"
     r"|[Ss]egmentation|[Ee]xpected result >= 0|Invalid status|invalid status|EOF\b|disconnected|Cannot allocate memory"
-    r"|runtime result ?[=-]"
+    r"|runtime result ?[=-]|DeviceLost|DEVICE_LOST|Vmm Failure|HipVMM"
 )
 """It tells what happened to the program, and not why."""
 _SHAPES: Final = re.compile(
@@ -105,6 +136,11 @@ _SHAPES: Final = re.compile(
 _WHERE_CLASSES: Final = frozenset(
     {"TypeError", "KeyError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError", "RecursionError"}
 )
+_WRITTEN: Final = re.compile(
+    r"^['\"]?(?:[A-Z]|--)[\w\x60-].{8,}\b(?:must be (?:set|enabled|disabled|one of)|requires?|not supported"
+    r"|only supports?|not available|not found in|choose from|chose from|use|set)\b"
+)
+"""A sentence for people, in a class that Python itself raises where code is wrong."""
 _AROUND_OTHERS: Final = frozenset({"InductorError", "BackendCompilerFailed", "RayTaskError", "ProcessRaisedException"})
 _OF_WHAT_WAS_GIVEN: Final = frozenset(
     {"ValueError", "NotImplementedError", "ImportError", "OSError", "EnvironmentError"}
@@ -120,7 +156,7 @@ _NO_FAULT_OF_CODE: Final = frozenset(
             "TimeoutError",
         ),
         *("ConnectionError", "ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "EOFError"),
-        *("CalledProcessError", "RayTaskError", "ActorDiedError", "RayActorError", "RequestError", "MemoryError"),
+        *("CalledProcessError", "RayTaskError", "ActorDiedError", "RayActorError", "RequestError"),
         *("BackendCompilerFailed", "InductorError", "ChildFailedError", "ProcessExitedException", "Exit"),
         *(
             "RayChannelError",
@@ -141,8 +177,13 @@ _WEIGHT: Final = re.compile(r"'(?:\w+\.){2,12}\w+'$")
 """A KeyError in its own text: the name of a weight."""
 _SOURCE_ABOVE: Final = 4
 _REPEATED: Final = re.compile(r" \[repeated \d+x across cluster\].*$")
-_OF_CODE: Final = re.compile(r"(?P<words>GGML_ASSERT\(.{1,300}\) failed)")
+_OF_CODE: Final = re.compile(r"(?P<words>GGML_ASSERT\(.{1,300}\) failed|GGML_ASSERT: \S{1,200}:\d+: \S.{1,300})")
 _CHAINED_WITHIN: Final = 4
+_CLASS: Final = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*: ")
+_STEP: Final = re.compile(
+    r"[Ff]ailed to (?:apply|process|run|call|execute|build|parse|convert) \S|[Ee]rror (?:while|when|during) "
+)
+_SHORTEST_WRAPPED: Final = 16
 _ASSERT: Final = re.compile(r"(?:^|\s)assert (?P<what>\S.*)$")
 _HAS_NOT_HERE: Final = re.compile(
     r"(?:^|[\s:])(?P<words>(?:(?:type object |module |partially initialized module )?"
@@ -163,26 +204,49 @@ def own_words(lines: Sequence[str]) -> OwnWords | None:
     """The first error that says what is wrong, or the first that says where, if that came before and did not lead to
     the other one. Lines that their writer calls a warning count for nothing."""
     first: dict[Says, OwnWords] = {}
-    passed_over = False
+    passed_over, silent = False, None
     for number, line in enumerate(lines):
         if not (text := plain(line)) or (is_mild(text) and not any(wrap.search(text) for wrap in _WRAPS)):
             continue
-        said = said_by(text) or _assertion(lines, number, text)
+        said = None if is_passed_over(text) else said_by(text) or _assertion(lines, number, text)
         passed_over = passed_over or _PASSED_OVER.search(text) is not None
         if said is None or passed_over:
             passed_over = passed_over and said is None
+            silent = number if said is None and _is_error(text) else silent
             continue
         says, words = said
+        if silent is not None and _STEP.match(_CLASS.sub("", words)) and led_to(lines, silent, number):
+            continue
         if says not in first:
             first[says] = OwnWords(says, words, number)
         if Says.WHAT in first and Says.WHERE in first:
             break
+    if Says.WHAT not in first and Says.WHERE not in first:
+        logged = first.get(Says.LOGGED)
+        return None if logged is not None and not _counts(lines, logged) else logged
     what, where = first.get(Says.WHAT), first.get(Says.WHERE)
     if what is None and where is not None and _is_cut_off(lines, where.number):
         return None
     if what is None or where is None or what.number < where.number:
         return what or where
-    return what if led_to(lines, where.number, what.number) else where
+    if not led_to(lines, where.number, what.number) or _only_wraps(what.words, where.words):
+        return where
+    return what
+
+
+def _is_error(text: str) -> bool:
+    return _ERROR.search(text) is not None and _LOOKS_LIKE_CODE.match(text) is None
+
+
+def _only_wraps(outer: str, inner: str) -> bool:
+    """Whether the outer error says of the inner one its words, or the step in which it came, and nothing else."""
+    words = _CLASS.sub("", inner)
+    return (len(words) > _SHORTEST_WRAPPED and words in outer) or _STEP.match(_CLASS.sub("", outer)) is not None
+
+
+def _counts(lines: Sequence[str], logged: OwnWords) -> bool:
+    """NCCL warns of much that ends nothing: its words count where one of its calls failed."""
+    return _NCCL.search(lines[logged.number]) is None or any(_NCCL_FAILED.search(line) for line in lines)
 
 
 def _is_cut_off(lines: Sequence[str], number: int) -> bool:
@@ -190,12 +254,27 @@ def _is_cut_off(lines: Sequence[str], number: int) -> bool:
     behind = lines[number + 1 :]
     if not any(_CHAINED.search(line) for line in behind[:_CHAINED_WITHIN]):
         return False
-    return not any(_ERROR.search(text) for text in map(plain, behind) if not _LOOKS_LIKE_CODE.match(text))
+    return not any(map(_is_error, map(plain, behind)))
+
+
+def begins_behind_its_cause(lines: Sequence[str]) -> bool:
+    """Whether the log, a piece of one, begins behind an error that the next ones followed from."""
+    for line in lines:
+        if _CHAINED.search(line):
+            return True
+        if _is_error(plain(line)):
+            return False
+    return False
 
 
 def led_to(lines: Sequence[str], first: int, second: int) -> bool:
     """Whether Python says between the two that one was raised while the other was handled."""
     return any(_CHAINED.search(line) for line in lines[first:second])
+
+
+def is_optional(text: str) -> bool:
+    """Whether it says that a part is absent that an engine can do without."""
+    return _OPTIONAL.search(text) is not None
 
 
 def said_by(text: str) -> tuple[Says, str] | None:
@@ -217,8 +296,13 @@ def said_by(text: str) -> tuple[Says, str] | None:
         return _sentence("", match["words"])
     if match := _OF_CODE.search(text):
         return Says.WHERE, match["words"]
+    if match := _COMPILER.search(text):
+        return Says.WHERE, f"a kernel cannot be compiled: {match['words']}"
+    if match := _NCCL.search(text):
+        return (Says.LOGGED, f"NCCL: {match['words']}") if _sentence("RuntimeError", match["words"]) else None
     if match := _LEVEL.search(text):
-        return _of_level(match["words"] or match["trt"])
+        said = _of_level(match["words"] or match["llama"] or match["glog"] or match["trt"])
+        return (Says.LOGGED, said[1]) if said and not match["trt"] and said[0] is Says.WHAT else said
     if (match := _HAS_NOT_HERE.search(text)) and not _POINTS_ELSEWHERE.search(text):
         return Says.WHERE, match["words"]
     if match := _PLAIN.search(text):
@@ -245,22 +329,29 @@ def _of_class(name: str, words: str, full: str) -> tuple[Says, str] | None:
     if words.startswith("'/"):  # of the tracker of shared memory, at an end
         return None
     if name in _WHERE_CLASSES or (name == "AttributeError" and _HAS_NOT.search(words)):
-        return (Says.WHERE, shown) if words else None
+        if not words:
+            return None
+        return Says.WHAT if _WRITTEN.search(words) and _sentence(name, words) else Says.WHERE, shown
     if _WHAT_HAPPENED.search(words):
         return None
     if name not in _OF_WHAT_WAS_GIVEN and _SHAPES.search(words):
         return Says.WHERE, shown
     said = _sentence(name, words)
+    if said is None and name == "AssertionError" and words:
+        return Says.WHERE, shown
     return (said[0], shown) if said else None
 
 
 def _sentence(name: str, words: str) -> tuple[Says, str] | None:
+    if (before := _POINTER.sub("", words)) != words and _NEEDS.search(before):
+        words = before
     if _POINTS_ELSEWHERE.search(words) or _WHAT_HAPPENED.search(words):
         return None
     if name not in _OF_WHAT_WAS_GIVEN and _SHAPES.search(words):
         return Says.WHERE, words
     plain_words = re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]{2,}", words)
-    return (Says.WHAT, words) if len(plain_words) >= (3 if name != "RuntimeError" else 4) else None
+    fewest = 3 if name != "RuntimeError" or _NEEDS.search(words) else 4
+    return (Says.WHAT, words) if len(plain_words) >= fewest else None
 
 
 def _of_level(words: str) -> tuple[Says, str] | None:
