@@ -33,8 +33,8 @@ from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
 from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.engines.vllm_api import API_FACTS
+from moonpad.engines.vllm_log import CPU_LOG, METRICS
 from moonpad.engines.vllm_log import LOG as LOG
-from moonpad.engines.vllm_log import METRICS
 from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, LORA, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import Deployment, Image, PortSpec, Process, Runtime
 from moonpad.values.plan import Plan, Platform
@@ -321,4 +321,6 @@ VLLM: Final = Engine(
     reader=vllm_read.read,
     recipe=CUDA_RECIPE,
 )
-VLLM_CPU: Final = replace(VLLM, facts=vllm_facts.VLLM_CPU, command_line=vllm_command_line.VLLM_CPU, recipe=CPU_RECIPE)
+VLLM_CPU: Final = replace(
+    VLLM, facts=vllm_facts.VLLM_CPU, command_line=vllm_command_line.VLLM_CPU, recipe=CPU_RECIPE, log=CPU_LOG
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.base import MetricNames, RequestTimeNames
@@ -129,7 +130,7 @@ LOG: Final = LogGrammar(
                 r"\((?P<have>[\d.]+) GiB\).*?estimated maximum model length is (?P<most>\d+)"
             ),
             "the KV cache needs {need} GiB for the context asked for, {have} GiB is there",
-            "set max_model_len to at most {most}, or raise kv_cache_gib",
+            "set max_model_len to at most {most}, or raise gpu_memory_utilization",
             "kv-one-sequence",
         ),
         CauseLine(
@@ -138,7 +139,7 @@ LOG: Final = LogGrammar(
                 r"|(?P<oom>OutOfMemoryError: (?!Task was killed).*?)(?: Including non-PyTorch| Of the allocated|$)"
             ),
             "out of memory: {text}{oom}",
-            "lower kv_cache_gib, max_num_seqs or max_num_batched_tokens",
+            "lower gpu_memory_utilization, max_num_seqs or max_num_batched_tokens",
             "oom",
         ),
         CauseLine(
@@ -203,3 +204,11 @@ METRICS: Final = MetricNames(
         e2e="vllm:e2e_request_latency_seconds",
     ),
 )
+
+CPU_LOG: Final = replace(
+    LOG,
+    causes=tuple(
+        replace(cause, remedy=cause.remedy.replace("gpu_memory_utilization", "kv_cache_gib")) for cause in LOG.causes
+    ),
+)
+"""On processors the cache has a size of its own, and is no share of a device."""

@@ -194,7 +194,9 @@ def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:
     engines = (
         ENGINES.values() if engine is None else (engine, *(each for each in ENGINES.values() if each is not engine))
     )
-    own = {(cause.pattern.pattern, cause.message): cause for each in engines for cause in each.log.causes}
+    own: dict[tuple[str, str], CauseLine] = {}
+    for cause in (cause for each in engines for cause in each.log.causes):
+        own.setdefault((cause.pattern.pattern, cause.message), cause)  # the remedy is the engine's own
     return (*own.values(), *catalogued_causes())
 
 

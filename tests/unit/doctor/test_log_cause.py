@@ -108,6 +108,19 @@ def test_what_misleads_is_not_named(number: str) -> None:
     assert not answer.key or expected["misleading"] not in answer.text or expected["evidence"] in answer.text
 
 
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        ("vllm", "--gpu-memory-utilization"),
+        ("sglang", "--mem-fraction-static"),
+        ("tensorrt-llm", "--kv_cache_free_gpu_memory_fraction"),
+    ],
+)
+def test_a_remedy_is_the_engines_own(engine: str, said: str) -> None:
+    """Several engines have the same words for what torch says."""
+    assert said in read_log("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 12.00 GiB.\n", engine).remedy
+
+
 def test_no_log_is_an_empty_answer() -> None:
     for text in ("", "\n\n", "\0", "INFO: all is well"):
         answer = read_log(text)
