@@ -112,6 +112,7 @@ def test_what_misleads_is_not_named(number: str) -> None:
     ("engine", "said"),
     [
         ("vllm", "--gpu-memory-utilization"),
+        ("vllm-cpu", "kv_cache_gib"),
         ("sglang", "--mem-fraction-static"),
         ("tensorrt-llm", "--kv_cache_free_gpu_memory_fraction"),
     ],
