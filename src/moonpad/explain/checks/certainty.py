@@ -56,6 +56,9 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
     ask = "--engine-version says which is meant"
     if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
         return f"releases that are not recorded may read it otherwise: {ask}"
+    if option.problem == "unexpected-value" and not named and str(option.value).casefold() in ("true", "false"):
+        # https://github.com/vllm-project/vllm/issues/14263 runs with `--enable-chunked-prefill=True`
+        return f"releases before {versions(book.program)[0]} may take true and false behind a switch: {ask}"
     if code is Code.INVALID_VALUE:
         if not named and _had_another_form(option, book):
             return f"releases before {versions(book.program)[0]} may take it: {ask}"

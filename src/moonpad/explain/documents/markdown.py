@@ -79,6 +79,8 @@ _SUBSTITUTIONS: Final = re.compile(r"[ \t]*:substitutions:[ \t]*")
 _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
 _VARIABLE_LINE: Final = re.compile(r"[ \t\0]*[A-Z][A-Z0-9_]*=[^\s;&|]+[ \t]*\\?")
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
+_LONGEST_QUOTE: Final = 4000
+"""Characters of one argument over several lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,9 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             taken, at = [line], offset
             while taken[-1].rstrip(" \t\0").endswith("\\") and (goes_on := next(lines, None)) is not None:
                 taken.append(goes_on[1])
+                behind = goes_on[0] - start + len(goes_on[1])
+                for _ in range(_lines_of_quote(taken[-1], text, behind)):
+                    taken.append(next(lines)[1])
             yield Block(at, "\n".join(taken), heading, intro, 0)
             intro = None
             continue
@@ -181,6 +186,15 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above)
+
+
+def _lines_of_quote(line: str, text: str, behind: int) -> int:
+    """How many more lines the quote has that a line of a command opens, as JSON over several lines; 0 without one."""
+    if line.count("'") % 2 == 0 or "#" in line:
+        return 0
+    end = text.find("'", behind, behind + _LONGEST_QUOTE)
+    inside = text[behind : max(end, behind)]
+    return 0 if end < 0 or "\n\n" in inside else inside.count("\n")
 
 
 def _block(
