@@ -21,9 +21,7 @@ def said(key: str, text: str, sample: dict[str, str]) -> bool:
     part = max(start_refusals()[key].message.replace("{right}", "{left}").split("{left}"), key=len)
     judged = ask(text, sample.get("on", "8xH200"), sample["version"])
     found = [finding for judgement in judged for finding in judgement.findings]
-    return any(
-        finding.severity in (Severity.ERROR, Severity.WARNING) and part in finding.message for finding in found
-    )
+    return any(finding.severity in (Severity.ERROR, Severity.WARNING) and part in finding.message for finding in found)
 
 
 @pytest.mark.parametrize("key", SAMPLES)
