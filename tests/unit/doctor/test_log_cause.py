@@ -155,7 +155,7 @@ BEFORE = (
     "DEBUG 01-01 00:00:00 x.py:1] CUDA platform is not available because: NVML Shared Library Not Found",
     "host:1:1 [0] NCCL INFO Call to connect returned Connection refused, retrying",
     "host:1:1 [0] ras/client_support.cc:160 NCCL WARN Call to bind failed: Address already in use",
-    "slurmstepd: error: couldn't chdir to `/root/x': No such file or directory: going to /tmp instead",
+    "slurmstepd: error: couldn't chdir to `/data/x': No such file or directory: going to /tmp instead",
 )
 BEHIND = (
     "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_0': 1}",
