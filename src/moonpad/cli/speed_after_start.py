@@ -70,7 +70,7 @@ def speed_after_start(planned: PlannedSpec, endpoint: Endpoint, log: Path) -> Sp
     speed = _measured(endpoint, tpot)
     if speed is None or not speed.far_slower:
         return speed
-    again = _measured(endpoint, tpot)  # kernels that are compiled at their first use are no fault of the endpoint
+    again = _measured(endpoint, tpot)  # the first use of a kernel may compile it
     if again is None or not again.far_slower:
         return again
     return SpeedAfterStart(min(speed.tpot_ms, again.tpot_ms), tpot, _marks(log))

@@ -211,4 +211,4 @@ CPU_LOG: Final = replace(
         replace(cause, remedy=cause.remedy.replace("gpu_memory_utilization", "kv_cache_gib")) for cause in LOG.causes
     ),
 )
-"""On processors the cache has a size of its own, and is no share of a device."""
+"""On processors the size of the cache is set itself: there is no device that it could take a share of."""
