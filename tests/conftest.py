@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,12 @@ def _is_dear(nodeid: str, dear: dict[int, re.Pattern[str]]) -> bool:
         pattern.match(nodeid) and (share == 0 or zlib.crc32(nodeid.encode()) % share != 0)
         for share, pattern in dear.items()
     )
+
+
+def one_and_drawn(values: Iterable[Any]) -> list[Any]:
+    """For `parametrize`: the first always, of the others as many as are drawn."""
+    first, *others = values
+    return [first, *(pytest.param(value, marks=pytest.mark.drawn) for value in others)]
 
 
 def _chosen(nodeid: str, seed: str) -> bool:

@@ -16,6 +16,7 @@ from moonpad.verify.probe import Outcome, Status
 from moonpad.verify.runner import Report, verify
 from tests.broken_endpoints.content_proxy import SOUND, ContentFault, ContentProxy, proxied
 from tests.broken_endpoints.test_content_proxy import FAULTS
+from tests.conftest import one_and_drawn
 from tests.e2e.conftest import Served
 
 AT_ONCE = 4
@@ -55,8 +56,10 @@ def of_some(served: Served) -> Mapping[str, Outcome]:
 
 
 @pytest.fixture(scope="module")
-def of_others(served: Served) -> Mapping[str, Outcome]:
-    return outcomes(served, OTHERS)
+def of_others(served: Served, request: pytest.FixtureRequest) -> Mapping[str, Outcome]:
+    """Of those that are drawn."""
+    asked = {item.name for item in request.session.items}
+    return outcomes(served, [fault for fault in OTHERS if f"test_the_others_are_named[{fault.name}]" in asked])
 
 
 @pytest.mark.parametrize("fault", SOME, ids=lambda fault: fault.name)
@@ -65,6 +68,7 @@ def test_is_named(of_some: Mapping[str, Outcome], fault: ContentFault) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn
 @pytest.mark.timeout(3600)  # the first of them waits for all
 @pytest.mark.parametrize("fault", OTHERS, ids=lambda fault: fault.name)
 def test_the_others_are_named(of_others: Mapping[str, Outcome], fault: ContentFault) -> None:
@@ -72,7 +76,7 @@ def test_the_others_are_named(of_others: Mapping[str, Outcome], fault: ContentFa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("turn", range(20))
+@pytest.mark.parametrize("turn", one_and_drawn(range(20)))
 def test_the_engine_alone_is_clean(served: Served, turn: int) -> None:
     report = asyncio.run(report_behind(served, SOUND))
     assert not report.failed, [(result.probe.id, result.outcome.because) for result in report.failed]

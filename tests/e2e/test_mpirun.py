@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import Moonpad
+from tests.conftest import Moonpad, one_and_drawn
 from tests.e2e.mpi_hosts import THERE
 from tests.e2e.mpi_site import SECRET, TARGETS, MpiSite, mpi_site
 from tests.faults.helpers import wait_until
@@ -30,7 +30,7 @@ def site(moonpad: Moonpad, clean_world: None, tmp_path: Path) -> Iterator[MpiSit
         yield site
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", one_and_drawn(range(7)))
 def test_start_and_stop(site: MpiSite, number: int) -> None:
     start = site.start()
     start.await_ready()

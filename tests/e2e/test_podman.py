@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from moonpad.facts.processes import read_stat, send_signal
-from tests.conftest import LAUNCH, Moonpad
+from tests.conftest import LAUNCH, Moonpad, one_and_drawn
 from tests.e2e.podman import FAKE, Podman, find_podman
 from tests.faults.helpers import await_event, await_state, events_of, everybody, keeper_of, run_folder, wait_until
 
@@ -131,7 +131,7 @@ def name_of(podman: Podman) -> str:
     return names[0].removeprefix("moonpad-")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", one_and_drawn(range(3)))
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_killed(
     moonpad: Moonpad,
@@ -164,7 +164,7 @@ def test_killed(
     assert moonpad("down", "fake").code == 0
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", one_and_drawn(range(6)))
 def test_ctrl_c(moonpad: Moonpad, podman: Podman, spec: Path, free_port: int, seed: int) -> None:
     starting = moonpad.start("up", str(spec))
     time.sleep(random.Random(seed).uniform(0.2, 2 * LOAD_S))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from moonpad.environments.installed import InstalledEngine
-from tests.conftest import Moonpad
+from tests.conftest import Moonpad, one_and_drawn
 from tests.e2e.mpi_stand_in import RECORDS, make_stand_in
 from tests.e2e.slurm import NODES, TWO_HOSTS, Slurm, slurm_cluster
 from tests.faults.helpers import wait_until
@@ -46,7 +46,7 @@ def test_one_node(slurm: Slurm, fake: Path) -> None:
     assert not slurm.answers()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", one_and_drawn(range(5)))
 def test_cancelled_at_a_drawn_moment(slurm: Slurm, fake: Path, seed: int) -> None:
     """Two nodes; nothing of them is left, and the next job finds its ports free."""
     job = slurm.submit(fake, TWO_HOSTS, FAKE_LOAD_S="2")
@@ -59,7 +59,7 @@ def test_cancelled_at_a_drawn_moment(slurm: Slurm, fake: Path, seed: int) -> Non
     assert slurm.answers()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", one_and_drawn(range(5)))
 def test_a_node_is_lost(slurm: Slurm, fake: Path, seed: int) -> None:
     """Its daemon and what it runs are killed at once: the job ends as a whole, and the log says which node it was."""
     job = slurm.submit(fake, TWO_HOSTS)
@@ -107,7 +107,7 @@ def stand_in(slurm: Slurm, tmp_path: Path) -> tuple[Path, Path]:
     return make_stand_in(tmp_path / "engine"), tmp_path / "records"
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", one_and_drawn(range(5)))
 def test_ranks_of_mpi(slurm: Slurm, stand_in: tuple[Path, Path], number: int) -> None:
     """TensorRT-LLM's ranks by `srun --mpi=pmix`, two a node: they find one another, and neither scancel nor a rank that
     is killed leaves any. Without cgroups Slurm follows processes by their parents, so what the rank had started is
