@@ -13,6 +13,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
+from moonpad.engines.log_engine import engine_of
 from moonpad.engines.log_grammar import (
     EXCEPTION,
     CauseLine,
@@ -62,14 +63,6 @@ _LOGGED: Final = re.compile(
 _FRAME: Final = re.compile(r"File \"|[\]:]\s{2,}[\w^~]|[(,]$|\w = \w|\^{3}")
 """A piece of a traceback, which some engines log line by line."""
 _RAISES: Final = re.compile(r"\braise [A-Z]")
-_OWN: Final = (
-    ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
-    ("ktransformers", re.compile(r"ktransformers|\bkt[_-]kernel|cpuinfer")),
-    ("tensorrt-llm", re.compile(r"trtllm|tensorrt_llm|TensorRT-LLM|\[TRT")),
-    ("sglang", re.compile(r"sglang|launch_server|mem_fraction_static|sgl_kernel")),
-    ("vllm", re.compile(r"\bvllm\b|VllmWorker|EngineCore")),
-    ("llama-cpp", re.compile(r"llama[_-](?:server|model|load|init|context)|ggml_|llama\.cpp|print_info:")),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,16 +191,6 @@ def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:
     for cause in (cause for each in engines for cause in each.log.causes):
         own.setdefault((cause.pattern.pattern, cause.message), cause)  # the remedy is the engine's own
     return (*own.values(), *catalogued_causes())
-
-
-def engine_of(lines: Sequence[str]) -> str:
-    """By the words that occur most; "" where none does. Those that build on another engine name it too."""
-    counts = {name: sum(bool(pattern.search(line)) for line in lines) for name, pattern in _OWN}
-    for name in ("vllm-ascend", "ktransformers", "tensorrt-llm"):
-        if counts[name] > 1:
-            return name
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] else ""
 
 
 def first_error(lines: Sequence[str], engine: Engine | None) -> int | None:

@@ -67,7 +67,7 @@ _WRAPS: Final = (
     re.compile(r"Worker failed with error ['\"](?P<inner>.+?)['\"](?:, please check\b.*|$)"),
     re.compile(r"[Cc]apture (?:the )?(?:cuda|npu|device) graph failed: (?P<inner>.+?)(?:\.? Possible solutions.*)?$"),
     re.compile(r"Failed to (?:initialize|create) (?:executor|engine|model|worker)\b[^:]{0,40}: (?P<inner>\S.+)$"),
-    re.compile(r"Error (?:initializing|creating|loading) (?:vLLM )?(?:engine|model)\b[^:]{0,40}: (?P<inner>\S.+)$"),
+    re.compile(r"Error (?:initializing|creating|loading) (?:\w+ )?(?:engine|model)\b[^:]{0,40}: (?P<inner>\S.+)$"),
     re.compile(r"(?:EngineCore|Scheduler|Worker|WorkerProc)\w* hit an exception: (?P<inner>\S.+)$"),
     re.compile(r"unexpected error when creating modelInstanceState: (?P<inner>\S.+)$"),
     re.compile(r"is at UNAVAILABLE state: (?:Internal|Invalid argument|Not found): (?P<inner>\S.+?);?$"),
