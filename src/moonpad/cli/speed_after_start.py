@@ -65,7 +65,7 @@ def speed_after_start(planned: PlannedSpec, endpoint: Endpoint, log: Path) -> Sp
 
     expected = {each.name: each for each in planned_predictor(planned)(short_config(1, 2, PATIENCE_S))}
     tpot = expected.get("median_tpot_ms")
-    if tpot is None or (_platform(planned) is Platform.CPU and UNSURE in tpot.estimate.because):
+    if tpot is None or (planned.cluster.device.platform is Platform.CPU and UNSURE in tpot.estimate.because):
         return None
     speed = _measured(endpoint, tpot)
     if speed is None or not speed.far_slower:
@@ -74,10 +74,6 @@ def speed_after_start(planned: PlannedSpec, endpoint: Endpoint, log: Path) -> Sp
     if again is None or not again.far_slower:
         return again
     return SpeedAfterStart(min(speed.tpot_ms, again.tpot_ms), tpot, _marks(log))
-
-
-def _platform(planned: PlannedSpec) -> Platform:
-    return planned.cluster.device.platform
 
 
 def _measured(endpoint: Endpoint, expected: Planned) -> SpeedAfterStart | None:

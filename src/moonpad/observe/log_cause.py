@@ -141,8 +141,8 @@ def _in_own_options(remedy: str, known: Engine | None) -> str:
 
 def _happened(line: str) -> Failure | None:
     """What a line says that happened."""
-    found = first_cause(events(), [line], symptoms=True)
-    return None if found is None else failure_at(found.cause, found.match)
+    event = first_cause(events(), [line], symptoms=True)
+    return None if event is None else failure_at(event.cause, event.match)
 
 
 def _first(

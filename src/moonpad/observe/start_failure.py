@@ -9,7 +9,7 @@ from moonpad.observe.log_cause import read_log
 
 
 def failure_in(lines: Iterable[str], grammar: LogGrammar) -> Failure | None:
-    """The first true error, None where the log shows none. Of a program that is no engine its own causes go first."""
+    """The first true error; None if the log shows none. A router's or proxy's own causes are looked for first."""
     kept = list(lines)
     if not grammar.engine and (named := first_cause(grammar.causes, worth_a_look(kept))) is not None:
         return failure_at(named.cause, named.match)

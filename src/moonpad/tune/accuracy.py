@@ -32,9 +32,9 @@ class AccuracyVerdict:
 
 
 def verdict_of(comparison: EvalComparison) -> AccuracyVerdict:
-    """A candidate that is less accurate by any filter is out; that it is more accurate is no reason to take it."""
+    """Worse if any filter shows a loss of accuracy. A gain in accuracy does not make up for it."""
     worse = [each for each in comparison.filters if each.difference.shown and each.difference.value < 0]
-    told = worse[0] if worse else comparison.filters[0]
-    first, second = told.pairs.first.value, told.pairs.second.value
-    figures = f"{first:.1%} of {told.pairs.count:,} questions right before, {second:.1%} with it"
-    return AccuracyVerdict(f"{told.words.replace('B is', 'it is', 1)} ({told.name}: {figures})", bool(worse))
+    shown = worse[0] if worse else comparison.filters[0]
+    first, second = shown.pairs.first.value, shown.pairs.second.value
+    figures = f"{first:.1%} of {shown.pairs.count:,} questions right before, {second:.1%} with it"
+    return AccuracyVerdict(f"{shown.words.replace('B is', 'it is', 1)} ({shown.name}: {figures})", bool(worse))
