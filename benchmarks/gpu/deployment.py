@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--loads", nargs="*", default=[])
     parser.add_argument("--commands", nargs="*", default=[], help="more commands on the endpoint, each one text")
     parser.add_argument("--most-s", type=float, default=560.0, help="no load begins after this")
+    parser.add_argument("--seed", type=int, default=1000, help="of the first load; each has its own")
     parser.add_argument("--keep", action="store_true", help="leave it running")
     asked = parser.parse_args()
     record = Record(asked.into)
@@ -67,26 +68,26 @@ def main() -> None:
         record.moonpad("watch", "watch", "--once")
         for words in asked.commands:
             record.moonpad(words, *words.replace("SPEC", asked.spec).split())
-        for load in asked.loads:
-            inputs, outputs, users = load.split(":")
-            for count in users.split(","):
-                if time.monotonic() - record.began > asked.most_s:
-                    print("no time is left for", load, count)
-                    continue
-                measure(record, asked.spec, inputs, outputs, int(count))
+        loads = [(*load.split(":")[:2], int(count)) for load in asked.loads for count in load.split(":")[2].split(",")]
+        for seed, (inputs, outputs, users) in enumerate(loads, asked.seed):
+            if time.monotonic() - record.began > asked.most_s:
+                print("no time is left for", inputs, outputs, users)
+                continue
+            measure(record, asked.spec, inputs, outputs, users, seed)
     finally:
         if not asked.keep:
             record.moonpad("down", "down", asked.spec)
             record.run("devices after", "nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv")
 
 
-def measure(record: Record, spec: str, inputs: str, outputs: str, users: int) -> None:
-    """First what is predicted, then the same load measured."""
+def measure(record: Record, spec: str, inputs: str, outputs: str, users: int, seed: int) -> None:
+    """First what is predicted, then the same load measured, with prompts that no load before had."""
     load = {"load": {"input_tokens": int(inputs), "output_tokens": int(outputs), "users": users}}
     record.moonpad("predict", "plan", spec, "--workload", f"{inputs}:{outputs}", "--concurrency", str(users), **load)
     record.moonpad(
         "bench", "bench", spec, "--input-tokens", inputs, "--output-tokens", outputs, "--ignore-eos",
-        "--concurrency", str(users), "--requests", str(max(6, 3 * users)), "--warmup", "1", "--no-calibrate", **load,
+        "--concurrency", str(users), "--requests", str(max(6, 3 * users)), "--warmup", "1", "--seed", str(seed),
+        "--no-calibrate", **load,
     )  # fmt: skip
 
 

@@ -133,9 +133,21 @@ def write(folder: Path, layers: int, heads: int, moe: int, dense: int, scheme: s
     document = {"metadata": {"total_size": total}, "weight_map": index}
     (folder / "model.safetensors.index.json").write_text(json.dumps(document))
     (folder / "config.json").write_text(json.dumps(config(layers, heads, moe, dense, scheme), indent=1))
-    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json"):
+    for name in ("tokenizer_config.json", "chat_template.jinja", "generation_config.json"):
         shutil.copy(TINY / name, folder)
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer()))
     return total
+
+
+def tokenizer() -> dict[str, Any]:
+    """The tiny model's, with a word for every other token, so that a client sees each token of an answer when it comes.
+
+    The words have no merges: prompts are made of the tiny model's tokens alone.
+    """
+    document: dict[str, Any] = json.loads((TINY / "tokenizer.json").read_text())
+    vocabulary = document["model"]["vocab"]
+    vocabulary |= {f"\u0120t{number}": number for number in range(max(vocabulary.values()) + 1, VOCABULARY)}
+    return document
 
 
 def main() -> None:

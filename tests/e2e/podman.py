@@ -14,6 +14,8 @@ FAKE = "localhost/moonpad-fake"
 REAL = "localhost/moonpad-vllm-cpu"
 SYSTEMD = "localhost/moonpad-systemd"
 MPI = "localhost/moonpad-mpi"
+WORKABLE = Path.home() / ".cache" / "moonpad" / "podman" / "containers.conf"
+"""What scripts/container_images.py has written where podman's own settings start no container."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def find_podman(env: dict[str, str], place: Path, image: str, switches: str = ""
     """Podman with the image, or the test is skipped. `switches`: the environment of the containers, `A=1`."""
     if shutil.which("podman") is None:
         pytest.skip("podman is not installed")
-    settings = os.environ.get("CONTAINERS_CONF")
+    settings = os.environ.get("CONTAINERS_CONF") or (str(WORKABLE) if WORKABLE.exists() else "")
     own = place / "containers.conf"
     given = f'[containers]\nenv = ["{switches}"]\n' if switches else ""
     own.write_text(given + (Path(settings).read_text() if settings else ""))

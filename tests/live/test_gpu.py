@@ -4,10 +4,8 @@ Skipped where there is no GPU, or where `MOONPAD_LIVE_PYTHON` does not name the 
 
     MOONPAD_LIVE_PYTHON=/opt/vllm/bin/python python -m pytest tests/live
 
-This module itself has not run on a GPU yet. Its steps have: benchmarks/gpu/deployment.py took them on one H200 with
-vLLM 0.26.0 on 2026-11-26 (benchmarks/results/gpu_memory.json, gpu_verify.json). There the planned range did not hold
-the measured tokens, and the memory model was mended with that start; three of 53 probes of verify failed
-(docs/engine-findings.md), so that here verify has to judge, not to pass.
+On one H200 with vLLM 0.26.0 its four tests passed on 2026-11-26 (benchmarks/results/gpu/live.txt). In an earlier start
+three of 53 probes of verify failed (docs/engine-findings.md), so that here verify has to judge, not to pass.
 """
 
 from __future__ import annotations

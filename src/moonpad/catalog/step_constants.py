@@ -70,6 +70,10 @@ class StepConstants:
     """Times that in engines other than vLLM: they compute prompts in batches of their own."""
     request_token_s: float
     """The same for each token of a prompt."""
+    reading_s: float
+    """Of that, before the scheduler has a prompt: HTTP and the tokenizer, one prompt after another."""
+    reading_token_s: float
+    """The same for each token of a prompt."""
     acceptance: float
     """Probability that a draft's token is accepted."""
     blackwell: float

@@ -59,7 +59,7 @@ def _nearest(written: str, names: Sequence[str], alike: float, book: Rulebook, b
     """The name that is written most like it, where one is. Raises UsageError when the budget is spent."""
     key = (written[:80], book.label, alike)
     if key not in budget.nearest:
-        budget.work(4 * len(names), "names that are not known")
+        budget.work(8 * len(names), "names that are not known")
         budget.nearest[key] = next(iter(difflib.get_close_matches(key[0], names, n=1, cutoff=alike)), None)
     return budget.nearest[key]
 

@@ -78,6 +78,13 @@ class StepCost:
         """From the client to the first step and back, for a prompt of so many tokens."""
         return self._request_s + self.constants.request_token_s * prompt
 
+    def reading_seconds(self, prompt: float) -> float:
+        """Of that, before the scheduler has it: one prompt is read after another. What a processor's engine takes was
+        fitted as a whole."""
+        if self.rates.on_processor:
+            return 0.0
+        return self.constants.reading_s + self.constants.reading_token_s * prompt
+
     def _share(self, share: float) -> float:
         """Of a processor the constants are rates that were reached, of a device shares of its data sheet."""
         return 1.0 if self.rates.on_processor else share

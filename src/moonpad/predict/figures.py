@@ -43,8 +43,11 @@ class Figures:
 def simulated_figures(plan: ServingPlan, workload: Workload, cost: StepCost) -> Figures:
     policy = policy_of(plan, cost.tokens_per_step)
     requests = draw_requests(workload, prefix_caching=policy.prefix_caching)
-    run = simulate(requests, policy, cost.seconds, concurrency=workload.concurrency)
-    ttft = [seconds + cost.request_seconds(prompt) for seconds, prompt in zip(run.ttft_s, requests.prompt, strict=True)]
+    run = simulate(requests, policy, cost.seconds, concurrency=workload.concurrency, reading_s=cost.reading_seconds)
+    ttft = [
+        seconds + max(0.0, cost.request_seconds(prompt) - cost.reading_seconds(prompt))
+        for seconds, prompt in zip(run.ttft_s, requests.prompt, strict=True)
+    ]
     pairs = zip(run.decode_s, requests.answer, strict=True)
     tpot = [seconds / (answer - 1) for seconds, answer in pairs if answer > 1] or [0.0]
     whole = [first + rest for first, rest in zip(ttft, run.decode_s, strict=True)]

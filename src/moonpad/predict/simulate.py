@@ -42,16 +42,22 @@ class Run:
 
 
 def simulate(
-    requests: Requests, policy: SchedulerPolicy, seconds: StepSeconds, *, concurrency: int | None = None
+    requests: Requests,
+    policy: SchedulerPolicy,
+    seconds: StepSeconds,
+    *,
+    concurrency: int | None = None,
+    reading_s: Callable[[int], float] = lambda prompt: 0.0,
 ) -> Run:
-    """`concurrency`: at most so many are in flight.
+    """`concurrency`: at most so many are in flight. `reading_s`: of one prompt of so many tokens before the scheduler
+    has it; prompts are read one after another.
 
     Raises:
         PreflightRefused: a request is longer than the KV cache.
     """
     longest = max(prompt + answer for prompt, answer in zip(requests.prompt, requests.answer, strict=True))
     refuse_too_long(longest, policy)
-    return _Simulation(requests, policy, seconds, concurrency).run()
+    return _Simulation(requests, policy, seconds, concurrency, reading_s).run()
 
 
 @dataclass(slots=True)
@@ -67,7 +73,10 @@ class _Simulation:
     policy: SchedulerPolicy
     seconds: StepSeconds
     concurrency: int | None
+    reading_s: Callable[[int], float]
     now: float = 0.0
+    read: float = 0.0
+    """When the last prompt that was sent has been read."""
     used: float = 0.0
     """Tokens in the KV cache."""
     context: float = 0.0
@@ -86,6 +95,8 @@ class _Simulation:
     """A request is due, and as many as may be are in flight."""
     warm: bool = False
     """The shared prefix is in the cache."""
+    reading: deque[tuple[float, int]] = field(default_factory=deque)
+    """(when it is read, request)."""
     waiting: deque[int] = field(default_factory=deque)
     prompts: deque[_Prompt] = field(default_factory=deque)
     running: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -105,7 +116,9 @@ class _Simulation:
             self._make_room()
             chunks = self._chunks()
             running = len(self.running)
-            if not chunks and not running:
+            if not chunks and not running and self.reading:
+                self._wait(self.reading[0][0])
+            elif not chunks and not running:
                 if self.following >= count:
                     raise PreflightRefused("no request can be admitted", remedy="ask for shorter requests")
                 self._wait(self.requests.arrival_s[self.following])
@@ -135,10 +148,13 @@ class _Simulation:
             number = self.following
             # One that had to wait for its turn is sent now.
             self.result.sent_s[number] = self.now if self.held else arrival[number]
-            self.waiting.append(number)
+            self.read = max(self.read, self.result.sent_s[number]) + self.reading_s(self.requests.prompt[number])
+            self.reading.append((self.read, number))
             self.following += 1
             self.in_flight += 1
         self.held = self.following < count and arrival[self.following] <= self.now
+        while self.reading and self.reading[0][0] <= self.now:
+            self.waiting.append(self.reading.popleft()[1])
 
     def _make_room(self) -> None:
         """As vLLM does: the request that came last gives up its place, and is computed again later."""
@@ -243,15 +259,23 @@ class _Simulation:
         steps = max(1, steps)
         middle = self.context + running * grows * (steps - 1) / 2
         each = self.seconds(running, middle, 0.0, 0.0, 0)
-        if self.following < len(self.requests):
-            until = self.requests.arrival_s[self.following] - self.now
-            if 0 < until < steps * each and (self.concurrency is None or self.in_flight < self.concurrency):
-                # Earlier steps are shorter, so that this many never pass the arrival.
-                steps = max(1, int(until / each))
-                middle = self.context + running * grows * (steps - 1) / 2
-                each = self.seconds(running, middle, 0.0, 0.0, 0)
+        until = self._next_s() - self.now
+        if 0 < until < steps * each:
+            # Earlier steps are shorter, so that this many never pass the arrival.
+            steps = max(1, int(until / each))
+            middle = self.context + running * grows * (steps - 1) / 2
+            each = self.seconds(running, middle, 0.0, 0.0, 0)
         self._advance(steps, steps * each, running)
         return steps
+
+    def _next_s(self) -> float:
+        """When the next prompt has been read or arrives."""
+        if self.reading:
+            return self.reading[0][0]
+        full = self.concurrency is not None and self.in_flight >= self.concurrency
+        if full or self.following >= len(self.requests):
+            return math.inf
+        return self.requests.arrival_s[self.following]
 
     def _advance(self, steps: int, seconds: float, decoding: int) -> None:
         self.result.in_flight += self.in_flight * seconds

@@ -17,7 +17,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from moonpad.facts.processes import read_boot_id, read_start
-from moonpad.store.atomic_files import append_line, read_json, read_lines, read_lines_backwards, replace_json
+from moonpad.store.atomic_files import (
+    append_line,
+    read_json,
+    read_lines,
+    read_lines_backwards,
+    remove_parts,
+    replace_json,
+)
 from moonpad.store.journal import new_event
 from moonpad.store.paths import endpoints_folder, lock_path, pointer_path, runs_folder
 from moonpad.store.schema_version import SCHEMA, check_schema, is_known, read_about, read_keeper
@@ -174,7 +181,8 @@ def this_process() -> dict[str, Any]:
 
 
 def _remove_leftovers(name: str) -> None:
-    """Removes the run folders of that name which never had a keeper, and whose creator has gone.
+    """Removes the run folders of that name which never had a keeper, and whose creator has gone, and what killed
+    processes had half written in the others.
 
     Never one that the name's lock or pointer names; none at all while the lock is there and does not say whose it is.
     """
@@ -184,8 +192,12 @@ def _remove_leftovers(name: str) -> None:
     spared = {holder, _named_by(pointer_path(name))}
     mine = re.compile(re.escape(name) + r"-\d{8}-\d{6}-[0-9a-f]{4}")
     for folder in runs_folder().glob("*"):
-        if mine.fullmatch(folder.name) and folder.name not in spared and _is_leftover(folder):
+        if not mine.fullmatch(folder.name) or folder.name in spared:
+            continue
+        if _is_leftover(folder):
             shutil.rmtree(folder, ignore_errors=True)
+        else:
+            remove_parts(folder, older_than_s=0)
 
 
 def _is_leftover(folder: Path) -> bool:

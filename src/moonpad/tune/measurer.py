@@ -28,8 +28,13 @@ from moonpad.tune.subject import Subject
 from moonpad.tune.visit import Visit
 from moonpad.tune.worth import FAILED_SHARE, samples_of, worth_of
 from moonpad.values.errors import CheckFailed, ContactLost, LaunchFailed, PreflightRefused, UsageError
+from moonpad.values.plan import Platform
 
 BEAT_S: Final = 5.0
+WARM_ROUNDS: Final = 5
+WARM_SEED: Final = 100_000
+"""No run that counts has the prompts of a warm-up."""
+SETTLED: Final = 0.8
 
 
 @dataclass(slots=True)
@@ -80,6 +85,7 @@ class DeploymentMeasurer:
         load_s = 0.0
         hopeless = False
         results: list[BenchResult] = []
+        self._warm_up(run, timed)
         for number in range(action.runs):
             load = self._load(search, action, number, timed)
             began_s = timed.seconds
@@ -116,6 +122,27 @@ class DeploymentMeasurer:
             answers=() if action.record else None,
             figures=_figures(results),
         )
+
+    def _warm_up(self, run: CandidateRun, timed: _Timed) -> None:
+        """Rounds of one request for each user, until one takes as long as the last: an engine on a device compiles
+        kernels for what it meets first after a start. On an H200 a round of the first two took 1.4 to 2.1 s where
+        others took 0.6 (benchmarks/results/gpu_tune.json). Raises BudgetOver."""
+        if run.prepared.engine.platform is Platform.CPU:
+            return
+        self.phase("warming up")
+        last_s = math.inf
+        for number in range(WARM_ROUNDS):
+            config = self.subject.load.bench(self.subject.load.users, WARM_SEED + number)
+            load = BoundedLoad(config, self.subject.load.goal, 0.0, timed.left_s, lambda _: timed.beat_at_times())
+            result = load.run(run.endpoint, self.folder.bench_folder(), self._calibration)
+            timed.beat_now()
+            if load.over or result is None:
+                raise BudgetOver
+            self._calibration = result.plan.calibration
+            whole = result.metrics.e2el_s
+            if whole is None or whole.median >= SETTLED * last_s:
+                return
+            last_s = whole.median
 
     def prove(self, search: Search, action: Prove, beat: Callable[[float], None]) -> Visit:
         """What speaks against a candidate's answers is in the visit's `answers`; probes that fail of the default too do

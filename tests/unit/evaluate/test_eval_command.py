@@ -142,7 +142,12 @@ def test_a_signal_keeps_the_answers(number: signal.Signals, questions: Path, tmp
     folder = tmp_path / "e"
     with threaded(server.serving()) as url:
         argv = ("eval", "--url", url, "--task", str(questions), "--out", str(folder))
-        process = subprocess.Popen((sys.executable, "-m", "moonpad", *argv), stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            (sys.executable, "-m", "moonpad", *argv),
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # under nohup SIGHUP is ignored
+        )
         while len(server.asked) < 30:
             time.sleep(0.005)
         server.delay_s = 2.0  # it cannot end before the signal comes, however busy the machine is

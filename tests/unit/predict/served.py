@@ -48,7 +48,15 @@ def ideal(**changes: float) -> StepConstants:
     )
     free = (
         *("layer_s", "eager_layer_s", "all_reduce_s", "network_s", "step_s", "sequence_s", "request_s"),
-        *("request_token_s", "expert_tile", "host_layer_s", "cpu_layer_s", "cpu_step_s"),
+        *(
+            "request_token_s",
+            "reading_s",
+            "reading_token_s",
+            "expert_tile",
+            "host_layer_s",
+            "cpu_layer_s",
+            "cpu_step_s",
+        ),
     )
     return step_constants().with_values(dict.fromkeys(names, 1.0) | dict.fromkeys(free, 0.0) | changes)
 

@@ -52,6 +52,19 @@ def test_equal_requests_in_equal_steps() -> None:
     assert run.decode_s == pytest.approx([0.09] * 8)
 
 
+def test_prompts_are_read_one_after_another() -> None:
+    """The first is read after 4 ms and has a step of its own; the other two are read in it and share the next."""
+    run = simulate(at_once(3, 100, 2), VLLM, steady, reading_s=lambda prompt: 0.00004 * prompt)
+    assert run.ttft_s == pytest.approx([0.014, 0.024, 0.024])
+    assert run.duration_s == pytest.approx(0.034)
+
+
+def test_what_is_read_while_others_decode_does_not_wait_for_their_end() -> None:
+    run = simulate(at_once(2, 100, 20), VLLM, steady, reading_s=lambda prompt: 0.035)
+    # Read after 35 ms and after 70: the step that begins at 65 ms ends at 75, and the next one has the second prompt.
+    assert run.ttft_s == pytest.approx([0.045, 0.085])
+
+
 def test_a_long_prompt_takes_several_steps() -> None:
     run = simulate(at_once(1, 20_000, 2), VLLM, steady)
     assert run.ttft_s == pytest.approx([0.03])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -116,6 +116,7 @@ def _option(row: Mapping[str, Any]) -> Option:
     return msgspec.convert({**usual, **row}, Option)
 
 
+@lru_cache(maxsize=1024)
 def releases_with(program: str, flag: str) -> tuple[str, ...]:
     """The recorded releases whose parser takes exactly this spelling, oldest first; for a plugin, those of its base."""
     if program not in programs():

@@ -31,9 +31,11 @@ def as_certain(
 ) -> Iterator[Remark]:
     """The remarks with errors that may be none as warnings: an option of another release where none is named, and all
     of a list of flags whose program is not there, which a wrapper may read."""
+    options: dict[int | None, Occurrence] = {option.index: option for option in reversed(parsed.occurrences)}
+    slips: dict[str, bool] = {}
     for remark in remarks:
         finding = remark.finding
-        option = next((option for option in parsed.occurrences if option.index == remark.at), None)
+        option = options.get(remark.at)
         if finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
             yield remark
         elif is_fragment(command) and finding.code is not Code.INVALID_VALUE:
@@ -42,7 +44,7 @@ def as_certain(
             yield remark  # a row of the catalogue says so
         elif _took_the_form_of(option, book, version):
             continue
-        elif doubt := _doubt(option, finding.code, book, named=bool(version.text)):
+        elif doubt := _doubt(option, finding.code, book, slips, named=bool(version.text)):
             finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
             edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
@@ -51,8 +53,9 @@ def as_certain(
             yield remark
 
 
-def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> str:
-    """Why it may be right in the release that is run; "" where it cannot. `named`: the release is."""
+def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], *, named: bool) -> str:
+    """Why it may be right in the release that is run; "" where it cannot. `named`: the release is. `slips`: which words
+    have been found to be slips, for ranks repeat each other's."""
     ask = "--engine-version says which is meant"
     if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
         return f"releases that are not recorded may read it otherwise: {ask}"
@@ -79,7 +82,11 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
     gone = next((change for change in book.now if change.flag == option.written and change.since), None)
     if code is Code.REMOVED_FLAG and gone is not None and not releases:
         return f"releases before {gone.since} have it: {ask}"
-    if code is Code.UNKNOWN_FLAG and not _is_slip(option, book):
+    if code is not Code.UNKNOWN_FLAG:
+        return ""
+    if option.written not in slips:
+        slips[option.written] = _is_slip(option, book)
+    if not slips[option.written]:
         before = f" before {versions(book.program)[0]}" if book.program in WHOLE_HISTORY else " that are not recorded"
         return f"releases{before} may have it: {ask}"
     return ""

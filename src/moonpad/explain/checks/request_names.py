@@ -29,8 +29,7 @@ def request_names(case: Case) -> Iterator[Remark]:
     script = case.script
     if case.base != names.EXPERTS_BY_VARIABLE or case.open_ended or case.option(*_LORA) is not None:
         return
-    servers = [command for command in script.commands if _serves(command.program)]
-    if len(servers) != 1 or not case.first.model:
+    if not is_only_server(case) or not case.first.model:
         return
     place = case.option("--served-model-name")
     known = _values(place.value) if place is not None else [case.first.model.strip("'\"")]
@@ -46,6 +45,11 @@ def request_names(case: Case) -> Iterator[Remark]:
         at = place.index if place is not None else None
         yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy, at=at)
         return
+
+
+def is_only_server(case: Case) -> bool:
+    """Whether the text starts no other server and no router."""
+    return sum(_serves(command.program) for command in case.script.commands) == 1
 
 
 def _values(value: object) -> list[str]:

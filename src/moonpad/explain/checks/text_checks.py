@@ -11,6 +11,7 @@ from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.request_names import request_names
+from moonpad.explain.checks.request_slips import request_port, thinking_switch
 from moonpad.explain.checks.script_slips import (
     call_sets_another,
     conflict_markers,
@@ -41,6 +42,8 @@ from moonpad.explain.shell.shell_slips import (
 
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
+    request_port,
+    thinking_switch,
     redirected_install,
     broken_line,
     broken_value,

@@ -198,6 +198,8 @@ _CARDS: Final = re.compile(r"卡|张|块|NPUs?|cards", re.IGNORECASE)
 _PER_SERVER: Final = {"A2": 8, "A3": 16}
 """`four Atlas 800 A3` are servers."""
 _TIMED: Final = re.compile(r"[x×*]|卡|张")
+_LONG, _NEAR = 1000, 150
+"""Characters: of a longer line only what is so near to a part of a name is searched."""
 _MOST: Final = 1024
 """A larger number before a kind is none of devices."""
 
@@ -217,19 +219,37 @@ def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     present = [part for part in _fragments() if part in lowered_text]
     for line in text.splitlines(keepends=True):
         lowered = line.lower()
-        if any(part in lowered for part in present):
-            budget.work(20 + 2 * len(line), "the machines that it names")
-            yield from ((start + offset, machine) for offset, machine in sorted(_machines_in(line), key=itemgetter(0)))
+        for first, last in _around(lowered, present):
+            budget.work(20 + 3 * (last - first), "the machines that it names")
+            found = sorted(_machines_in(line, first, last), key=itemgetter(0))
+            yield from ((start + offset, machine) for offset, machine in found)
         start += len(line)
 
 
-def _machines_in(line: str) -> list[tuple[int, str]]:
-    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(line)]
-    taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(line)]
+def _around(line: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where machines may be named in a line: all of it, of a long one what is near to a part of a name."""
+    if not any(part in line for part in parts):
+        return
+    if len(line) <= _LONG:
+        yield 0, len(line)
+        return
+    begin = end = -1
+    for match in re.finditer("|".join(map(re.escape, parts)), line):
+        if match.start() - _NEAR > end:
+            if end >= 0:
+                yield begin, end
+            begin = max(0, match.start() - _NEAR)
+        end = min(len(line), match.end() + _NEAR)
+    yield begin, end
+
+
+def _machines_in(line: str, first: int, last: int) -> list[tuple[int, str]]:
+    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(line, first, last)]
+    taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(line, first, last)]
     for pattern in _patterns():
         spans = []
-        for match in pattern.finditer(line):
-            if any(first < match.end() and match.start() < last for first, last in taken):
+        for match in pattern.finditer(line, first, last):
+            if any(begin < match.end() and match.start() < end for begin, end in taken):
                 continue
             groups = match.groupdict()
             spelled = (groups.get("count") or "").casefold() in _WORDS

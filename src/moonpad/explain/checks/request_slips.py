@@ -1,0 +1,72 @@
+"""A request that goes to another port than the server's, or switches thinking off by another model's word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.request_names import is_only_server
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_LONGEST: Final = 2000
+_SENT: Final = re.compile(r"(?:\bcurl\b|base_url|OPENAI_(?:API_)?BASE|--base-url|--url\b).{0,200}?")
+_THERE: Final = re.compile(r"(?:localhost|127\.0\.0\.1):(?P<port>[0-9]{2,5})/(?:v1|health)\b")
+_BETWEEN: Final = re.compile(
+    r"nginx|proxy|router|gateway|litellm|tunnel|ssh\s.*-L|socat|port-forward|traefik|envoy|haproxy|dynamo",
+    re.IGNORECASE,
+)
+"""What may listen on a port of its own."""
+_KIMI: Final = re.compile(r"kimi[-_]?k2", re.IGNORECASE)
+_OTHERS_SWITCH: Final = re.compile(r"""chat_template_kwargs["'\\]*\s*[:=]\s*\{?\s*["'\\]*enable_thinking""")
+_COMMENT: Final = re.compile(r"\s*(?:#|//|;)")
+
+
+def request_port(case: Case) -> Iterator[Remark]:
+    """Where one server is started with a port, and each request below goes to another on the same machine, which is
+    named nowhere else: no map of a container, no tunnel and no proxy."""
+    port, script = case.text("--port").strip("'\""), case.script
+    if not port.isdigit() or case.open_ended or not is_only_server(case):
+        return
+    script.budget.work(2 * len(script.lines), "the text around its engine commands")
+    behind = max(word.end_line for word in case.commands[0].words)
+    sent: dict[str, int] = {}
+    for number, line in enumerate(script.lines, 1):
+        text = line[:_LONGEST]
+        if _BETWEEN.search(text):
+            return
+        there = _THERE.search(text)
+        if there is None or _COMMENT.match(text):
+            continue
+        if number <= behind or not _SENT.search(text):
+            return
+        sent.setdefault(there["port"], number)
+    if len(sent) != 1 or port in sent:
+        return
+    ((asked, line_number),) = sent.items()
+    elsewhere = re.compile(rf"(?<![0-9]){asked}(?![0-9])")
+    lines = (line[:_LONGEST] for number, line in enumerate(script.lines, 1))
+    if any(elsewhere.search(line) and not _THERE.search(line) for line in lines):
+        return
+    message = f"a request (line {line_number}) goes to port {asked}, and the server listens on {port}"
+    place = case.option("--port")
+    at = place.index if place is not None else None
+    remedy = f"ask at port {port}, or start it with --port {asked}"
+    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy, at=at)
+
+
+def thinking_switch(case: Case) -> Iterator[Remark]:
+    """Kimi's templates read `thinking`; `enable_thinking` is Qwen's and GLM's, and is passed over.
+    https://huggingface.co/moonshotai/Kimi-K2.5/blob/main/chat_template.jinja"""
+    if not _KIMI.search(case.first.model or "") or not is_only_server(case):
+        return
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    for number, line in enumerate(case.script.lines, 1):
+        text = line[:_LONGEST]
+        if "enable_thinking" in text and _OTHERS_SWITCH.search(text) and not _COMMENT.match(text):
+            message = f"enable_thinking (line {number}) is passed over: the templates of Kimi-K2 read `thinking`"
+            remedy = 'write {"thinking": false}, which Kimi-K2.5 and later take'
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "chat_template_kwargs", message, remedy)
+            return

@@ -1,0 +1,45 @@
+"""A request to another port, and a switch of another model's template: said where it is sure, else nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+SERVER = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code --port 8001\n\n"
+CURL = "curl http://localhost:8000/v1/models\n"
+BODY = 'curl http://localhost:8001/v1/chat/completions -d \'{"chat_template_kwargs": {"%s": false}}\'\n'
+
+
+def messages(text: str) -> list[str]:
+    return [str(finding.message) for each in ask(text, "8xH200") for finding in each.findings]
+
+
+def test_a_port_that_nobody_listens_on() -> None:
+    found = [text for text in messages(SERVER + CURL) if "goes to port" in text]
+    assert found == ["a request (line 3) goes to port 8000, and the server listens on 8001"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SERVER + CURL.replace("8000", "8001"),
+        SERVER + CURL + CURL.replace("8000", "8001"),
+        SERVER.replace(" --port 8001", "") + CURL,
+        SERVER + "ssh -L 8000:localhost:8001 gpu1\n" + CURL,
+        "# nginx passes 8000 on\n" + SERVER + CURL,
+        SERVER + "docker run -p 8000:8001 image\n" + CURL,
+        SERVER + "# curl http://localhost:8000/v1/models\n",
+        CURL + SERVER,
+        SERVER + "vllm serve moonshotai/Kimi-K2.5 --port 8000\n" + CURL,
+    ],
+)
+def test_a_port_that_may_be_right(text: str) -> None:
+    assert not [text for text in messages(text) if "goes to port" in text]
+
+
+def test_the_switch_of_another_model() -> None:
+    assert any("passed over" in text for text in messages(SERVER + BODY % "enable_thinking"))
+    assert not any("passed over" in text for text in messages(SERVER + BODY % "thinking"))
+    others = SERVER.replace("moonshotai/Kimi-K2.5", "Qwen/Qwen3-32B") + BODY % "enable_thinking"
+    assert not any("passed over" in text for text in messages(others))
