@@ -14,7 +14,7 @@ from typing import Final
 from moonpad.values.errors import UsageError
 
 TEXT_BYTES: Final = 1_000_000
-STEPS: Final = 1_200_000
+STEPS: Final = 1_400_000
 """Steps of work, each about half a microsecond of one processor: under a second in all. The largest published guide
 takes less than 100,000, with the judging of all that it starts.
 """
