@@ -28,6 +28,7 @@ class Outcome:
 
     `model_may_be_why`: the server is at fault only if the model is able: its own text decides (own_text/verdict.py).
     `by_own_text`: a pass that holds only if the answers were compared with the model's own text.
+    `unparsed`: a pass that reasoning within the text leaves as it is; another probe asks for the parser.
     """
 
     status: Status
@@ -35,6 +36,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     model_may_be_why: bool = False
     by_own_text: bool = False
+    unparsed: bool = False
 
 
 class ProbeEnded(Exception):

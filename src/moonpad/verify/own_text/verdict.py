@@ -23,6 +23,9 @@ MOST_CHANGES: Final = 3
 
 def settle(outcome: Outcome, examination: Examination, small: str) -> Outcome:
     """`small`: why the model is too small to be judged by its answers, "" if it is not."""
+    if outcome.unparsed:
+        own = tuple(change for change in examination.changes if not change.part.startswith("reasoning"))
+        examination = replace(examination, changes=own)
     if examination.changes:
         return _changed(outcome, examination)
     outcome = _with_known(outcome, examination)

@@ -1,5 +1,7 @@
 """The model's own text of a call, for a server that parses no calls."""
 
+from dataclasses import replace
+
 from moonpad.load.openai_schema import completion_text, read_json
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
@@ -25,7 +27,8 @@ async def raw_calls(api: Api) -> Outcome:
         return _no_call(text)
     if fault := _wrong_text(parsed):
         return call_lost_if_able(fault, "check the chat template and the weights", TEMPLATE)
-    return passed("in the model's own text: " + "; ".join(f"{call.id} {call.arguments}" for call in parsed.calls))
+    calls = "; ".join(f"{call.id} {call.arguments}" for call in parsed.calls)
+    return replace(passed(f"in the model's own text: {calls}"), unparsed="<think>" in answer.content)
 
 
 async def _continued_prompt(api: Api) -> str:

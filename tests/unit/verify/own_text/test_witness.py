@@ -277,6 +277,7 @@ def test_a_recording_stands_in_for_missing_completions() -> None:
 
 POOR = Outcome(Status.FAIL, "no call came", model_may_be_why=True)
 CHANGED = Examination(1, examine(replace(RIGHT, content="moon"), Model()).changes)
+UNPARSED = Examination(1, examine(replace(RIGHT, reasoning=""), Model()).changes)
 
 
 @pytest.mark.parametrize(
@@ -292,6 +293,9 @@ CHANGED = Examination(1, examine(replace(RIGHT, content="moon"), Model()).change
         (Outcome(Status.PASS, "asked", by_own_text=True), Examination(2), "", Status.PASS, "2 answers"),
         (Outcome(Status.PASS, "asked", by_own_text=True), Examination(), "", Status.SKIP, "could not be told apart"),
         (Outcome(Status.PASS, "right"), Examination(), "", Status.PASS, "right"),
+        (Outcome(Status.PASS, "a call", unparsed=True), UNPARSED, "", Status.PASS, "a call"),
+        (Outcome(Status.PASS, "a call", unparsed=True), CHANGED, "", Status.FAIL, "the server changed the answer"),
+        (Outcome(Status.PASS, "right"), UNPARSED, "", Status.FAIL, "the server changed the answer"),
     ],
 )
 def test_the_verdict(outcome: Outcome, examination: Examination, small: str, status: Status, says: str) -> None:
