@@ -71,6 +71,8 @@ def left_out(words: Sequence[str], options: OptionSet) -> str:
         known, given = options.named(name), own if equals else value
         if name == "--config" and not Path(given).exists():
             return "a file of options that is not here"
+        if name == "--chat-template" and "{" not in given and not Path(given).exists():
+            return "a chat template that is not here"  # vLLM's parser opens it
         if unresolved(flag) or (name.startswith("--") and STANDS_IN.fullmatch(given)):
             return "a stand-in that a reader replaces"
         if known is not None and known.kind == "json" and given == FILLED_IN:

@@ -16,7 +16,7 @@ from moonpad.values.errors import UsageError
 TEXT_BYTES: Final = 1_000_000
 STEPS: Final = 1_400_000
 """Steps of work, each about half a microsecond of one processor: under a second in all. The largest published guide
-takes less than 100,000, with the judging of all that it starts.
+takes less than 120,000, with the judging of all that it starts.
 """
 OPTION_FILE: Final = 65_536
 """Characters of a file that an engine is started with. It is read again for each command."""
