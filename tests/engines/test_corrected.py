@@ -100,7 +100,7 @@ def test_the_parser_takes_every_one(engine: str) -> None:
     argvs = {name: words for name, words in lines.items() if not why[name]}
     print({reason: sum(one == reason for one in why.values()) for reason in set(why.values()) - {""}})
     assert len(argvs) > 10
-    assert len(argvs) > 0.9 * len(lines)
+    assert len(argvs) > 0.85 * len(lines)
     some = next(iter(argvs.values()))
     asked = {**argvs, "control": [*some, "--moonshot-speed", "9"]}
     verdicts = judged(judge_file, installed.python, asked, PARSER_ALONE="1", PYTHONPATH=str(PLUGINS))
