@@ -41,5 +41,6 @@ def test_a_port_that_may_be_right(text: str) -> None:
 def test_the_switch_of_another_model() -> None:
     assert any("passed over" in text for text in messages(SERVER + BODY % "enable_thinking"))
     assert not any("passed over" in text for text in messages(SERVER + BODY % "thinking"))
-    others = SERVER.replace("moonshotai/Kimi-K2.5", "Qwen/Qwen3-32B") + BODY % "enable_thinking"
-    assert not any("passed over" in text for text in messages(others))
+    for model in ("Qwen/Qwen3-32B", "moonshotai/Kimi-K2-Thinking"):
+        others = SERVER.replace("moonshotai/Kimi-K2.5", model) + BODY % "enable_thinking"
+        assert not any("passed over" in text for text in messages(others))

@@ -12,14 +12,15 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 2000
-_SENT: Final = re.compile(r"(?:\bcurl\b|base_url|OPENAI_(?:API_)?BASE|--base-url|--url\b).{0,200}?")
+_SENT: Final = re.compile(r"\bcurl\b|base_url|OPENAI_(?:API_)?BASE|--base-url|--url\b")
 _THERE: Final = re.compile(r"(?:localhost|127\.0\.0\.1):(?P<port>[0-9]{2,5})/(?:v1|health)\b")
 _BETWEEN: Final = re.compile(
     r"nginx|proxy|router|gateway|litellm|tunnel|ssh\s.*-L|socat|port-forward|traefik|envoy|haproxy|dynamo",
     re.IGNORECASE,
 )
 """What may listen on a port of its own."""
-_KIMI: Final = re.compile(r"kimi[-_]?k2", re.IGNORECASE)
+_SWITCHED: Final = re.compile(r"kimi[-_]?k2[._-][5-9]", re.IGNORECASE)
+"""Kimi-K2.5 and later, which can be told not to think; K2-Thinking always does."""
 _OTHERS_SWITCH: Final = re.compile(r"""chat_template_kwargs["'\\]*\s*[:=]\s*\{?\s*["'\\]*enable_thinking""")
 _COMMENT: Final = re.compile(r"\s*(?:#|//|;)")
 
@@ -47,7 +48,7 @@ def request_port(case: Case) -> Iterator[Remark]:
         return
     ((asked, line_number),) = sent.items()
     elsewhere = re.compile(rf"(?<![0-9]){asked}(?![0-9])")
-    lines = (line[:_LONGEST] for number, line in enumerate(script.lines, 1))
+    lines = (line[:_LONGEST] for line in script.lines)
     if any(elsewhere.search(line) and not _THERE.search(line) for line in lines):
         return
     message = f"a request (line {line_number}) goes to port {asked}, and the server listens on {port}"
@@ -58,15 +59,15 @@ def request_port(case: Case) -> Iterator[Remark]:
 
 
 def thinking_switch(case: Case) -> Iterator[Remark]:
-    """Kimi's templates read `thinking`; `enable_thinking` is Qwen's and GLM's, and is passed over.
+    """The templates of Kimi-K2.5 and later read `thinking`; `enable_thinking` is Qwen's and GLM's, and is passed over.
     https://huggingface.co/moonshotai/Kimi-K2.5/blob/main/chat_template.jinja"""
-    if not _KIMI.search(case.first.model or "") or not is_only_server(case):
+    if not _SWITCHED.search(case.first.model or "") or not is_only_server(case):
         return
     case.script.budget.work(len(case.script.lines), "the text around its engine commands")
     for number, line in enumerate(case.script.lines, 1):
         text = line[:_LONGEST]
         if "enable_thinking" in text and _OTHERS_SWITCH.search(text) and not _COMMENT.match(text):
-            message = f"enable_thinking (line {number}) is passed over: the templates of Kimi-K2 read `thinking`"
+            message = f"enable_thinking (line {number}) is passed over: the templates of Kimi-K2.5 read `thinking`"
             remedy = 'write {"thinking": false}, which Kimi-K2.5 and later take'
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "chat_template_kwargs", message, remedy)
             return

@@ -221,8 +221,8 @@ def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
         lowered = line.lower()
         for first, last in _around(lowered, present):
             budget.work(20 + 3 * (last - first), "the machines that it names")
-            found = sorted(_machines_in(line, first, last), key=itemgetter(0))
-            yield from ((start + offset, machine) for offset, machine in found)
+            machines = sorted(_machines_in(line, first, last), key=itemgetter(0))
+            yield from ((start + offset, machine) for offset, machine in machines)
         start += len(line)
 
 
