@@ -60,7 +60,7 @@ def request_port(case: Case) -> Iterator[Remark]:
 
 def thinking_switch(case: Case) -> Iterator[Remark]:
     """The templates of Kimi-K2.5 and later read `thinking`; `enable_thinking` is Qwen's and GLM's, and is passed over.
-    https://huggingface.co/moonshotai/Kimi-K2.5/blob/main/chat_template.jinja"""
+    https://huggingface.co/moonshotai/Kimi-K2.5"""
     if not _SWITCHED.search(case.first.model or "") or not is_only_server(case):
         return
     case.script.budget.work(len(case.script.lines), "the text around its engine commands")
