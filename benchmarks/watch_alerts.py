@@ -5,7 +5,8 @@
 One run under one watch (`--json`, a look every 2 s), in phases: sound (two streams), a crowd (two more streams every
 two seconds), its end, a core that is stopped (SIGSTOP) with requests in it, its end, a core that is killed. Of each
 phase the alerts that were told, with the seconds until the first of each. `silent_after_s`: until none was told any
-more; None where that did not happen in time.
+more; None where that did not happen in time. Then, of the real engine, a second run whose cache holds so few blocks
+that the requests share them: the cache is full, and requests are preempted.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from tests.faults import forked
 CORE = "VLLM::EngineCor"
 CROWD_S, HANG_S, QUIET_S, RESTART_S = 90.0, 60.0, 100.0, 120.0
 MOST_STREAMS = 80
+FEW_BLOCKS = 20
+"""Of 128 tokens on this engine: one request of the model's 2,048 takes 16."""
+SHARED_S, SHARING = 60.0, 40
 
 
 class Watched:
@@ -125,6 +129,25 @@ def kill(stage: Stage, watched: Watched) -> dict[str, Any]:
     return {**watched.since(begun_s), "generation": watched.rows[-1][1]["generation"]}
 
 
+def few_blocks(stage: Stage) -> dict[str, Any]:
+    """Forty streams of two blocks each where nineteen blocks are free."""
+    text = stage.spec.read_text()
+    few = f'max_num_seqs = 32\nextra_args = ["--num-gpu-blocks-override", "{FEW_BLOCKS}"]'
+    stage.spec.write_text(text.replace("max_num_seqs = 4", few))
+    stage.up()
+    watched = Watched(stage.env)
+    try:
+        streams, begun_s = Streams(stage.port, SHARING), time.monotonic()
+        time.sleep(SHARED_S)
+        told = watched.since(begun_s)
+        ended_s = time.monotonic()
+        streams.stop()
+        return {**told, "streams": SHARING, "silent_after_s": watched.silent_after(ended_s, QUIET_S)}
+    finally:
+        watched.end()
+        stage.down()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", choices=("fake", "real"), default="fake")
@@ -151,6 +174,8 @@ def main() -> None:
     finally:
         watched.end()
         stage.down()
+    if args.engine == "real":
+        phases["few_blocks"] = few_blocks(stage)
     result = {**about(f"alerts of moonpad watch in phases of one run, {args.engine} engine"), **phases}
     print(json.dumps(result, indent=1))
     write(args.out, result)

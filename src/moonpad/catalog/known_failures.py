@@ -43,6 +43,9 @@ class KnownFailure:
     """It knows the kind of an error, not its cause: asked for where an error names only the place where code failed."""
     event: bool = False
     """It knows what happened, from words that are not the error's alone: asked for where no cause is known."""
+    only_with: str = ""
+    """A regular expression: what it says ends nothing by itself, and is the cause where another line of the log has
+    this."""
     provenance: Provenance
 
 

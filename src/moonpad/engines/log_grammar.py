@@ -49,6 +49,8 @@ class CauseLine:
     """Said by the ranks that are left when one has ended."""
     mild: bool = False
     """It counts in a line that its writer does not call an error too."""
+    only_with: re.Pattern[str] | None = None
+    """It is the cause, whatever its writer calls it, where another line has this; nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
             row.symptom,
             row.follows,
             row.mild,
+            re.compile(row.only_with) if row.only_with else None,
         )
         for row in known_failures()
         if not (row.kind or row.event) and (engine is None or not row.engines or engine in row.engines)
@@ -247,7 +250,7 @@ class NamedCause:
         return not self.mild and not self.cause.weak
 
 
-def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: bool = False) -> NamedCause | None:
+def first_cause(causes: Sequence[CauseLine], lines: Sequence[str], *, symptoms: bool = False) -> NamedCause | None:
     """The first line that names a cause; failing that the first that names what follows from one too; then the same of
     warnings, of those causes alone that are only warned of. Of a symptom alone None, unless `symptoms` count too."""
     best: dict[int, NamedCause] = {}
@@ -256,9 +259,13 @@ def first_cause(causes: Sequence[CauseLine], lines: Iterable[str], *, symptoms: 
             continue
         mild = is_mild(text)
         for cause in causes:
-            if (cause.symptom and not symptoms) or (mild and not cause.mild):
+            if (cause.symptom and not symptoms) or (mild and not (cause.mild or cause.only_with)):
                 continue
             if (match := cause.pattern.search(text)) is None:
+                continue
+            if cause.only_with is not None:
+                if any(cause.only_with.search(line) for line in lines):
+                    return NamedCause(cause, match, number)
                 continue
             rank = 2 * cause.weak + 3 * mild + 6 * cause.follows
             if rank == 0:

@@ -78,6 +78,10 @@ SAMPLES = {
     "gguf-folder": "KeyError: 'blk.0.attn_q_a.weight'",
     "llama-fa-576": "Unsupported KV type combination for head_size 576.",
     "llama-split-rows": "ggml/src/ggml-cuda/ggml-cuda.cu:1452: GGML_ASSERT(!(split && ne02 > 1)) failed",
+    "llama-ubatch": 'llama-context.cpp:1220: GGML_ASSERT((cparams.causal_attn || cparams.n_ubatch >= n_tokens_all) && "non-causal attention requires n_ubatch >= n_tokens") failed',
+    "llama-buffer-base": 'ggml-backend.c:97: GGML_ASSERT(base != NULL && "backend buffer base cannot be NULL") failed',
+    "llama-split-inputs": "ggml-backend.cpp:1344: GGML_ASSERT(n_graph_inputs < GGML_SCHED_MAX_SPLIT_INPUTS) failed",
+    "llama-shift": "llama.cpp:18430: Deepseek2 does not support K-shift",
     "ray-shared-memory": "[2026-03-25 05:44:29,435 W 39 39] (raylet) store_runner.cc:83: System memory request exceeds memory available in /dev/shm. The request is for 10200547328 bytes, and the amount available is 9663676416 bytes. You may be able to free up space by deleting files in /dev/shm.",
     "one-huge-tensor": "RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 1029.51 GiB. GPU 0 has a total capacity of 79.35 GiB",
     "fp4-on-gfx942": "RuntimeError: MXFP4 quantization is not supported on gfx942",
@@ -142,6 +146,15 @@ def test_a_warning_of_open_files_names_no_cause() -> None:
     reached = first_failure(grammar, [ULIMIT, "OSError: [Errno 24] Too many open files: '/dev/shm/x'"])
     assert reached is not None
     assert reached.message == "the limit of open files is reached"
+
+
+def test_a_fallback_is_the_cause_where_the_memory_is_full_after_it() -> None:
+    falls = "[2026-02-26 06:25:15 TP4] GlmMoeDsaForCausalLM has no SGLang implementation, falling back to Transformers implementation."
+    full = "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 12.00 GiB. GPU 3 has a total capacity of 287.98 GiB"
+    assert read_log(f"{falls}\n{full}").key == "transformers-for-it"
+    assert read_log(full).key == "oom"
+    other = "RuntimeError: the server socket has failed to listen on any local network address. EADDRINUSE"
+    assert read_log(f"{falls}\n{other}").key == read_log(other).key != ""
 
 
 def test_a_warning_comes_after_an_error() -> None:
