@@ -3,8 +3,10 @@
     python -m benchmarks.predict_open [--repeats 2] [--out benchmarks/results/predict_open.json]
 
 Everything is asked of the command, with an empty state folder: up, calibrate, bench, plan --json. The capacity is what
-the engine answers a second with 32 users at once. Requests arrive as a Poisson process; a run's prediction is of as
-many requests at the rate at which they were sent. The limit is 25 % of the median and of the 95th percentile of TTFT.
+the engine answers a second with 32 users at once. Requests arrive as a Poisson process. A run is predicted from a
+trace of the instants at which its requests were sent, for two Poisson processes of one rate queue very differently in a
+minute; `drawn` is the prediction that knows the rate alone. The limit is 25 % of the median and of the 95th percentile
+of TTFT.
 """
 
 from __future__ import annotations
@@ -39,13 +41,31 @@ def capacity(spec: str, folder: Path, env: dict[str, str]) -> float:
     return float(found["request_throughput"])
 
 
+def trace_of(run: Path) -> Path:
+    """The requests of a run as a Mooncake trace: when each was sent, and how long prompt and answer were."""
+    rows = map(json.loads, (run / "requests.jsonl").read_text().splitlines())
+    trace = run / "trace.jsonl"
+    lines = (
+        {"timestamp": 1e3 * row["started_s"], "input_length": row["prompt_tokens"], "output_length": ANSWER}
+        for row in sorted(rows, key=lambda row: row["started_s"])
+    )
+    trace.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return trace
+
+
+def planned(spec: str, *words: str, env: dict[str, str]) -> dict[str, Any]:
+    """As a chat shows it, which is how the load is sent."""
+    found: dict[str, Any] = moonpad("plan", spec, *words, "--api", "chat", "--json", **env)["plans"][0]["predicted"]
+    return found
+
+
 def row_of(spec: str, folder: Path, share: float, rate: float, seed: int, env: dict[str, str]) -> dict[str, Any]:
     requests = max(40, round(rate * SECONDS))
     out = folder / f"{share}-{seed}"
     measured = bench(spec, out, requests, seed, "--rate", f"{rate:.4f}", env=env)
+    predicted = planned(spec, "--workload", str(trace_of(out)), env=env)
     sent = measured["total_input_tokens"] / measured["completed"]
-    words = ("--workload", f"{round(sent)}:{ANSWER}", "--rate", f"{rate:.4f}")
-    predicted = moonpad("plan", spec, *words, "--json", **env)["plans"][0]["predicted"]
+    drawn = planned(spec, "--workload", f"{round(sent)}:{ANSWER}", "--rate", f"{rate:.4f}", env=env)
     own = {"p50": measured["median_ttft_ms"] / 1e3, "p95": measured["p95_ttft_ms"] / 1e3}
     row: dict[str, Any] = {"share": share, "rate": round(rate, 4), "requests": requests, "seed": seed}
     row["standing"] = predicted["standing"]
@@ -56,6 +76,7 @@ def row_of(spec: str, folder: Path, share: float, rate: float, seed: int, env: d
             "predicted_s": {side: round(estimate[side], 5) for side in ("value", "low", "high")},
             "error": round(estimate["value"] / own[name] - 1, 4),
             "within": estimate["low"] <= own[name] <= estimate["high"],
+            "drawn_s": round(drawn[key]["value"], 5),
         }
     print(json.dumps(row), flush=True)
     return row

@@ -37,6 +37,7 @@ def calibration_loads(context: int, sequences: int | None) -> tuple[BenchConfig,
         _load(short, ANSWER, many),
         _load(long, ANSWER // 4, 1),
         _load(long // 2, ANSWER, few),
+        _load(max(short, long // 8), ANSWER, many),
     )
 
 

@@ -69,6 +69,7 @@ def _of_serving(document: Mapping[str, Any], said: str) -> Iterator[MeasuredLoad
         rate_per_s=rate,
         requests=max(1, round(count)),
         shared_prefix=0.0,
+        chat="chat" in str(document.get("backend")),
     )
     yield MeasuredLoad(workload, tpot, ttft, said)
 

@@ -90,6 +90,10 @@ class StepConstants:
     """Handing one layer's experts to the processors and back."""
     cpu_core_flops: float
     """An engine that computes on the processor: the rate of a core."""
+    cpu_prefill_flops: float
+    """The same of the attention of prompts."""
+    cpu_decode_flops: float
+    """The same of the attention of sequences that decode."""
     cpu_core_bytes_per_s: float
     cpu_layer_s: float
     cpu_step_s: float
@@ -114,6 +118,10 @@ class Corrections:
     fixed: float = 1.0
     sequences: float = 1.0
     request: float = 1.0
+    prefill: float = 1.0
+    """Of the attention of prompts, where a processor computes."""
+    decode: float = 1.0
+    """Of that of sequences that decode, there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

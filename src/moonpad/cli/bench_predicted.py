@@ -77,6 +77,7 @@ def workload_of(config: BenchConfig) -> Workload | None:
         concurrency=config.concurrency or (config.requests if rate is None or math.isinf(rate) else None),
         rate_per_s=None if rate is None or math.isinf(rate) else rate,
         requests=config.requests,
+        chat=config.api == "chat",
     )
 
 

@@ -81,7 +81,7 @@ def run_calibrate(
     source = f"{len(points)} {'load' if len(points) == 1 else 'loads'} of {today}"
     base, _, _ = constants_for(configuration)
     with busy("find the constants"):
-        calibration = replace(corrected_by(points, base=base), source=source)
+        calibration = replace(corrected_by(points, base=base, thorough=True), source=source)
     rows = [_row(load, point, calibration) for load, point in zip(loads, points, strict=True)]
     device, engine, version, scheme, cores = key_of(configuration)
     learnt = SpeedCalibration(
@@ -189,6 +189,7 @@ def _measured(endpoint: Endpoint, plan: ServingPlan) -> list[MeasuredLoad]:
             Lengths.fixed(max(1.0, metrics.output_tokens / metrics.completed)),
             concurrency=config.concurrency,
             requests=config.requests,
+            chat=config.api == "chat",
         )
         tpot_s = metrics.tpot_s.median if metrics.tpot_s else None
         found.append(MeasuredLoad(workload, tpot_s, metrics.ttft_s.median, said))

@@ -32,8 +32,9 @@ def read_load(options: LoadOptions, goal: SpeedGoal | None, concurrency: int | N
     """
     if options.workload is None:
         if options.given or goal == "cost":
-            flag = next((f"--{name}" for name in ("rate", "prefix", "slo", "price") if getattr(options, name)), "")
-            raise UsageError(f"{flag or '--goal cost'} needs a load", remedy="add --workload chat, or 8192:1024")
+            own = (f"--{name}" for name in ("rate", "prefix", "slo", "price") if getattr(options, name))
+            flag = next(own, "--api" if options.given else "--goal cost")
+            raise UsageError(f"{flag} needs a load", remedy="add --workload chat, or 8192:1024")
         return None
     if goal == "cost" and options.price is None:
         raise UsageError("--goal cost needs a price", remedy="add --price 2.50, USD for an hour of one device")
@@ -51,7 +52,13 @@ def read_load(options: LoadOptions, goal: SpeedGoal | None, concurrency: int | N
     own_rate = workload.rate_per_s if concurrency is None else None
     rate = options.rate if options.rate is not None else own_rate
     growing = rate is None and concurrency is None
-    workload = replace(workload, rate_per_s=rate, concurrency=1 if growing else concurrency)
+    workload = replace(
+        workload,
+        rate_per_s=rate,
+        concurrency=1 if growing else concurrency,
+        arrivals_s=_at_rate(workload, rate),
+        chat=options.api == "chat",
+    )
     return AskedLoad(
         workload,
         options.workload,
@@ -60,6 +67,13 @@ def read_load(options: LoadOptions, goal: SpeedGoal | None, concurrency: int | N
         goal or "latency",
         options.price,
     )
+
+
+def _at_rate(workload: Workload, rate: float | None) -> tuple[float, ...]:
+    """The arrivals of a trace, closer together or farther apart."""
+    if rate is None or workload.rate_per_s is None:
+        return ()
+    return tuple(at * workload.rate_per_s / rate for at in workload.arrivals_s)
 
 
 def _limits(slo: str) -> dict[str, float]:

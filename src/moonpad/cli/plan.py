@@ -48,6 +48,8 @@ class LoadOptions:
     users send their next request when the last is answered; without it and --rate, the best of growing loads."""
     rate: float | None = None
     """With --workload: requests a second that arrive whatever the server does."""
+    api: Literal["chat", "completions"] = "completions"
+    """With --workload: chat counts TTFT to the first token that a chat shows; Kimi-K2-Thinking's first is <think>."""
     prefix: float | None = None
     """With --workload: the share of each prompt that the engine has seen before, from 0 to below 1."""
     slo: str = ""

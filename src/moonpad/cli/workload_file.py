@@ -12,14 +12,17 @@ from moonpad.values.errors import UsageError
 from moonpad.values.workload import Lengths, Workload
 
 FILE_BYTES: Final = 1 << 30
+MOST_INSTANTS: Final = 1000
+"""As many requests as a simulated run has. Of a longer trace the arrivals are a Poisson process of its rate."""
 INPUTS: Final = ("input_length", "prompt_tokens", "requested_input_tokens", "input_tokens")
 OUTPUTS: Final = ("output_length", "output_tokens", "completion_tokens", "requested_output_tokens")
 LINE: Final = 'a line is {"input_length": 6758, "output_length": 500}'
 
 
 def workload_of_file(path: Path) -> Workload:
-    """The lengths of its requests; where they have instants (`timestamp`, milliseconds), their mean rate too; where
-    they have `hash_ids`, the share of these that an earlier request had.
+    """The lengths of its requests; where they have instants (`timestamp`, milliseconds), their mean rate too, and of a
+    trace of at most `MOST_INSTANTS` the instants themselves; where they have `hash_ids`, the share of these that an
+    earlier request had.
 
     Raises:
         UsageError: it cannot be read, or has no request.
@@ -34,14 +37,17 @@ def workload_of_file(path: Path) -> Workload:
     if not pairs:
         raise UsageError(f"--workload {path} has no request with the lengths of its prompt and answer", remedy=LINE)
     instants = [float(at) for row in rows if isinstance(at := row.get("timestamp"), int | float)]
-    rate = None
+    rate: float | None = None
+    arrivals: tuple[float, ...] = ()
     if len(instants) == len(rows) > 1 and (span := (max(instants) - min(instants)) / 1e3) > 0:
         rate = (len(rows) - 1) / span
+        arrivals = tuple(at / 1e3 for at in sorted(instants)) if len(instants) <= MOST_INSTANTS else ()
     return Workload(
         Lengths.of([size for size, _ in pairs]),
         Lengths.of([answer for _, answer in pairs]),
         concurrency=None if rate else 1,
         rate_per_s=rate,
+        arrivals_s=arrivals,
         shared_prefix=_shared(rows),
         name=path.name,
     )

@@ -24,13 +24,17 @@ class Requests:
 
 def draw_requests(workload: Workload, *, prefix_caching: bool = True) -> Requests:
     """Lengths are stratified: of n requests one has a length from each n-th of the distribution, in random order, so
-    that a short run has the workload's own mean. Arrivals are a Poisson process, all at once in a closed loop."""
+    that a short run has the workload's own mean. Arrivals are those of the workload, else a Poisson process; in a
+    closed loop all at once.
+    """
     count, random = workload.count, Random(workload.seed)  # noqa: S311
     prompt, answer = _stratified(workload.input, count, random), _stratified(workload.output, count, random)
     share = workload.shared_prefix if prefix_caching else 0.0
     cached = [min(length - 1, int(length * share)) for length in prompt]
     arrivals = [0.0] * count
-    if workload.rate_per_s is not None:
+    if workload.arrivals_s:
+        arrivals = [at - workload.arrivals_s[0] for at in workload.arrivals_s]
+    elif workload.rate_per_s is not None:
         now = 0.0
         for number in range(count):
             now += random.expovariate(workload.rate_per_s)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Final
 
 from moonpad.catalog.step_constants import Corrections, StepConstants, step_constants
@@ -19,14 +20,20 @@ from moonpad.predict.measured_point import MeasuredPoint as MeasuredPoint
 from moonpad.values.platform import Platform
 from moonpad.values.prediction import PredictionStanding
 
-NAMES: Final = ("memory", "compute", "fixed", "sequences", "request")
 BEFORE: Final = {"memory": 0.15, "compute": 0.3, "fixed": 0.25, "sequences": 0.3, "request": 0.7}
 """Standard deviation of the logarithm of each factor."""
+OF_PROCESSORS: Final = {"prefill": 0.4, "decode": 0.4}
+"""More factors, where a processor computes: of a device the kernels of attention are known better than the points."""
 ON_PROCESSOR: Final = 4.0
 """So much wider where processors compute, of whose speed nothing but the number of cores is known."""
 NOISE: Final = {"tpot": 0.04, "ttft": 0.15}
 """The same of a point: what the model cannot explain."""
 ROUNDS: Final = 12
+TRIED: Final = 60
+STARTS: Final = 4
+"""A thorough search begins at so many of what was tried first, the best of them."""
+MOVES: Final = (0.5, 0.25, 0.12, 0.06, 0.03)
+"""Of the logarithm of one factor, where a run's own jumps hide from slopes which way is better."""
 STEP: Final = 0.02
 FARTHEST: Final = 4.0
 """No factor is larger than e to this: a processor's speed may be off by a lot."""
@@ -57,8 +64,10 @@ def calibrate(
     predictor: Predictor | None = None,
     standing: PredictionStanding = "calibrated here",
     before: dict[str, float] | None = None,
+    thorough: bool = False,
 ) -> StepCalibration:
-    """Pure: the same points give the same corrections. Without points nothing is corrected.
+    """Pure: the same points give the same corrections. Without points nothing is corrected. `thorough`: seconds in
+    place of milliseconds.
 
     `base` None: what is known of the first point's device and weights, on top of which `predict` takes a calibration.
     """
@@ -66,17 +75,17 @@ def calibrate(
     if constants is None:
         constants = known_constants(points[0].plan.configuration) if points else step_constants()
     rough = any(point.plan.configuration.platform is Platform.CPU for point in points)
-    widths = {name: width * (ON_PROCESSOR if rough else 1.0) for name, width in BEFORE.items()} | (before or {})
-    logs = [0.0] * len(NAMES)
+    known = BEFORE | OF_PROCESSORS if rough else BEFORE
+    widths = {name: width * (ON_PROCESSOR if rough else 1.0) for name, width in known.items()} | (before or {})
+    logs = [0.0] * len(widths)
     residuals = _Residuals(points, constants, predictor or point_seconds, widths)
     if points:
         error = residuals.of(logs)
-        for _ in range(ROUNDS):
-            following = _improved(residuals, logs, error)
-            if following is None:
-                break
-            logs, error = following
-    factors = dict(zip(NAMES, map(math.exp, logs), strict=True))
+        logs, error = _descended(residuals, logs, error)
+        for start in _starts(residuals) if thorough else ():
+            found = _descended(residuals, *_searched(residuals, *start))
+            logs, error = min((logs, error), found, key=lambda each: _dot(each[1], each[1]))
+    factors = dict(zip(widths, map(math.exp, logs), strict=True))
     return StepCalibration(Corrections(**factors), tuple(points), standing)
 
 
@@ -90,7 +99,7 @@ class _Residuals:
     widths: dict[str, float]
 
     def of(self, logs: Sequence[float]) -> list[float]:
-        factors = Corrections(**dict(zip(NAMES, map(math.exp, logs), strict=True)))
+        factors = Corrections(**dict(zip(self.widths, map(math.exp, logs), strict=True)))
         constants = corrected(self.constants, factors)
         rows = []
         for point in self.points:
@@ -99,7 +108,43 @@ class _Residuals:
                 rows.append(softened(math.log(tpot_s / point.tpot_s) / NOISE["tpot"]))
             if point.ttft_s and ttft_s:
                 rows.append(softened(math.log(ttft_s / point.ttft_s) / NOISE["ttft"]))
-        return [*rows, *(log / self.widths[name] for name, log in zip(NAMES, logs, strict=True))]
+        return [*rows, *(log / self.widths[name] for name, log in zip(self.widths, logs, strict=True))]
+
+
+def _descended(residuals: _Residuals, logs: list[float], error: list[float]) -> tuple[list[float], list[float]]:
+    for _ in range(ROUNDS):
+        following = _improved(residuals, logs, error)
+        if following is None:
+            break
+        logs, error = following
+    return logs, error
+
+
+def _starts(residuals: _Residuals) -> list[tuple[list[float], list[float]]]:
+    """The best of factors drawn as they are believed to be: a run of a scheduler has several valleys."""
+    random = Random(0)  # noqa: S311
+    drawn = ([random.gauss(0.0, width) for width in residuals.widths.values()] for _ in range(TRIED))
+    tried = [(logs, residuals.of(logs)) for logs in drawn]
+    return sorted(tried, key=lambda each: _dot(each[1], each[1]))[:STARTS]
+
+
+def _searched(residuals: _Residuals, logs: list[float], error: list[float]) -> tuple[list[float], list[float]]:
+    """By trying each factor up and down, in ever smaller moves: a run of a scheduler jumps where one more prompt fits
+    into a step, and a slope does not see beyond that."""
+    best = _dot(error, error)
+    for move in MOVES:
+        improved = True
+        while improved:
+            improved = False
+            for place in range(len(logs)):
+                for change in (move, -move):
+                    moved = [*logs]
+                    moved[place] = max(-FARTHEST, min(FARTHEST, moved[place] + change))
+                    after = residuals.of(moved)
+                    if (found := _dot(after, after)) < best * (1 - 1e-4):
+                        logs, error, best, improved = moved, after, found, True
+                        break
+    return logs, error
 
 
 def _improved(residuals: _Residuals, logs: list[float], error: list[float]) -> tuple[list[float], list[float]] | None:

@@ -16,6 +16,8 @@ FIXED = (
     *("host_layer_s", "cpu_layer_s", "cpu_step_s"),
 )
 SEQUENCES = ("sequence_s", "cpu_sequence_s")
+PREFILL = ("cpu_prefill_flops",)
+DECODE = ("cpu_decode_flops",)
 REQUEST = ("request_s", "request_token_s", "cpu_request_s")
 
 
@@ -23,6 +25,8 @@ def corrected(constants: StepConstants, corrections: Corrections) -> StepConstan
     """Times grow by the factors: rates fall."""
     changes = {name: getattr(constants, name) / corrections.memory for name in READ}
     changes |= {name: getattr(constants, name) / corrections.compute for name in COMPUTED}
+    changes |= {name: getattr(constants, name) / corrections.prefill for name in PREFILL}
+    changes |= {name: getattr(constants, name) / corrections.decode for name in DECODE}
     changes |= {name: getattr(constants, name) * corrections.fixed for name in FIXED}
     changes |= {name: getattr(constants, name) * corrections.sequences for name in SEQUENCES}
     changes |= {name: getattr(constants, name) * corrections.request for name in REQUEST}

@@ -124,9 +124,13 @@ class StepCost:
         bf16 = self.rates.flops["bf16"]
         self._kv_read = layers * kv_bytes_per_layer(configuration) / layout.dcp / kv_read
         # Under decode context parallelism each rank has the heads of all dcp ranks, over its share of the tokens.
-        self._kv_flops = layers * 2 * heads * width / (self._share(constants.decode_attention) * bf16)
+        decode, prefill = constants.decode_attention * bf16, constants.prefill_attention * bf16
+        if self.rates.on_processor:
+            decode = bf16 * constants.cpu_decode_flops / constants.cpu_core_flops
+            prefill = bf16 * constants.cpu_prefill_flops / constants.cpu_core_flops
+        self._kv_flops = layers * 2 * heads * width / decode
         whole = architecture.qk_nope_head_dim + architecture.qk_rope_head_dim + architecture.v_head_dim
-        self._pair = layers * 2 * heads * whole / (self._share(constants.prefill_attention) * bf16)
+        self._pair = layers * 2 * heads * whole / prefill
         self._state = 2 * state_bytes / self._bandwidth
 
     def _set_experts(self, configuration: Configuration) -> None:

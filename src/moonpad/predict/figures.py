@@ -13,6 +13,7 @@ from moonpad.predict.scheduler_policy import policy_of
 from moonpad.predict.serving_plan import ServingPlan
 from moonpad.predict.simulate import simulate
 from moonpad.predict.steady import steady_state
+from moonpad.predict.unseen import unseen_in
 from moonpad.values.workload import Workload
 
 SATURATED: Final = 0.9
@@ -43,7 +44,14 @@ class Figures:
 def simulated_figures(plan: ServingPlan, workload: Workload, cost: StepCost) -> Figures:
     policy = policy_of(plan, cost.tokens_per_step)
     requests = draw_requests(workload, prefix_caching=policy.prefix_caching)
-    run = simulate(requests, policy, cost.seconds, concurrency=workload.concurrency, reading_s=cost.reading_seconds)
+    run = simulate(
+        requests,
+        policy,
+        cost.seconds,
+        concurrency=workload.concurrency,
+        reading_s=cost.reading_seconds,
+        unseen=unseen_in(plan, workload),
+    )
     ttft = [
         seconds + max(0.0, cost.request_seconds(prompt) - cost.reading_seconds(prompt))
         for seconds, prompt in zip(run.ttft_s, requests.prompt, strict=True)
@@ -108,7 +116,7 @@ def steady_figures(plan: ServingPlan, workload: Workload, cost: StepCost) -> Fig
     steady = steady_state(workload, policy_of(plan, cost.tokens_per_step), cost)
     output, prompt = workload.output.mean, workload.input.mean
     way = cost.request_seconds(prompt)
-    ttft = steady.ttft_s + way
+    ttft = steady.ttft_s + unseen_in(plan, workload) * steady.tpot_s + way
     # Times to first token spread as the waiting does, which is about exponential.
     p95 = ttft + 2 * max(steady.waiting_s, 0.25 * steady.ttft_s)
     rate = steady.requests_per_s

@@ -67,7 +67,7 @@ def load_points(
     for plan, predict in predictions:
         before = 0.0
         for count in clients:
-            prediction = predict(replace(workload, concurrency=count, rate_per_s=None, requests=None))
+            prediction = predict(replace(workload, concurrency=count, rate_per_s=None, arrivals_s=(), requests=None))
             if prediction is None:
                 break
             points.append(LoadPoint(plan, prediction))

@@ -27,9 +27,9 @@ class Run:
 
     duration_s: float
     ttft_s: list[float]
-    """From the instant it was sent to its first token."""
+    """From the instant it was sent to the first token that its client sees."""
     decode_s: list[float]
-    """From its first token to its last."""
+    """From that token to its last."""
     sent_s: list[float]
     steps: int = 0
     preemptions: int = 0
@@ -48,16 +48,18 @@ def simulate(
     *,
     concurrency: int | None = None,
     reading_s: Callable[[int], float] = lambda prompt: 0.0,
+    unseen: int = 0,
 ) -> Run:
     """`concurrency`: at most so many are in flight. `reading_s`: of one prompt of so many tokens before the scheduler
-    has it; prompts are read one after another.
+    has it; prompts are read one after another. `unseen`: of so many tokens at the beginning of each answer its client
+    sees nothing.
 
     Raises:
         PreflightRefused: a request is longer than the KV cache.
     """
     longest = max(prompt + answer for prompt, answer in zip(requests.prompt, requests.answer, strict=True))
     refuse_too_long(longest, policy)
-    return _Simulation(requests, policy, seconds, concurrency, reading_s).run()
+    return _Simulation(requests, policy, seconds, concurrency, reading_s, unseen).run()
 
 
 @dataclass(slots=True)
@@ -74,6 +76,7 @@ class _Simulation:
     seconds: StepSeconds
     concurrency: int | None
     reading_s: Callable[[int], float]
+    unseen: int = 0
     now: float = 0.0
     read: float = 0.0
     """When the last prompt that was sent has been read."""
@@ -103,6 +106,8 @@ class _Simulation:
     """By request, the latest last: (tokens of context, `passed`) when it began to decode."""
     ends: list[tuple[int, int, int]] = field(default_factory=list)
     """A heap of (`passed` at its end, request, `passed` at its start)."""
+    shown: list[tuple[int, int, int]] = field(default_factory=list)
+    """The same of what is not seen yet, with `passed` when it will be."""
 
     def run(self) -> Run:
         count = len(self.requests)
@@ -233,10 +238,12 @@ class _Simulation:
     def _begin(self, prompt: _Prompt) -> None:
         number = prompt.number
         self.warm = True
-        if math.isnan(self.first[number]):
-            self.first[number] = self.now
-            self.result.ttft_s[number] = self.now - self.result.sent_s[number]
         self.written[number] += 1
+        if (hidden := self.unseen + 1 - self.written[number]) > 0:
+            due = self.passed + math.ceil(hidden / self.policy.tokens_per_step)
+            heappush(self.shown, (due, number, self.passed))
+        else:
+            self._show(number, self.now)
         left = self.requests.answer[number] - self.written[number]
         if left <= 0:
             self.used -= prompt.total - self._cached(number)
@@ -247,6 +254,11 @@ class _Simulation:
         self.context += prompt.total
         ends = self.passed + math.ceil(left / self.policy.tokens_per_step)
         heappush(self.ends, (ends, number, self.passed))
+
+    def _show(self, number: int, at: float) -> None:
+        if math.isnan(self.first[number]):
+            self.first[number] = at
+            self.result.ttft_s[number] = at - self.result.sent_s[number]
 
     def _leap(self, running: int) -> int:
         """Steps up to the next event, one at least."""
@@ -284,6 +296,10 @@ class _Simulation:
         if not decoding:
             return
         self.passed += steps
+        while self.shown and self.shown[0][0] <= self.passed:
+            due, number, start = heappop(self.shown)
+            if number in self.running and self.running[number][1] == start:
+                self._show(number, self.now - seconds * (self.passed - due) / steps)
         grown = decoding * steps * self.policy.tokens_per_step
         self.used += grown
         self.context += grown
@@ -306,6 +322,7 @@ class _Simulation:
         self.grown -= grown
 
     def _end(self, number: int) -> None:
+        self._show(number, self.now)
         self.result.decode_s[number] = self.now - self.first[number]
         self.answered += 1
         self.in_flight -= 1

@@ -94,6 +94,11 @@ class Workload:
     """The share of each prompt that the engine has seen before: a system prompt, earlier turns."""
     requests: int | None = None
     """None: ten for each of those in flight, at least 40 and at most 1,000."""
+    chat: bool = False
+    """Asked in messages: TTFT is that of the first token that a client sees, without a `<think>` that the server takes
+    out."""
+    arrivals_s: tuple[float, ...] = ()
+    """Open loop: when each request arrives, in place of a Poisson process. One simulated request for each."""
     acceptance: float | None = None
     """The probability that a token of a draft is accepted; None: what the constants say."""
     name: str = ""
@@ -110,6 +115,8 @@ class Workload:
             raise ValueError(f"shared_prefix is at least 0 and below 1, got {self.shared_prefix}")
         if self.acceptance is not None and not 0 <= self.acceptance <= 1:
             raise ValueError(f"acceptance is between 0 and 1, got {self.acceptance}")
+        if self.arrivals_s and (self.rate_per_s is None or [*self.arrivals_s] != sorted(self.arrivals_s)):
+            raise ValueError("arrivals ascend, and have a rate")
         if self.requests is not None and self.requests < 1:
             raise ValueError(f"at least 1 request, got {self.requests}")
 
@@ -120,6 +127,8 @@ class Workload:
     @property
     def count(self) -> int:
         """How many requests are simulated."""
+        if self.arrivals_s:
+            return len(self.arrivals_s)
         if self.requests is not None:
             return self.requests
         return min(1000, max(40, 10 * (self.concurrency or 40)))

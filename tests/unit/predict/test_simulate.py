@@ -65,6 +65,31 @@ def test_what_is_read_while_others_decode_does_not_wait_for_their_end() -> None:
     assert run.ttft_s == pytest.approx([0.045, 0.085])
 
 
+def test_what_a_client_does_not_see_counts_to_its_first_token() -> None:
+    """The first of two tokens that nobody sees is done with the prompt; the second with the step in which the other
+    prompt is computed."""
+    late = Requests([0.0, 0.005], [100, 40_000], [4, 2], [0, 0])
+    seen, unseen = (simulate(late, policy(step_tokens=50_000, step_limit=50_000), linear, unseen=n) for n in (0, 1))
+    assert unseen.duration_s == pytest.approx(seen.duration_s)
+    assert seen.ttft_s[0] == pytest.approx(linear(0, 0, 100, 5000, 1))
+    assert unseen.ttft_s[0] == pytest.approx(seen.ttft_s[0] + linear(1, 100, 40_000, 8e8, 1))
+    assert unseen.decode_s[0] == pytest.approx(seen.decode_s[0] + seen.ttft_s[0] - unseen.ttft_s[0])
+    whole = [sum(pair) for pair in zip(seen.ttft_s, seen.decode_s, strict=True)]
+    assert [sum(pair) for pair in zip(unseen.ttft_s, unseen.decode_s, strict=True)] == pytest.approx(whole)
+
+
+def test_an_answer_of_nothing_but_what_is_not_seen_is_seen_at_its_end() -> None:
+    run = simulate(at_once(2, 100, 2), VLLM, steady, unseen=5)
+    assert run.ttft_s == pytest.approx([0.02] * 2)
+    assert run.decode_s == pytest.approx([0.0] * 2)
+
+
+def test_what_is_not_seen_survives_a_preemption() -> None:
+    run = simulate(at_once(6, 100, 100), policy(kv_tokens=700.0), linear, unseen=60)
+    assert run.preemptions > 0
+    assert all(first > 0 and rest >= 0 for first, rest in zip(run.ttft_s, run.decode_s, strict=True))
+
+
 def test_a_long_prompt_takes_several_steps() -> None:
     run = simulate(at_once(1, 20_000, 2), VLLM, steady)
     assert run.ttft_s == pytest.approx([0.03])

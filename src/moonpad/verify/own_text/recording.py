@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -65,11 +65,21 @@ def recorded(body: Body, own: Continuation) -> RecordedText:
     )
 
 
-def departs(trusted: RecordedText, text: str) -> tuple[int, float] | None:
+def departs(trusted: RecordedText, text: str, tokens: Sequence[str] = ()) -> tuple[int, float] | None:
     """Where a text leaves the recorded one, and how clearly the recorded model preferred its own there; None where they
-    are the same. Without known tokens the margin is 0: nothing is clear then."""
+    are the same. `tokens`: those of the text, as far as they are known. Without recorded ones the margin is 0: nothing
+    is clear then."""
     if text == trusted.text:
         return None
     at = common_prefix(trusted.text, text)
     place = max((place for place, start in enumerate(trusted.starts) if start <= at), default=None)
-    return at, trusted.margins[place] if place is not None else 0.0
+    if place is None:
+        return at, 0.0
+    first = place
+    if tokens:
+        ends = (*trusted.starts[1:], len(trusted.text))
+        recorded_tokens = [trusted.text[start:end] for start, end in zip(trusted.starts, ends, strict=True)]
+        first = min(place, common_prefix(recorded_tokens, tokens))
+    elif place and trusted.starts[place] == at:
+        first = place - 1  # another token may begin with the one before: " " and " have"
+    return at, min(trusted.margins[first : place + 1])

@@ -36,6 +36,11 @@ MOST_TIES: Final = 6
 OTHER_SEEDS: Final = (101, 202)
 BATCH_MARGIN: Final = 3.0
 """Nats by which another batch may change what a token leads by, where a mixture of experts chooses other experts."""
+OWN_MEANING: Final = ("repetition_penalty",)
+"""Fields that each engine takes in its own way: vLLM counts the tokens of the prompt too, SGLang those of the answer
+alone. What one wrote by them says nothing of another: https://github.com/sgl-project/sglang/pull/5703"""
+LONGEST_TOKEN: Final = 32
+"""Characters that two tokens may have in common before they differ."""
 AT_ONCE: Final = 8
 MOST_SHOWN: Final = 3
 NO_MARKS: Final = "the text of /v1/completions has no special tokens, so thinking and calls cannot be told in it"
@@ -289,12 +294,18 @@ class Witness:
 
     # - recorded -
 
+    def _recorded(self, key: str, body: Body) -> RecordedText | None:
+        if self.recording is None or any(body.get(name) is not None for name in OWN_MEANING):
+            return None
+        return self.recording.texts.get(key)
+
     def _departure(self, key: str, own: Continuation) -> str:
         """Whether the model's text is another than was recorded; "" if not, or if the numbers may be why."""
-        trusted = self.recording.texts.get(key) if self.recording else None
+        body, _ = self.known[key]
+        trusted = self._recorded(key, body)
         if self.recording is None or trusted is None or trusted.prompt_tokens != own.usage.prompt_tokens:
             return ""
-        departure = departs(trusted, own.text)
+        departure = departs(trusted, own.text, [token.text for token in own.tokens])
         if departure is None or departure[1] < CLEAR_MARGIN:
             return ""
         at, margin = departure
@@ -306,7 +317,7 @@ class Witness:
 
     def _by_recording(self, key: str, asked: Asked, reason: str) -> Examination:
         """Without completions: by what a sound endpoint's model wrote."""
-        trusted = self.recording.texts.get(key) if self.recording else None
+        trusted = self._recorded(key, asked.body)
         if self.recording is None or trusted is None:
             return Examination(reasons=(reason,))
         got = asked.answer
@@ -342,12 +353,21 @@ def _tie(asked: Asked, own: Continuation, answer: OwnAnswer, margin: float) -> t
         got += as_kimi_text(replace(asked.answer, content="", reasoning=""), opened=False)
     else:
         got = as_kimi_text(asked.answer, opened=own.text.startswith(THINK))
-    place = own.token_at(common_prefix(own.text, got))
-    if place is None or own.tokens[place].margin >= margin:
-        return None
-    start = own.starts()[place]
-    fitting = [rival for rival in own.tokens[place].rivals(margin) if rival and got.startswith(rival, start)]
-    return (place, max(fitting, key=len)) if fitting else None
+    at, starts = common_prefix(own.text, got), own.starts()
+    last = own.token_at(at)
+    for place in range(-1 if last is None else last, -1, -1):
+        start, token = starts[place], own.tokens[place]
+        if at - start > LONGEST_TOKEN:
+            break
+        if token.margin >= margin:
+            continue
+        # Two tokens may begin alike: " " before "2", and " have".
+        least = 1 if place == last else at - start + 1
+        rivals = token.rivals(margin)
+        fitting = [rival for rival in rivals if len(rival) >= least and got.startswith(rival, start)]
+        if fitting:
+            return place, max(fitting, key=len)
+    return None
 
 
 def _is_moved(asked: Asked) -> bool:

@@ -16,7 +16,7 @@ from moonpad.load.openai_schema import Message, ToolCall, Usage
 from moonpad.values.endpoint import Endpoint
 from moonpad.verify.api import Asked, connect
 from moonpad.verify.envelope import TokenLogprob
-from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, key_of
+from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, departs, key_of
 from moonpad.verify.own_text.verdict import settle
 from moonpad.verify.own_text.witness import Examination, Witness
 from moonpad.verify.probe import Outcome, Status
@@ -159,6 +159,16 @@ def test_a_lead_that_no_batch_explains_is_not_followed() -> None:
     assert examine(replace(RIGHT, content="sun light"), model).changes
 
 
+@pytest.mark.parametrize(("lead", "changed"), [(0.4, False), (4.0, True)])
+def test_two_tokens_may_begin_alike(lead: float, changed: bool) -> None:
+    """The texts part behind the blank, which is a token of one and the beginning of the other's: as SGLang wrote
+    "1 have" for "1 2" under load."""
+    tokens = ("<think>", "why", "</think>", "1", " ", "2")
+    model = Model(tokens=tokens, rivals={4: " have"}, lead=lead, forced={" have": ()}, chat="1 have")
+    own = replace(RIGHT, content="1 have", usage=Usage(prompt_tokens=3, completion_tokens=5, total_tokens=8))
+    assert bool(examine(own, model).changes) is changed
+
+
 @pytest.mark.parametrize("text", ["<think>why</think>sun lam", "<think>why</think>Sun lamp"])
 def test_a_completion_whose_text_is_not_that_of_its_tokens_is_changed(text: str) -> None:
     """As by a proxy that spoils completions and chats alike."""
@@ -266,6 +276,22 @@ def test_a_recording_holds_for_every_engine() -> None:
     asked = {**BODY, "return_token_ids": True, "logprobs": True, "tool_choice": "auto"}
     other = recording(margin=3.0, text="<think>why</think>moon")
     assert examine(RIGHT, Model(), body=asked, recording=other).changes
+
+
+@pytest.mark.parametrize(("tokens", "margin"), [(("1", " have"), 0.2), (("1", " ", "have"), 5.0), ((), 0.2)])
+def test_a_text_leaves_the_recorded_one_at_a_token(tokens: tuple[str, ...], margin: float) -> None:
+    """Where the tokens are not known, the one before may be where it was."""
+    row = RecordedText("How many?", "1 2", "stop", 3, 3, (0, 1, 2), (9.0, 0.2, 5.0))
+    assert departs(row, "1 have", tokens) == (2, margin)
+
+
+def test_what_an_engine_takes_in_its_own_way_is_not_held_against_a_recording() -> None:
+    """SGLang's penalty of repetitions counts no tokens of the prompt, vLLM's does."""
+    body = {**BODY, "repetition_penalty": 2.0}
+    row = recording(margin=3.0, text="<think>why</think>moon").texts[key_of(BODY, 64)]
+    theirs = AnswerRecording("kimi", "a sound endpoint", "", {key_of(body, 64): row})
+    assert examine(RIGHT, Model(), body=body, recording=theirs) == Examination(1)
+    assert examine(replace(RIGHT, content="moon"), Model(), body=body, recording=theirs).changes
 
 
 def test_a_recording_stands_in_for_missing_completions() -> None:
