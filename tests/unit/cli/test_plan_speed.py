@@ -133,6 +133,14 @@ def test_workloads_of_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert load["rate_per_s"] == pytest.approx(2.0)
     # Block 0 is new once, then seen seven times, of sixteen blocks.
     assert load["shared_prefix"] == pytest.approx(7 / 16)
+    bursty = [{**row, "timestamp": 0 if n < 7 else 3500} for n, row in enumerate(rows)]
+    trace.write_text("\n".join(map(json.dumps, bursty)))
+    argv = (*ROW, "--layout", "TP8", "--workload", str(trace))
+    bursts, evenly, apart = (
+        as_json(capsys, *argv, *more)["plans"][0]["predicted"]["ttft_p95_s"]["value"]
+        for more in ((), ("--rate", "2"), ("--rate", "0.001"))
+    )
+    assert bursts == evenly > apart * 0.999  # its own rate; a rate keeps the bursts
     saved = tmp_path / "result.json"
     saved.write_text(json.dumps({"input_lens": [100, 300], "output_lens": [10, 30]}))
     argv = (*ROW, "--layout", "TP8", "--workload", str(saved), "--concurrency", "2")

@@ -2,13 +2,22 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.published import published_by_id
-from moonpad.catalog.step_constants import NAMES, Corrections, constants, fitted_groups, spreads, step_constants
+from moonpad.catalog.step_constants import (
+    NAMES,
+    Corrections,
+    StepConstants,
+    constants,
+    fitted_groups,
+    spreads,
+    step_constants,
+)
 from moonpad.engines import ENGINES
 from moonpad.predict import Lengths, MeasuredPoint, PoolOf, ServingPlan, Workload, calibrate, predict, predict_pools
 from moonpad.predict.calibrate import point_seconds
@@ -162,6 +171,24 @@ def test_a_calibration_meets_its_own_point() -> None:
 
 def test_without_points_nothing_is_corrected() -> None:
     assert calibrate([]).corrections == Corrections()
+
+
+def test_a_thorough_calibration_finds_a_processor_far_from_what_was_believed() -> None:
+    """Four loads as `calibrate` sends them to the embedded engine, from a machine seven times slower at attention."""
+    tiny = served("kimi-k2-tiny", "cpu", "vllm-cpu", "", Settings(kv_cache_gib=1, max_model_len=4096), tp=1)
+    truth = Corrections(compute=3.5, fixed=2.0, sequences=2.0, prefill=7.0, decode=9.0)
+    loads = [(128, 64, 1, 10), (128, 64, 16, 48), (3008, 16, 1, 10), (1504, 64, 4, 24), (376, 64, 16, 48)]
+    workloads = [replace(load(*each[:3], requests=each[3]), chat=True) for each in loads]
+    slow = corrected(step_constants(), truth)
+    points = [MeasuredPoint(tiny, each, *point_seconds(MeasuredPoint(tiny, each), slow)) for each in workloads]
+    found = calibrate(points, base=step_constants(), thorough=True)
+    other = replace(load(800, 48, 8, requests=40), chat=True)
+    want, got = (simulated(tiny, other, constants) for constants in (slow, found.constants(step_constants())))
+    assert got == pytest.approx(want, rel=0.1)
+
+
+def simulated(plan: ServingPlan, workload: Workload, constants: StepConstants) -> tuple[float, float]:
+    return point_seconds(MeasuredPoint(plan, workload), constants)
 
 
 def test_one_run_that_went_wrong_does_not_decide() -> None:

@@ -32,6 +32,15 @@ def test_drawn_lengths_have_the_workload_s_mean(count: int, seed: int) -> None:
     assert set(requests.answer) == {7}
 
 
+def test_arrivals_of_a_trace_are_its_own() -> None:
+    workload = Workload(Lengths.fixed(9), Lengths.fixed(3), rate_per_s=2.0, arrivals_s=(5.0, 5.0, 6.5))
+    assert draw_requests(workload).arrival_s == [0.0, 0.0, 1.5]
+    with pytest.raises(ValueError, match="ascend"):
+        Workload(Lengths.fixed(9), Lengths.fixed(3), rate_per_s=2.0, arrivals_s=(2.0, 1.0))
+    with pytest.raises(ValueError, match="rate"):
+        Workload(Lengths.fixed(9), Lengths.fixed(3), concurrency=1, arrivals_s=(1.0, 2.0))
+
+
 def test_arrivals_have_the_rate() -> None:
     workload = Workload(Lengths.fixed(1), Lengths.fixed(1), rate_per_s=5.0, requests=1000)
     arrivals = draw_requests(workload).arrival_s
