@@ -34,6 +34,7 @@ PROVED = frozenset(
 )
 
 
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_it_serves_what_vllm_serves(served: Served, sglang: InstalledEngine, tmp_path: Path, name: str) -> None:
     moonpad = command_in(tmp_path)
