@@ -8,6 +8,10 @@ SPEC   ?= examples/tiny.toml
 # Tests that run at the same time: many wait for a process. Tests marked `serial` follow, one by one.
 WORKERS ?= 3
 
+# Compiled modules are kept, whatever the caller's shell says: the tests start thousands of processes, each of which
+# takes a third less of a processor with them.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help install run stop test test-all test-engines test-llama-cpp site lint format lock
 

@@ -70,6 +70,21 @@ SHARE = 20
 those of that day, `DRAWN=all` all."""
 
 
+NEVER_SERIAL = tuple(
+    ROOT / "tests" / place
+    for place in (
+        *("attacks", "broken_endpoints", "contract", "golden", "oracle"),
+        *(f"unit/{name}" for name in ("catalog", "cli", "doctor", "engines", "explain", "plan", "values", "verify")),
+    )
+)
+"""Where no test runs alone: of these folders, which have most of the tests, nothing is read for those that do."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    only_serial = config.option.markexpr in ("serial", "not slow and serial")
+    return True if only_serial and collection_path in NEVER_SERIAL else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     seed = os.environ["DRAWN"]
@@ -85,6 +100,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.serial)
         if _is_dear(item.nodeid, dear):
             item.add_marker(pytest.mark.slow)
+        alone = item.get_closest_marker("serial") and any(item.path.is_relative_to(path) for path in NEVER_SERIAL)
+        assert not alone, f"{item.nodeid} is serial, and NEVER_SERIAL names its folder"
 
 
 def _dear_tests() -> dict[int, re.Pattern[str]]:
