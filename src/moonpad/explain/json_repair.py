@@ -29,7 +29,7 @@ _CURLY: Final = str.maketrans("“”„‘’", '"""\'\'')
 _KEY: Final = re.compile(r"([{,]\s*)([\w.-]{1,80}):(?=\S)")
 _CONTINUED: Final = re.compile(r"\\\s*\n")
 _STAND_IN: Final = re.compile(
-    r"(?:(?P<key>\"[\w.-]{1,80}\")\s*:|[\[,])\s*"
+    r"(?:(?P<key>[\"'][\w.-]{1,80}[\"'])\s*:|[\[,])\s*"
     r"(?P<name><[^<>\"'{}\n]{1,60}>|\{\s*[A-Za-z_][\w.-]{0,60}\s*\})(?=\s*[,}\]])"
     r"|(?P<text>\"(?:[^\"\\]|\\.)*\")"
 )
@@ -174,7 +174,7 @@ def _inside(name: str) -> str:
 
 def _is_textual(match: re.Match[str]) -> bool:
     """Whether the key, or the words of the placeholder, mean a text."""
-    key = (match["key"] or "").strip('"')
+    key = (match["key"] or "").strip("\"'")
     return bool(_TEXTUAL.search(key) or (not key and _TEXTUAL.search(_inside(match["name"]))))
 
 

@@ -45,7 +45,8 @@ def lone_pool(case: Case) -> Iterator[Remark]:
         f"leave {', '.join(dict.fromkeys(own))} out where it stands alone, else start a {other} server and a router"
     )
     at = place.index if place is not None else None
-    yield make_remark(Severity.WARNING, Code.CONFLICT, _MODE, message, remedy, at=at)
+    severity = Severity.NOTE if script.markdown else Severity.WARNING  # a thread may show one side alone
+    yield make_remark(severity, Code.CONFLICT, _MODE, message, remedy, at=at)
 
 
 def _others(case: Case) -> Iterator[Command]:

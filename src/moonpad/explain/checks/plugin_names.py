@@ -53,8 +53,8 @@ def _told(case: Case, title: str, written: str, path: str) -> tuple[str, str] | 
         by_path = path.startswith(names.OWN_MODULE)
         if by_path and case.version and not since(case.version, names.NAME_TAKEN_SINCE):
             return None
-        how = f", whatever {_PATH} says where the engine has that name itself" if by_path else ""
-        return f"{written} is the engine's connector for CUDA, not {title}'s{how}: its class is called {own}", own
+        since_then = f", which is taken from {names.NAME_TAKEN_SINCE} on, whatever {_PATH} says" if by_path else ""
+        return f"{written} is the engine's own connector, for CUDA{since_then}: {title} calls its class {own}", own
     if path:
         return None
     if written in names.CONNECTORS:
@@ -78,7 +78,9 @@ def plugin_key(case: Case) -> Iterator[Remark]:
         return
     for table, keys in names.TABLE_KEYS.items():
         given = value.get(table)
-        for key in list(given)[:_MOST] if isinstance(given, dict) else []:
+        if not isinstance(given, dict):
+            continue
+        for key in list(given)[:_MOST]:
             near = difflib.get_close_matches(key[:80], keys, n=1, cutoff=_ALIKE) if key not in keys else []
             if not near or near[0] in given or unresolved(key):
                 continue
@@ -86,4 +88,6 @@ def plugin_key(case: Case) -> Iterator[Remark]:
             if given[key] is not True:
                 message = f'{table} has no key "{shortened(key)}", and what is there is passed over'
             remedy = f'write "{near[0]}"'
-            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, names.PLUGIN_OPTION, message, remedy, at=place.index)
+            yield make_remark(
+                Severity.WARNING, Code.INVALID_VALUE, names.PLUGIN_OPTION, message, remedy, at=place.index
+            )

@@ -69,9 +69,10 @@ def launched_ranks(case: Case) -> Iterator[Remark]:
         where = script.where(command.line)
         if first + here > size:
             seen += 1
+            flag = names.LAUNCHED_FIRST if first >= size or local is None else names.LAUNCHED_HERE
             message = f"{where}: {_ranks(first, here)} of {size}, which are 0 to {size - 1}"
             remedy = f"start the ranks of all machines within {names.LAUNCHED} {size}, or raise it on each of them"
-            yield replace(_wrong(names.LAUNCHED_FIRST, message, remedy), command=None)
+            yield replace(_wrong(flag, message, remedy), command=None)
         if here * each > LARGEST_MACHINE:
             seen += 1
             message = f"{where}: {here} ranks of {each} devices are {here * each} on one machine, and none has so many"

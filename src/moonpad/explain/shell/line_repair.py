@@ -27,7 +27,7 @@ _FLAT: Final = re.compile(r"^.*(?: \\[ \t]+-.*){2,}$", re.MULTILINE)
 _TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./-]{3,200})(?:[ \t\\]|\n|$))")
 """A path that goes on in the next line."""
 _GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>--[a-z][\w-]*)")
-"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
+r"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
 _OPENS: Final = re.compile(
     r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
 )
@@ -74,6 +74,9 @@ def _led(match: re.Match[str], start: int, problems: Problems) -> str:
 
 
 def _apart(match: re.Match[str], start: int, problems: Problems) -> str:
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    if line.lstrip().startswith("#"):
+        return match[0]
     at = start + match.end("word")
     glued = f"{match['word'][-40:]}{match['option'][:40]}"
     message = f"no blank in front of this backslash, and none below: the shell makes one word of the lines, {glued}"
