@@ -35,8 +35,9 @@ def test_nothing_sends_it_requests(text: str) -> None:
     assert "--disaggregation-mode" in finding.remedy
 
 
-def test_a_thread_may_show_one_side() -> None:
-    (finding,) = alone(f"It stops after an hour.\n\n```bash\n{DECODE}\n```\n")
+@pytest.mark.parametrize("text", [f"It stops after an hour.\n\n```bash\n{DECODE}\n```\n", f"{DECODE}\n"])
+def test_a_thread_or_a_command_may_show_one_side(text: str) -> None:
+    (finding,) = alone(text)
     assert finding.severity is Severity.NOTE
 
 

@@ -33,8 +33,8 @@ def several(*names: str) -> str:
     ("text", "words"),
     [
         (f"{NPU} {transfer('MooncakeConnector')}", 'write "kv_connector": "MooncakeConnectorV1"'),
-        (f"{NPU} {transfer('MooncakeConnector', PATH)}", "is taken from 0.13.0rc1 on"),
-        (f"# vllm-ascend 0.18.0\n{NPU} {transfer('MooncakeConnector', PATH)}", "is taken from 0.13.0rc1 on"),
+        (f"{NPU} {transfer('MooncakeConnector', PATH)}", "is loaded from 0.13.0rc1 on"),
+        (f"# vllm-ascend 0.18.0\n{NPU} {transfer('MooncakeConnector', PATH)}", "is loaded from 0.13.0rc1 on"),
         (f"# vllm-ascend 0.11.0\n{NPU} {transfer('MooncakeConnector')}", "calls its class MooncakeConnectorV1"),
         (f"{NPU} {several('MooncakeConnector', 'AscendStoreConnector')}", "calls its class MooncakeConnectorV1"),
         (f"{NPU} {transfer('MooncakeConnectorv1')}", "has no connector named MooncakeConnectorv1"),

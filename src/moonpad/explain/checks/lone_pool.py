@@ -45,8 +45,16 @@ def lone_pool(case: Case) -> Iterator[Remark]:
         f"leave {', '.join(dict.fromkeys(own))} out where it stands alone, else start a {other} server and a router"
     )
     at = place.index if place is not None else None
-    severity = Severity.NOTE if script.markdown else Severity.WARNING  # a thread may show one side alone
+    # A thread may show one side alone, and so does the command of one process.
+    severity = Severity.NOTE if script.markdown or _is_alone(case) else Severity.WARNING
     yield make_remark(severity, Code.CONFLICT, _MODE, message, remedy, at=at)
+
+
+def _is_alone(case: Case) -> bool:
+    """Whether the text is one command and nothing else."""
+    lines = [number for command in case.commands for word in command.words for number in (word.line, word.end_line)]
+    first, last = min(lines, default=0), max(lines, default=0)
+    return not any(text.strip() for number, text in enumerate(case.script.lines, 1) if not first <= number <= last)
 
 
 def _others(case: Case) -> Iterator[Command]:

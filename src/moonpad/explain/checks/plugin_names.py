@@ -53,8 +53,8 @@ def _told(case: Case, title: str, written: str, path: str) -> tuple[str, str] | 
         by_path = path.startswith(names.OWN_MODULE)
         if by_path and case.version and not since(case.version, names.NAME_TAKEN_SINCE):
             return None
-        since_then = f", which is taken from {names.NAME_TAKEN_SINCE} on, whatever {_PATH} says" if by_path else ""
-        return f"{written} is the engine's own connector, for CUDA{since_then}: {title} calls its class {own}", own
+        loaded = f", and is loaded from {names.NAME_TAKEN_SINCE} on whatever {_PATH} says" if by_path else ""
+        return f"{written} is the engine's own connector, for CUDA{loaded}: {title} calls its class {own}", own
     if path:
         return None
     if written in names.CONNECTORS:
