@@ -176,6 +176,17 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
 (https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""
+LAUNCHED: Final = "--dp-size"
+LAUNCHED_HERE: Final = "--dp-size-local"
+LAUNCHED_FIRST: Final = "--dp-rank-start"
+LAUNCHED_DEVICES: Final = "--tp-size"
+"""Of those programs: all ranks, those of this machine, the first of them, and the devices of each. Without the second
+all are on this machine."""
+RANKS: Final = "--data-parallel-size"
+RANKS_HERE: Final = "--data-parallel-size-local"
+FIRST_RANK: Final = "--data-parallel-start-rank"
+OWN_RANK: Final = "--data-parallel-rank"
+"""The same of the engine of `EXPERTS_BY_VARIABLE`, and the one rank of a command that starts no more."""
 FLASH: Final = "--flash-attn"
 FLASH_BY_ITSELF: Final = "b6325"
 """Flash attention of the engine of GGUF files, and the build from which on it is chosen where nothing is said."""

@@ -99,7 +99,14 @@ COMMAND_LINE: Final = CommandLine(
         "device_layers": "--n-gpu-layers",
         "host_expert_layers": "--n-cpu-moe",
     },
-    programs=(Program(name=llama_cpp_read.PROGRAM, label="llama.cpp", commands=("llama-server",)),),
+    programs=(
+        Program(
+            name=llama_cpp_read.PROGRAM,
+            label="llama.cpp",
+            commands=("llama-server",),
+            images=r"llama\.cpp:server[a-z0-9-]*",  # .devops/*.Dockerfile: ENTRYPOINT [ "/app/llama-server" ]
+        ),
+    ),
     names=(r"llama\.cpp", "llama-server"),
     images=(r"ggml-org/llama\.cpp:server[a-z0-9-]*",),
     model="--model",

@@ -76,7 +76,10 @@ VLLM_ASCEND: Final = replace(
             r"(?i:\bascend|昇腾)|(?<![\w.])910[ABC][1-4]?(?![\w.])|\bAtlas[ -]?[389]00|NPURayWorker|torch[-_]npu"
             r"|npu-smi|\bNPUs?\b|(?<![A-Za-z])NPU(?=卡)|davinci[0-9]|\bHCCL\b|\bCANN\b"
         ),
-        options=("--quantization=ascend", '--additional-config={"ascend_', '--additional-config={"torchair_'),
+        options=(
+            *("--quantization=ascend", '--additional-config={"ascend_', '--additional-config={"torchair_'),
+            *('--additional-config={"eplb_config"', '--additional-config={"recompute_scheduler_enable"'),
+        ),
     ),
     names=("vllm[-_]ascend",),
     images=("vllm-ascend",),

@@ -28,6 +28,17 @@ _BEGINS: Final = re.compile(r"[\"'“”‘’]?\{(?![{%])")
 _CURLY: Final = str.maketrans("“”„‘’", '"""\'\'')
 _KEY: Final = re.compile(r"([{,]\s*)([\w.-]{1,80}):(?=\S)")
 _CONTINUED: Final = re.compile(r"\\\s*\n")
+_STAND_IN: Final = re.compile(
+    r"(?:(?P<key>[\"'][\w.-]{1,80}[\"'])\s*:|[\[,])\s*"
+    r"(?P<name><[^<>\"'{}\n]{1,60}>|\{\s*[A-Za-z_][\w.-]{0,60}\s*\})(?=\s*[,}\]])"
+    r"|(?P<text>\"(?:[^\"\\]|\\.)*\")"
+)
+"""Something in the place of a value that a person has to fill in, or any other string of JSON."""
+_TEXTUAL: Final = re.compile(
+    r"(?:^|[_\s-])(?:name|path|dir|folder|file|model|method|type|dtype|host|ip|address|addr|url|role|connector|id)s?$",
+    re.IGNORECASE,
+)
+"""The end of what such a value is called where no number is meant."""
 _MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
 
@@ -44,6 +55,16 @@ class _Object:
     """As the program gets it, the words joined by blanks."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Slip:
+    """The object as it is meant, and what was wrong with it."""
+
+    value: str
+    message: str
+    remedy: str = ""
+    severity: Severity = Severity.ERROR
+
+
 def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, ...]]:
     """The command with such objects as they are meant, and an error for each of them. What a program has printed holds
     the words as it got them: there, what is JSON in the text was JSON."""
@@ -55,16 +76,16 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
     for item in _objects(command):
         script.budget.work(50 + len(item.text), "its quotes and dashes")
         source = _source(command.argv[item.first], command.argv[item.last], script)
-        meant = _meant(item, source)
-        if meant is None:
+        slip = _with_stand_ins(item) or _meant(item, source)
+        if slip is None:
             continue
-        value, message = meant
         argv += command.argv[at : item.first]
         first, last = command.argv[item.first], command.argv[item.last]
-        word = replace(first, text=f"{item.prefix}{value}", end_line=last.end_line, end_column=last.end_column)
+        text = f"{item.prefix}{slip.value}"
+        word = replace(first, text=text, end_line=last.end_line, end_column=last.end_column)
         place = len(argv) if item.prefix else len(argv) - 1
-        remedy = f"write '{shortened(value)}'"
-        remark = make_remark(Severity.ERROR, Code.INVALID_VALUE, item.option, message, remedy, at=place)
+        remedy = slip.remedy or f"write '{shortened(slip.value)}'"
+        remark = make_remark(slip.severity, Code.INVALID_VALUE, item.option, slip.message, remedy, at=place)
         if not is_printed or as_json(source.removeprefix(item.prefix)) is None:
             remarks.append(replace(remark, read_as_meant=True))
         argv.append(word)
@@ -98,7 +119,7 @@ def _objects(command: Command) -> Iterator[_Object]:
             at += 1
         joined = " ".join(words)
         whole = sum(map(_open, words)) == 0 and joined.rstrip("\"'“”‘’").endswith("}") and len(joined) < _LONGEST
-        if whole and not unresolved(joined) and (len(words) > 1 or as_json(joined) is None):
+        if whole and not unresolved(_filled(joined)) and (len(words) > 1 or as_json(joined) is None):
             first = at - len(words)
             yield _Object(first, at - 1, option, f"{option}=" if equals else "", joined)
 
@@ -117,20 +138,60 @@ def _source(first: Word, last: Word, script: Script) -> str:
     return _CONTINUED.sub("\n", "\n".join(lines))
 
 
-def _meant(item: _Object, source: str) -> tuple[str, str] | None:
-    """The object as JSON, and what was wrong; None where nothing can be made of it."""
+def _filled(text: str) -> str:
+    """With a number in each place that a person has to fill in."""
+    return _STAND_IN.sub(lambda match: match[0] if match["text"] else match[0].replace(match["name"], "0"), text)
+
+
+def _with_stand_ins(item: _Object) -> _Slip | None:
+    """What is wrong with an object whose values a person has to fill in, when that is done; None where nothing is, or
+    where there is no such value. They are strings in what is returned, to be filled in still."""
+    found = [match for match in _STAND_IN.finditer(item.text) if match["text"] is None]
+    if not found:
+        return None
+    names = [match["name"] for match in found]
+    kept = _STAND_IN.sub(
+        lambda match: match[0] if match["text"] else match[0].replace(match["name"], f'"<{_inside(match["name"])}>"'),
+        item.text,
+    )
+    if as_json(kept) is not None:
+        textual = [match["name"] for match in found if _is_textual(match)]
+        if not textual:
+            return None
+        message = f"{textual[0]} stands without quotes: a text in its place is not JSON"
+        return _Slip(kept, message, f'write "{textual[0]}" with its quotes', Severity.WARNING)
+    value = _parsed(kept.translate(_CURLY).strip("'"))
+    if value is None:
+        return None
+    why = "it wants double quotes, and no comma at the end"
+    message = f"not JSON, even with a value for {', '.join(names[:3])}: {why}"
+    return _Slip(_dumped(value), message, f"write '{shortened(_dumped(value))}', and fill in {names[0]}")
+
+
+def _inside(name: str) -> str:
+    return name[1:-1].strip()
+
+
+def _is_textual(match: re.Match[str]) -> bool:
+    """Whether the key, or the words of the placeholder, mean a text."""
+    key = (match["key"] or "").strip("\"'")
+    return bool(_TEXTUAL.search(key) or (not key and _TEXTUAL.search(_inside(match["name"]))))
+
+
+def _meant(item: _Object, source: str) -> _Slip | None:
+    """None where nothing can be made of it."""
     written = source.partition("=")[2] if item.prefix else source
     written = written.translate(_CURLY).strip()
     bare = written[1:-1] if written[:1] == written[-1:] and written[:1] in ("'", '"') else written
     shown = shortened(item.text, 50)
     if (split := as_json(item.text)) is not None:
-        return _dumped(split), f"without quotes the shell splits this object at its blanks: {shown}"
+        return _Slip(_dumped(split), f"without quotes the shell splits this object at its blanks: {shown}")
     typographic = item.text != item.text.translate(_CURLY)
     if (found := _parsed(bare)) is not None and not typographic and _quotes(bare) and not _quotes(item.text):
-        return _dumped(found), f"the shell takes its quotes away, and what is left is not JSON: {shown}"
+        return _Slip(_dumped(found), f"the shell takes its quotes away, and what is left is not JSON: {shown}")
     if (found := _parsed(item.text.translate(_CURLY).strip("'"))) is not None:
         why = "these are no quotes to a shell" if typographic else "it wants double quotes, and no comma at the end"
-        return _dumped(found), f"not JSON, {why}: {shown}"
+        return _Slip(_dumped(found), f"not JSON, {why}: {shown}")
     return None
 
 

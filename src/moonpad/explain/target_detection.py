@@ -19,6 +19,8 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version
 
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
+_BEGINNING: Final = 300
+"""Characters of an object that show whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,13 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
     image = command.container.image.text if command.container and command.container.image else ""
     words = [word.text for word in command.argv]
     values = {*words, *(f"{flag}={value}" for flag, value in pairwise(words))}
+    objects = ["".join(value[:_BEGINNING].split()) for value in values if "={" in value[:_BEGINNING]]
     return (
         (platform is not None and platform is build.platform)
         or (build.image != "" and build.image in image)
         or any(variable.startswith(build.environment) for variable in command.env)
         or any(option in values for option in build.options)
-        or any(value.startswith(option) for value in values for option in build.options if "{" in option)
+        or any(value.startswith(option) for value in objects for option in build.options if "{" in option)
         or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
     )
 

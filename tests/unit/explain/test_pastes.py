@@ -95,3 +95,25 @@ def test_an_arrow_before_a_command_is_no_file_to_write_to(arrow: str) -> None:
     script = read_script(f"{arrow}python -m sglang.launch_server --model-path m --tp 8\n")
     (command,) = (command for command in script.commands if command.program != "other")
     assert [word.text for word in command.prefix] == ["python", "-m", "sglang.launch_server"]
+
+
+@pytest.mark.parametrize("before", ["--trust-remote-code", "--max-model-len 131072", '--served-model-name "kimi"'])
+def test_two_lines_that_are_one_word(before: str) -> None:
+    start = f"python -m sglang.launch_server --model-path {MODEL} {before}\\\n--tp-size 8 \\\n--port 30000\n"
+    script = read_script(start)
+    (judged,) = judge(script, Question())
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+    assert [problem.code for problem in script.problems] == ["missing-blank"]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        f"vllm serve {MODEL} --trust-remote-code \\\n--tensor-parallel-size 8\n",
+        f"vllm serve {MODEL} --trust-remote-code\\\n  --tensor-parallel-size 8\n",
+        f"# --trust-remote-code\\\n--not-an-option\nvllm serve {MODEL}\n",
+    ],
+)
+def test_two_lines_that_are_two_words(start: str) -> None:
+    assert "missing-blank" not in [problem.code for problem in read_script(start).problems]

@@ -56,3 +56,18 @@ def test_it_arrives_or_is_not_known(text: str, words: str) -> None:
 def test_a_colon_is_said_once(release: str, severity: Severity) -> None:
     (only,) = found(f"{release}{K2} --max-model-len:131072", "--max-model-len:131072")
     assert only.severity is severity
+
+
+@pytest.mark.parametrize("line", ['os.environ["OMP_NUM_THREADS"] = 8', "os.environ.setdefault('A', True)  # all"])
+def test_a_number_is_no_variable(line: str) -> None:
+    text = f"import os\n\nfrom vllm import LLM\n\n{line}\nLLM(model='moonshotai/Kimi-K2-Thinking')\n"
+    assert [finding.severity for finding in found(text, "with a TypeError")] == [Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['os.environ["A"] = "8"', 'os.environ["A"] = str(8)', 'os.environ["A"] == 8', 'n = 8; os.environ["A"] = f"{n}"'],
+)
+def test_a_string_is_one(line: str) -> None:
+    text = f"import os\n\nfrom vllm import LLM\n\n{line}\nLLM(model='moonshotai/Kimi-K2-Thinking')\n"
+    assert found(text, "with a TypeError") == []

@@ -8,13 +8,18 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
-from moonpad.explain.programs import runs_python, served_by_image
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.programs import base_name, runs_python, served_by_image
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
-_RELEASE: Final = re.compile(r"(?::v?\d+\.\d+[\w.-]*|:latest|/[\w.-]+)$", re.ASCII)
+_RELEASE: Final = re.compile(r"(?::v?\d+\.\d+[\w.-]*|:latest|:server[\w.-]*|/[\w.-]+)$", re.ASCII)
 
 
+_COMMAND: Final = "CMD"
+_RUNNERS: Final = frozenset({"docker", "podman", "nerdctl", "sudo"})
+_SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash"})
+_MOST: Final = 100
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""
 
@@ -40,6 +45,43 @@ def started_twice(case: Case) -> Iterator[Remark]:
             remedy = f"leave {words} out, and begin with the model"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, words, message, remedy, word=at_once[0])
             yield Remark(remark.finding, command=number, word=at_once[0])
+
+
+def behind_entrypoint(case: Case) -> Iterator[Remark]:
+    """`CMD ["python", "app.py"]` of an image whose entrypoint is a server: a shell or Python, which no server takes."""
+    script = case.script
+    if not is_first(case.commands, script):
+        return
+    for command in script.commands[:_MOST]:
+        for number, wrapper in enumerate(command.wrappers):
+            image = wrapper.image
+            if wrapper.kind != "docker run" or image is None or wrapper.has("--entrypoint"):
+                continue
+            if wrapper.words and base_name(wrapper.words[0]) not in _RUNNERS:
+                continue
+            inner = command.wrappers[number + 1 : number + 2]
+            before = sum(len(each.words) for each in command.wrappers)
+            behind = inner[0].words if inner else (*command.prefix[before:], *command.argv)
+            if not behind or not (runs_python(behind) or base_name(behind[0]) in _SHELLS):
+                continue
+            if not _RELEASE.search(image.text) or not served_by_image(image.text):
+                continue
+            first = behind[0]
+            line = script.lines[first.line - 1].lstrip() if 0 < first.line <= len(script.lines) else ""
+            message = (
+                f"{script.where(first.line)}: {shortened(image.text, 60)} has an entrypoint, its server, and "
+                f"{first.text} with what follows would be arguments of it: it refuses them"
+            )
+            if line.upper().startswith(_COMMAND):
+                where, remedy = _COMMAND, f"write ENTRYPOINT [] above {_COMMAND}"
+            elif wrapper.words:
+                where, remedy = first.text, f"name it in front of the image: --entrypoint {first.text}"
+            else:
+                where, remedy = first.text, "write it as the entrypoint: `entrypoint` in Compose, `command` in a pod"
+            yield Remark(
+                make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding, command=None, word=first
+            )
+            return
 
 
 def _is_made(program: Sequence[Word], arguments: Sequence[Word]) -> bool:

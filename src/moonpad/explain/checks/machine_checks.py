@@ -7,13 +7,24 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
-from moonpad.explain.checks.image_programs import started_twice
+from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
+from moonpad.explain.checks.listed_devices import listed_devices
+from moonpad.explain.checks.lone_pool import lone_pool
+from moonpad.explain.checks.plugin_names import connector_name, plugin_key
 from moonpad.explain.checks.processor_cores import threads_of_cores
+from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
+    behind_entrypoint,
+    listed_devices,
+    lone_pool,
+    connector_name,
+    plugin_key,
+    ranks_beyond,
+    launched_ranks,
     threads_of_cores,
     spoken_machines,
     draft_is_method,

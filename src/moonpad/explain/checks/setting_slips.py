@@ -17,11 +17,18 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.flags import COLON
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Finding, Severity
 
 _LONGEST: Final = 2000
 _AS_IT_IS: Final = ("--kv-transfer-config", "--additional-config")
 _EXTRA: Final = "kv_connector_extra_config"
+_IN_PYTHON: Final = re.compile(
+    r"[ \t>.]*os\.environ(?:\[[\"'](?P<name>\w{1,80})[\"']\][ \t]*=[ \t]*"
+    r"|\.setdefault\([\"'](?P<other>\w{1,80})[\"'],[ \t]*)"
+    r"(?P<value>-?\d+(?:\.\d+)?|True|False|None)[ \t]*\)?[ \t]*(?:#.*)?"
+)
+_MOST: Final = 3
 _LEAST: Final = 4
 """Letters of an option that a variable is surely named after."""
 
@@ -68,6 +75,23 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
         remedy = f"leave it out: {flag} is given" if given else f"write {flag} in the command"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, remedy)
         yield Remark(finding, command=0, variable=name, drop_variable=given)
+
+
+def number_as_variable(case: Case) -> Iterator[Remark]:
+    """`os.environ["OMP_NUM_THREADS"] = 1`: Python puts strings into the environment, and raises TypeError otherwise."""
+    script = case.script
+    if not is_first(case.commands, script):
+        return
+    found = 0
+    for number, text in numbered(script, 1, len(script.lines)):
+        match = _IN_PYTHON.fullmatch(text) if "environ" in text else None
+        if match is None or found >= _MOST:
+            continue
+        found += 1
+        name, value = match["name"] or match["other"], match["value"]
+        message = f"{script.where(number)}: os.environ takes strings alone: {value} ends the program with a TypeError"
+        remark = make_remark(Severity.ERROR, Code.INVALID_VALUE, name, message, f'write "{value}"')
+        yield Remark(remark.finding, command=None)
 
 
 def switch_as_text(case: Case) -> Iterator[Remark]:

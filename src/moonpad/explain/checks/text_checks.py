@@ -22,7 +22,13 @@ from moonpad.explain.checks.script_slips import (
     spaced_sign,
     used_before,
 )
-from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, switch_as_text, variable_for_option
+from moonpad.explain.checks.setting_slips import (
+    colon_for_blank,
+    file_for_folder,
+    number_as_variable,
+    switch_as_text,
+    variable_for_option,
+)
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -66,6 +72,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     colon_for_blank,
     variable_for_option,
     switch_as_text,
+    number_as_variable,
     file_for_folder,
     headless_ranks,
     unlike_ranks,

@@ -42,26 +42,28 @@ def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
     image, env = state.text.word("image", start, start), dict[str, Word]()
     entrypoint: list[Word] = []
     command: list[Word] = []
-    at = image
+    at, cleared = image, False
     for name, offset, value in _instructions(text):
         state.budget.work(20 + len(value) // 20, "its instructions")
         place = start + offset
         if name == "FROM":
             words = words_of(Source.block(state.text, place, value), state)
             image = next((word for word in words if not word.text.startswith("--")), image)
-            env, entrypoint, command = {}, [], []
+            env, entrypoint, command, cleared = {}, [], [], False
         elif name == "ENV":
             env |= _variables(words_of(Source.block(state.text, place, value), state))
         elif name == "RUN":
             Shell(state, Source.block(state.text, place, value)).read()
         elif name == "ENTRYPOINT":
             entrypoint, at, command = _argv(value, place, state), state.text.word("", place, place), []
+            cleared = not entrypoint
         elif name == "CMD":
             command, at = _argv(value, place, state), state.text.word("", place, place)
     if entrypoint or command:
         image = replace(image, text=image.text if image.line else "image")
         source = Source.block(state.text, start, text)
-        read_container(Container(at, image, entrypoint, command, env), source, state)
+        container = Container(at, image, entrypoint, command, env, clears_entrypoint=cleared)
+        read_container(container, source, state)
 
 
 def _instructions(text: str) -> Iterator[tuple[str, int, str]]:

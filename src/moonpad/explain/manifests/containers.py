@@ -27,6 +27,8 @@ class Container:
     label: str = ""
     controller: Collection[str] = ()
     """Variables that are not the container's own: a controller sets them."""
+    clears_entrypoint: bool = False
+    """It says that there is none: `ENTRYPOINT []`."""
 
 
 def read_container(container: Container, source: Source, state: ScriptState) -> None:
@@ -38,6 +40,8 @@ def read_container(container: Container, source: Source, state: ScriptState) -> 
     words = [*container.entrypoint, *container.arguments]
     if container.entrypoint:
         options += (replace(at, text="--entrypoint"), words.pop(0))
+    elif container.clears_entrypoint:
+        options += (replace(at, text="--entrypoint"), replace(at, text="", pieces=()))
     before = len(state.commands)
     start = (replace(at, text="docker"), replace(at, text="run"))
     Shell(state, source, label=container.label).command([*start, *options, container.image, *words])

@@ -120,8 +120,9 @@ class PodReader:
         if image is not None:
             options = (*around.options, *self._options(fields), *self._granted_devices(devices))
             place = around.interpolated(image, {}, self.state.budget)
+            cleared = of_image and keys[0] in fields and not entrypoint
             container = Container(
-                *(self.word(node), place, entrypoint, arguments, env, options), around.label, around.variables
+                *(self.word(node), place, entrypoint, arguments, env, options), around.label, around.variables, cleared
             )
             read_container(container, source, self.state)
             self._of_unknown_image(before, entrypoint, arguments)

@@ -13,22 +13,42 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name, program_named
 
 _ARGUMENT: Final = re.compile(r"\$(?:\{([0-9]+)\}|([0-9])(?![0-9]))")
+_ROLE: Final = re.compile(r"\"kv_role\"\s*:\s*\"(?P<role>kv_producer|kv_consumer)\"")
+_SIZES_OF: Final[Mapping[str, str]] = {
+    "kv_producer": r"\"prefill\"\s*:\s*\{[^{}]*\}",
+    "kv_consumer": r"\"decode\"\s*:\s*\{[^{}]*\}",
+}
+_SIZES: Final = (("dp", "3"), ("tp", "7"))
+"""What the object calls these sizes, and the numbers of the arguments that they are."""
 Values = tuple[tuple[str, str], ...]
 """Of one start, the number of each argument and what it is."""
 
 
 def with_launchers(commands: Sequence[Command]) -> list[Command]:
-    """Where all starts agree, or there are as many different ones as scripts: the first is of the first script. The
-    arguments of the others stay unknown."""
+    """Where all starts agree, or there are as many different ones as scripts: the first is of the first script, unless
+    only another one has the sizes that the script names for its role. The arguments of the others stay unknown."""
     starts = list(_different([values for command in commands if (values := _values(command))]))
     templates = [at for at, command in enumerate(commands) if _numbered(command)]
     if not starts or not templates or len(starts) not in (1, len(templates)):
         return list(commands)
     given = list(commands)
     for number, at in enumerate(templates):
-        known = dict(starts[0 if len(starts) == 1 else number])
+        known = dict(_own(given[at], starts) or starts[0 if len(starts) == 1 else number])
         given[at] = replace(given[at], argv=tuple(_known(word, known) for word in given[at].argv))
     return given
+
+
+def _own(command: Command, starts: Sequence[Values]) -> Values:
+    """The only start with the sizes that the script's object has for the role that it gives the script."""
+    text = next((word.text for word in command.argv if _ROLE.search(word.text)), "")
+    role = _ROLE.search(text)
+    match = re.search(_SIZES_OF[role["role"]], text) if role is not None else None
+    if match is None:
+        return ()
+    sizes = dict(re.findall(r"\"([dt]p)_size\"\s*:\s*\"?(\d{1,4})", match[0]))
+    wanted = {number: sizes[name] for name, number in _SIZES if name in sizes}
+    same = [values for values in starts if wanted and wanted.items() <= dict(values).items()]
+    return same[0] if len(same) == 1 else ()
 
 
 def _different(starts: Sequence[Values]) -> Iterator[Values]:

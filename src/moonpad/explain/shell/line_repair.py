@@ -26,6 +26,8 @@ _FLAT: Final = re.compile(r"^.*(?: \\[ \t]+-.*){2,}$", re.MULTILINE)
 """A command whose lines a post has joined, with the backslashes that ended them."""
 _TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./-]{3,200})(?:[ \t\\]|\n|$))")
 """A path that goes on in the next line."""
+_GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>--[a-z][\w-]*)")
+r"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
 _OPENS: Final = re.compile(
     r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
 )
@@ -39,6 +41,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     if len(_SPACED.findall(text)) > 2:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
+    text = _GLUED.sub(lambda match: _apart(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
     text = _TORN.sub(lambda match: _mended(match, start, problems), text)
     return with_images(_unwrapped(text, start, problems), start, problems)
@@ -68,6 +71,17 @@ def _led(match: re.Match[str], start: int, problems: Problems) -> str:
     message = "a backslash goes on at the end of a line: here the shell ends the command in the line above"
     problems.add("missing-backslash", at, at + 1, message, "write it at the end of the line above")
     return " " * len(match.group())
+
+
+def _apart(match: re.Match[str], start: int, problems: Problems) -> str:
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    if line.lstrip().startswith("#"):
+        return match[0]
+    at = start + match.end("word")
+    glued = f"{match['word'][-40:]}{match['option'][:40]}"
+    message = f"no blank in front of this backslash, and none below: the shell makes one word of the lines, {glued}"
+    problems.add("missing-blank", at, at + 1, message, "write a blank in front of the backslash")
+    return f"{match['word']}  {match['option']}"
 
 
 def _flattened(match: re.Match[str], start: int, problems: Problems) -> str:

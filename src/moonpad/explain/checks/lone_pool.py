@@ -1,0 +1,67 @@
+"""A server that only prefills or only decodes, in a text that has nothing of the other side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.programs import program_named
+from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.roles import ROLES
+from moonpad.values.finding import Code, Severity
+
+_MODE: Final = "--disaggregation-mode"
+_OPTION: Final = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_OF_MODE: Final = re.compile(r"(--disaggregation-mode[ =]+[\"']?)(?:prefill|decode)\b")
+_OTHERS: Final = re.compile(
+    r"prefill|decod|disagg|rout(?:er|ing)\b|\bpd\b|\bp/d\b|\d+p\d+d|mini.?lb|proxy|gateway|load.?balanc|bootstrap"
+    r"|dynamo|预填|解码|分离|网关|路由",
+    re.IGNORECASE,
+)
+"""Whatever may mean another server of the same deployment, or what sends to it."""
+_LONGEST: Final = 2000
+
+
+def lone_pool(case: Case) -> Iterator[Remark]:
+    """No word of the text but the options of this one server speaks of two sides: it is a server that stands alone."""
+    role, command = case.text(_MODE), case.commands[0]
+    if role not in ROLES or case.base != names.EXPERTS_BY_OPTION or is_fragment(command) or command.custom:
+        return
+    if len(case.script.origins) > 1 or any(_serves(other.program) for other in _others(case)):
+        return
+    script = case.script
+    script.budget.work(3 * len(script.lines), "the text around its engine commands")
+    if any(_OTHERS.search(_OPTION.sub("", _OF_MODE.sub(r"\1", line[:_LONGEST]))) for line in script.lines):
+        return
+    place, other = case.option(_MODE), next(side for side in ROLES if side != role)
+    message = f"the only server here is for {role} alone: nothing in the text is for {other} or sends it requests"
+    own = [each.written for each in case.first.parsed.occurrences if each.written.startswith("--disaggregation-")]
+    remedy = (
+        f"leave {', '.join(dict.fromkeys(own))} out where it stands alone, else start a {other} server and a router"
+    )
+    at = place.index if place is not None else None
+    # A thread may show one side alone, and so does the command of one process.
+    severity = Severity.NOTE if script.markdown or _is_alone(case) else Severity.WARNING
+    yield make_remark(severity, Code.CONFLICT, _MODE, message, remedy, at=at)
+
+
+def _is_alone(case: Case) -> bool:
+    """Whether the text is one command and nothing else."""
+    lines = [number for command in case.commands for word in command.words for number in (word.line, word.end_line)]
+    first, last = min(lines, default=0), max(lines, default=0)
+    return not any(text.strip() for number, text in enumerate(case.script.lines, 1) if not first <= number <= last)
+
+
+def _others(case: Case) -> Iterator[Command]:
+    own = {command.line for command in case.commands}
+    return (other for other in case.script.commands if other.line not in own)
+
+
+def _serves(name: str) -> bool:
+    program = program_named(name)
+    return name == "fragment" or (program is not None and program.kind in ("server", "router"))
