@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -92,16 +93,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = {item for item in items if item.get_closest_marker("drawn") and not _chosen(item.nodeid, seed)}
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
-    serial = [ROOT / place for place in SERIAL]
+    serial = tuple(ROOT / place for place in SERIAL)
     assert all(path.exists() for path in serial), "SERIAL names a file that has moved"
     dear = _dear_tests()
     for item in items:
-        if any(item.path.is_relative_to(path) for path in serial):
+        if _is_below(item.path, serial):
             item.add_marker(pytest.mark.serial)
         if _is_dear(item.nodeid, dear):
             item.add_marker(pytest.mark.slow)
-        alone = item.get_closest_marker("serial") and any(item.path.is_relative_to(path) for path in NEVER_SERIAL)
+        alone = item.get_closest_marker("serial") is not None and _is_below(item.path, NEVER_SERIAL)
         assert not alone, f"{item.nodeid} is serial, and NEVER_SERIAL names its folder"
+
+
+@cache
+def _is_below(path: Path, places: tuple[Path, ...]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
 
 
 def _dear_tests() -> dict[int, re.Pattern[str]]:
