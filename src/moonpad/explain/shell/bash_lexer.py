@@ -47,7 +47,10 @@ _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
 _FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z]")
-_FLAG_AFTER_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)[ \t\0]*--?[A-Za-z]")
+_BEHIND_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)([ \t\0]*)(?=(--?[A-Za-z])|[^\s#)}])")
+"""What the next line that is no comment begins with: its indentation, and whether a flag."""
+_INDENT: Final = re.compile(r"[ \t\0]*")
+_CONTINUED_LINES: Final = 200
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
 
 
@@ -132,14 +135,29 @@ class Lexer:
     def _comment(self, continued: bool) -> None:
         start = self.at
         self.at = end = _line_end(self.text, start, len(self.text))
-        if continued and (flags := _FLAG_AFTER_COMMENTS.match(self.text, end)):
-            message = "this comment is inside a command, so the shell ends the command here and drops the flags below"
+        behind = _BEHIND_COMMENTS.match(self.text, end) if continued else None
+        if behind is not None and (behind[3] or len(behind[2]) > self._indent_of_command(start)):
+            message = "this comment is inside a command: the shell ends the command here and runs the lines below as "
+            message += "another one"
             self._problem("comment-in-command", start, end, message, "move the comment above the command")
-            self.at = flags.end(1)
+            self.at = behind.end(1)
             return
         own_line = not continued and (not self.read or self.read[-1].kind == "newline")
         comment = self.text[start:end].replace(IGNORED, "")
         self.read.append(Token("comment", comment, start, end, own_line=own_line))
+
+    def _indent_of_command(self, position: int) -> int:
+        """Blanks before the first of the continued lines above the one with this position."""
+        line = self.text.rfind("\n", 0, position) + 1
+        for _ in range(_CONTINUED_LINES):
+            self.work(1)
+            above = self.text.rfind("\n", 0, max(line - 1, 0)) + 1
+            written = self.text[above : max(line - 1, 0)].rstrip(" \t\0")
+            if line == 0 or not (written.endswith("\\") or written.lstrip(" \t\0").startswith("#")):
+                break
+            line = above
+        blank = _INDENT.match(self.text, line)
+        return blank.end() - line if blank is not None else 0
 
     # --- redirects and heredocs ---
 
