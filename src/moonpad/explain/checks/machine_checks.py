@@ -10,6 +10,7 @@ from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.image_programs import started_twice
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.spoken_machines import spoken_machines
+from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
@@ -17,4 +18,5 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     threads_of_cores,
     spoken_machines,
     draft_is_method,
+    path_of_wsl,
 )
