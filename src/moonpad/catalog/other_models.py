@@ -62,10 +62,13 @@ def other_models() -> Mapping[str, OtherModel]:
 
 def other_model(written: str) -> OtherModel | None:
     """What a repository or a path means; None for one that was pruned, or made into something else."""
-    stem = _last_part(written)
-    while (shorter := _BEHIND.sub("", stem)) != stem:
+    shorter, stem = _last_part(written), ""
+    while shorter != stem:  # `-v3` may be a part of the name, or stand behind it
         stem = shorter
-    return next((row for row in other_models().values() if re.fullmatch(row.name, stem)), None)
+        if row := next((row for row in other_models().values() if re.fullmatch(row.name, stem)), None):
+            return row
+        shorter = _BEHIND.sub("", stem)
+    return None
 
 
 def as_published(written: str) -> bool:
