@@ -76,16 +76,7 @@ VLLM_ASCEND: Final = replace(
             r"(?i:\bascend|昇腾)|(?<![\w.])910[ABC][1-4]?(?![\w.])|\bAtlas[ -]?[389]00|NPURayWorker|torch[-_]npu"
             r"|npu-smi|\bNPUs?\b|(?<![A-Za-z])NPU(?=卡)|davinci[0-9]|\bHCCL\b|\bCANN\b"
         ),
-        options=(
-            "--quantization=ascend",
-            *(
-                f'--additional-config={{"{key}'
-                for key in (
-                    *("ascend_", "torchair_", "eplb_config", "enable_cpu_binding", "multistream_overlap"),
-                    *("enable_shared_expert_dp", "recompute_scheduler", "finegrained_tp", "weight_prefetch"),
-                )
-            ),
-        ),
+        options=("--quantization=ascend", '--additional-config={"ascend_', '--additional-config={"torchair_'),
     ),
     names=("vllm[-_]ascend",),
     images=("vllm-ascend",),

@@ -18,8 +18,6 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version
 
-_BEGINNING: Final = 200
-"""Characters of JSON, without its blanks, that hold its first key."""
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 
 
@@ -88,12 +86,7 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
         or (build.image != "" and build.image in image)
         or any(variable.startswith(build.environment) for variable in command.env)
         or any(option in values for option in build.options)
-        or any(
-            re.sub(r"\s", "", value[:_BEGINNING]).startswith(option)
-            for value in values
-            for option in build.options
-            if "{" in option
-        )
+        or any(value.startswith(option) for value in values for option in build.options if "{" in option)
         or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
     )
 

@@ -105,16 +105,3 @@ def test_names_of_objects_only_where_nothing_else_names_devices() -> None:
 )
 def test_cards_of_one_machine(text: str, found: list[str]) -> None:
     assert [machine for _, machine in machines_of(text, Budget())] == found
-
-
-@pytest.mark.parametrize(
-    ("config", "engine"),
-    [
-        ('{ "eplb_config": {"dynamic_eplb": true}}', "vllm-ascend"),
-        ('{"enable_cpu_binding": true}', "vllm-ascend"),
-        ('{"sharding": {"a": 1}}', "vllm"),
-    ],
-)
-def test_the_plugin_is_known_by_its_configuration(config: str, engine: str) -> None:
-    (judged,) = ask(f"vllm serve Qwen/Qwen3-235B-A22B -tp 16 --additional-config '{config}'\n")
-    assert judged.engine == engine

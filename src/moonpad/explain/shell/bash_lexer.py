@@ -137,8 +137,7 @@ class Lexer:
         self.at = end = _line_end(self.text, start, len(self.text))
         behind = _BEHIND_COMMENTS.match(self.text, end) if continued else None
         if behind is not None and (behind[3] or len(behind[2]) > self._indent_of_command(start)):
-            message = "this comment is inside a command: the shell ends the command here and runs the lines below as "
-            message += "another one"
+            message = "this comment is inside a command, which ends here: the lines below run as a command of their own"
             self._problem("comment-in-command", start, end, message, "move the comment above the command")
             self.at = behind.end(1)
             return
