@@ -63,7 +63,7 @@ def test_the_same_commands_without_the_mistake_have_no_problem() -> None:
             3,
             ["m", "--port", "1", "--tp", "2"],
         ),
-        ("vllm serve m \\\n  --served-model-name \\\n# both\n  a b\n", 3, ["m", "--served-model-name", "a", "b"]),
+        ("vllm serve m \\\n  --served-model-name \\\n# both\n  a b \\\n", 3, ["m", "--served-model-name", "a", "b"]),
         (
             "vllm serve m \\\n  --port 1 \\\n  # x\n  -tp 2 \\\n  --seed 3\n",
             3,
@@ -90,6 +90,9 @@ def test_an_image_below_a_comment_is_of_the_same_container() -> None:
         "ls\n",
         "\n  ls\n",  # an empty line
         "vllm serve n\n",
+        "  echo started\n",
+        "  sleep 5 && \\\n  ls\n",
+        "  PORT=1 \\\n  ls\n",
     ],
 )
 def test_a_comment_below_the_last_option_ends_the_command_as_it_should(behind: str) -> None:

@@ -167,7 +167,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
-        elif (led := _LED.fullmatch(line)) or _UNFENCED.match(line):
+        elif (led := _led(line)) or _UNFENCED.match(line):
             begins = led.start("command") if led else 0
             taken, at = [line[begins:]], offset + begins
             while (
@@ -195,6 +195,11 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above)
+
+
+def _led(line: str) -> re.Match[str] | None:
+    """Of a sentence that ends with the first line of a command."""
+    return _LED.fullmatch(line) if line.rstrip(" \t\0")[-1:] in ("\\", "^") else None
 
 
 def _lines_of_quote(line: str, text: str, behind: int) -> int:
