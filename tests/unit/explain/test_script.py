@@ -91,6 +91,7 @@ def test_an_image_below_a_comment_is_of_the_same_container() -> None:
         "\n  ls\n",  # an empty line
         "vllm serve n\n",
         "  echo started\n",
+        "  vllm serve n \\\n    --port 2\n",
         "  sleep 5 && \\\n  ls\n",
         "  PORT=1 \\\n  ls\n",
     ],

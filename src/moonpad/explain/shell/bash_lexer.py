@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final, Literal
 
+from moonpad.engines.foreign_names import STARTERS
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Problems, Source
@@ -52,7 +53,8 @@ _BEHIND_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)([ \t\0]*)(?:(-
 _OPENS: Final = re.compile(
     r"[A-Za-z_]\w*=|[)};&|]|(?:echo|printf|export|local|if|for|while|case|then|else|fi|done|esac|wait|exit|return|sleep|cd"
     r"|set|sudo|docker|podman|curl|wget|python[\d.]*|pip3?|bash|sh|source|kill|ls|cat|tail|nohup|srun|mpirun|ssh|kubectl"
-    r"|exec|eval|trap|ray|vllm|mkdir|rm)(?![\w/.:-])"
+    r"|exec|eval|trap|ray|mkdir|rm)(?![\w/.:-])"
+    rf"|{STARTERS}(?![\w/.:-])"
 )
 """How a line begins that is a command of its own."""
 _INDENT: Final = re.compile(r"[ \t\0]*")
