@@ -1,4 +1,4 @@
-"""The checks of what a command is started on and with: image, processor, machines, draft."""
+"""The checks of what a command is started on, with and by: image, processor, machines, draft, launcher."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.image_programs import started_twice
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.spoken_machines import spoken_machines
+from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
@@ -19,4 +20,5 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     spoken_machines,
     draft_is_method,
     path_of_wsl,
+    started_in_turn,
 )

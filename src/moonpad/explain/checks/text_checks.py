@@ -24,7 +24,6 @@ from moonpad.explain.checks.script_slips import (
     used_before,
 )
 from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, switch_as_text, variable_for_option
-from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -76,6 +75,5 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     worker_on_loopback,
     mode_in_comment,
     target_not_built,
-    started_in_turn,
     fewer_ranks,
 )
