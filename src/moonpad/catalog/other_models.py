@@ -12,7 +12,9 @@ from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "other_models.toml"
 _FORMATS: Final = r"w\d+a\d+|fp\d|nvfp4|mxfp4|bf16|int\d|awq|gptq|gguf|quarot|i?q\d\w*|\d+bit"
-_BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|\d{{4}}|mtp|base|hf|v\d)\Z")
+_HOW: Final = r"sym|asym|inc|autoround|gptqmodel|g\d+|gs\d+|channel|block|dynamic|quantized"
+"""How weights were converted."""
+_BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|{_HOW}|\d{{4}}|mtp|base|hf|v\d)\Z")
 _FORMAT: Final = re.compile(rf"(?<=-)(?:{_FORMATS})(?=-|\Z)")
 _BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
 _BLOCK: Final = 128
@@ -60,15 +62,23 @@ def other_models() -> Mapping[str, OtherModel]:
 
 def other_model(written: str) -> OtherModel | None:
     """What a repository or a path means; None for one that was pruned, or made into something else."""
-    stem = _last_part(written)
-    while (shorter := _BEHIND.sub("", stem)) != stem:
+    shorter, stem = _last_part(written), ""
+    while shorter != stem:  # `-v3` may be a part of the name, or stand behind it
         stem = shorter
-    return next((row for row in other_models().values() if re.fullmatch(row.name, stem)), None)
+        if row := next((row for row in other_models().values() if re.fullmatch(row.name, stem)), None):
+            return row
+        shorter = _BEHIND.sub("", stem)
+    return None
 
 
 def as_published(written: str) -> bool:
     """Whether the name says no other format of the weights."""
     return _FORMAT.search(_last_part(written)) is None
+
+
+def in_four_bits(written: str) -> bool:
+    """Whether the name says so: no option makes such weights smaller."""
+    return any(_width(form) == 0.5 for form in _FORMAT.findall(_last_part(written)))
 
 
 def least_bytes(model: OtherModel, written: str) -> int:

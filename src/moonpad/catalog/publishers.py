@@ -12,6 +12,8 @@ from moonpad.catalog.models import find_model, models
 from moonpad.catalog.toml_rows import Provenance, rows
 
 FILE: Final = "publishers.toml"
+_LEAST: Final = 5
+"""Letters of an owner's name that `ai` is taken off."""
 _LINE: Final = re.compile(r"kimi-(?:k[0-9](?:\.?[0-9])?(?![0-9])|linear)", re.IGNORECASE)
 
 
@@ -40,6 +42,24 @@ def lacking(repository: str) -> tuple[tuple[str, ...], str]:
     of_it = [model.partition("/")[2] for model in models() if model.startswith(f"{owner.casefold()}/")]
     same = [each for each in of_it if _line(each) == _line(name)]
     return tuple(same or of_it), publisher.provenance.checked
+
+
+def owner_meant(repository: str) -> str:
+    """The repository of that name whose owner is written nearly so: `moonshotai/Kimi-K2-Instruct` of `moonshot-ai/…`.
+    "" where the owner is right, or none is nearly so."""
+    owner, slash, name = repository.partition("/")
+    if not slash or not name or "/" in name:
+        return ""
+    same = [model for model in models() if model.partition("/")[2].casefold() == name.casefold()]
+    if any(model.partition("/")[0].casefold() == owner.casefold() for model in same):
+        return ""
+    return next((model for model in same if _plain(model.partition("/")[0]) == _plain(owner)), "")
+
+
+def _plain(owner: str) -> str:
+    """Without what people leave out or add: `moonshot` of moonshotai, `deepseek` of deepseek-ai."""
+    letters = re.sub(r"[^a-z0-9]", "", owner.casefold())
+    return letters.removesuffix("ai") if len(letters) > _LEAST else letters
 
 
 def _line(name: str) -> str:

@@ -90,7 +90,7 @@ WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(
     r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run"
-    r"|-m ktransformers\.(?:local_chat|server\.main)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
+    r"|-m ktransformers\.(?:local_chat|server(?:\.main)?)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
 STARTERS: Final = (
@@ -258,8 +258,14 @@ NO_MODULES: Final[Mapping[str, Mapping[str, str]]] = {
         "lmcache.vllm.entrypoints.openai.api_server": "vllm.entrypoints.openai.api_server with --kv-transfer-config",
         "lmcache.entrypoints.openai.api_server": "vllm.entrypoints.openai.api_server with --kv-transfer-config",
     },
+    "ktransformers": {"ktransformers.server": "ktransformers.server.main"},  # a package without __main__
 }
 """An engine → modules that guides invent for it or for a library of it, in no release, and what there is."""
+CONTEXT_OF_POOL: Final = "--context-length"
+POOL: Final = re.compile(
+    r"exceeds the maximum allowed length \((\d{3,8}) tokens\)|\bmax_total_num_tokens=(?=(\d{3,8})\b)"
+)
+"""What that server says of the tokens that it takes: its KV cache where that is less than the context."""
 PARALLEL_DRAFTS: Final = frozenset({"dspark", "dflash"})
 """Methods of `EXPERTS_BY_VARIABLE` that propose all tokens at once, and reserve room for them in each step."""
 PREFILL_PARALLEL: Final = "--prefill-context-parallel-size"

@@ -19,7 +19,7 @@ PROGRAM: Final = "sglang-kt"
 RUN: Final = "kt run"
 LEGACY: Final = "ktransformers-legacy"
 RUN_ENTRIES: Final = {"kt": 1}
-LEGACY_ENTRIES: Final = {"server/main.py": 0, "ktransformers.server.main": 0}
+LEGACY_ENTRIES: Final = {"server/main.py": 0, "ktransformers.server.main": 0, "ktransformers.server": 0}
 CHAT: Final = "ktransformers-chat"
 """The terminal chat of 2025, which is not a server."""
 CHAT_ENTRIES: Final = {"local_chat.py": 0, "ktransformers.local_chat": 0}
@@ -57,9 +57,11 @@ def legacy_grammar(version: str | None) -> Grammar:
 def read(invocation: Invocation) -> Reading:
     argv, version = invocation.argv, invocation.version
     if (start := start_of(argv, CHAT_ENTRIES)) > 0:
-        return _read_legacy(Words(argv, Grammar(_CHAT_OPTIONS), start))
+        words = Words(argv, Grammar(_CHAT_OPTIONS), start)
+        return _read_legacy(words, words.model("--model_path"))
     if (start := start_of(argv, LEGACY_ENTRIES) or start_of(argv[:2], {"ktransformers": 0})) > 0:
-        return _read_legacy(Words(argv, legacy_grammar(version), start))
+        words = Words(argv, legacy_grammar(version), start)
+        return _read_legacy(words, words.text("--model_path") or "")  # it takes no model by its place
     if (start := start_of(argv, RUN_ENTRIES)) > 0 or list(argv[:1]) == ["run"]:
         return _read_run(Words(argv, run_grammar(version), max(start, 1)), invocation.files)
     return sglang_read.read(invocation)
@@ -83,9 +85,8 @@ def _with_positional(reading: Reading) -> Reading:
     return replace(reading, unknown=tuple(unknown))
 
 
-def _read_legacy(words: Words) -> Reading:
+def _read_legacy(words: Words, model: str) -> Reading:
     """One device, the experts in host RAM; `--cache_lens` is the length of its KV cache in tokens."""
-    model = words.model("--model_path")
     settings = Settings(
         max_model_len=words.whole("--cache_lens") or words.whole("--total_context"),
         max_num_seqs=words.whole("--max_batch_size"),

@@ -106,7 +106,7 @@ KTRANSFORMERS: Final = replace(
         Program(
             ktransformers_read.LEGACY,
             label="KTransformers",
-            commands=("ktransformers", "ktransformers.server.main"),
+            commands=("ktransformers", "ktransformers.server.main", "ktransformers.server"),
             files=("ktransformers/server/main.py",),
             short_files=("server/main.py",),
             marks=("--gguf_path", "--cpu_infer", "--optimize_config_path"),

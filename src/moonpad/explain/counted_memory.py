@@ -30,6 +30,11 @@ _ALONE: Final = re.compile(
     re.IGNORECASE,
 )
 """`GPU memory of 30 GB`, of one device or of all."""
+_BESIDE: Final = re.compile(
+    r"(?<![\w.-])(?:(?:RTX|GTX|Quadro|Tesla|Radeon|Arc)[ -]?[A-Z]{0,3}[ ]?[0-9]{2,4}|[A-Z]{1,2}[0-9]{2,4})"
+    r"(?:[ ](?:Ti|Ada|Super|XTX?))?[ \-(（]{1,2}(?P<size>[0-9]{1,3})[ ]?Gi?B\b"
+)
+"""`RTX 2080 Ti (11GB)`."""
 _FEWER: Final = frozenset({"int4", "fp8", "nvfp4", "mxfp4", "w4a16"})
 _OF_A_PART: Final = re.compile(
     r"attention|kv|cache|activation|comput|dtype|int4|fp8|fp4|convert|quanti[sz]", re.IGNORECASE
@@ -91,6 +96,35 @@ def spoken_memory(case: Case) -> Iterator[Remark]:
     flag = case.engine.command_line.options.get("tp", "memory")
     place = case.option(flag)
     remedy = "name the devices with --on 8xH200 to see what fits"
+    at = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy, at=at)
+
+
+def stated_devices(case: Case) -> Iterator[Remark]:
+    """Experts in host memory, and a device that cannot even hold the rest, by the largest that the text gives."""
+    checkpoint, facts, reading = case.checkpoint, case.engine.facts, case.first
+    if checkpoint is None or not facts.host_experts or facts.gguf_only or not checkpoint.groups or not case.laid_out:
+        return
+    if case.devices_asked or case.cluster is not None or doubtful_name(checkpoint, reading.model):
+        return
+    sizes = {int(each["size"]) for line in _lines(case) for each in _BESIDE.finditer(line)}
+    ranks = reading.layout.world_size
+    cluster = _cluster(case, ranks, max(sizes)) if sizes and ranks < 64 else None
+    if cluster is None or is_fragment(case.commands[0]):
+        return
+    case.script.budget.work(400, "its engine commands")
+    memory = judge(Configuration(checkpoint, cluster, facts, "", reading.layout, reading.settings)).memory
+    if memory is None or memory.weights_bytes <= max(sizes) * GIB:
+        return
+    flag = case.engine.command_line.options.get("tp", "memory")
+    place = case.option(flag)
+    message = (
+        f"the text gives {max(sizes)} GB as the memory of its largest device; without the experts, which lie in RAM, "
+        f"{memory.weights_bytes / GIB:,.0f} GiB of weights are on "
+        f"{'the device' if ranks == 1 else f'each of {ranks} devices'}"
+    )
+    remedy = f"take a device of more than {memory.weights_bytes / GIB:,.0f} GiB; all weights are "
+    remedy += f"{checkpoint.total_bytes / GIB:,.0f} GiB"
     at = place.index if place is not None else None
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy, at=at)
 

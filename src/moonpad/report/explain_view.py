@@ -278,6 +278,8 @@ def _command(
 def _own_lines(source: Command, script: Script) -> set[int]:
     words = (*source.prefix, *source.argv)
     lines = {line for word in words for line in range(word.line, word.end_line + 1)}
+    inside = (problem.line for problem in script.problems if problem.code == "comment-in-command")
+    lines |= {line for line in inside if line - 1 in lines}
     return {line for line in lines if 1 <= line <= len(script.lines)}
 
 

@@ -91,3 +91,17 @@ def test_names_of_objects_only_where_nothing_else_names_devices() -> None:
     assert devices(judged) == "8xH200"
     (judged,) = ask(f"# on 8x B200\njob:\n  name: kimi-h200-agg\n  command: {SERVE}\n")
     assert devices(judged) == "8xB200"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("two identical GPUs (RTX 4090 24 GB)", ["2xRTX4090"]),
+        ("4 GPUs: H100, 128 cores", ["4xH100"]),
+        ("2 GPUs: Nvidia 5090 and 5080", []),  # one of each
+        ("2 GPUs: RTX 5090, RTX 4090", []),
+        ("2 identical cards (Rtx 6000 Ada)", ["2xRTX 6000 Ada"]),
+    ],
+)
+def test_cards_of_one_machine(text: str, found: list[str]) -> None:
+    assert [machine for _, machine in machines_of(text, Budget())] == found

@@ -174,3 +174,19 @@ def test_code_that_is_trusted() -> None:
     assert not [
         finding for finding in judged.findings if finding.code is Code.MISSING_FLAG and "trust" in finding.where
     ]
+
+
+@pytest.mark.parametrize(
+    ("call", "is_told"),
+    [
+        ('LLM(model="/m/DeepSeek-R1-int4-gptq-sym-inc", quantization="moe_wna16", tensor_parallel_size=1)', True),
+        ('LLM(model="/m/DeepSeek-V3-W4A16", tensor_parallel_size=2)', True),
+        ('LLM(model="/m/DeepSeek-R1-AWQ", quantization="awq_marlin", tensor_parallel_size=8)', False),
+        ('LLM(model="/m/DeepSeek-R1-Distill-Qwen-7B-AWQ", tensor_parallel_size=1)', False),
+        ('LLM(model="/m/DeepSeek-R1-pruned-AWQ", tensor_parallel_size=1)', False),
+    ],
+)
+def test_converted_weights_that_no_device_holds(call: str, is_told: bool) -> None:
+    judged = judge(read_script(f"# one machine, 8x H800 80G\nfrom vllm import LLM\n\nmodel = {call}\n"), Question())
+    told = [finding for one in judged for finding in one.findings if str(finding.code) == "does-not-fit"]
+    assert bool(told) == is_told

@@ -6,7 +6,7 @@ import pytest
 
 from moonpad.explain.results import Judged
 from moonpad.values.finding import Code, Severity
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 COMMAND = "vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel-size 8 --max-model-len 32768"
 
@@ -63,3 +63,22 @@ def test_devices_that_were_named_go_before() -> None:
 def test_weights_that_are_called_bf16(text: str, expected: bool) -> None:
     one = ask_one(f"{text}\n\n```bash\n{COMMAND}\n```\n", "8xH200")
     assert any("it is published in INT4" in finding.message for finding in one.findings) == expected
+
+
+KT = "kt run /models/Kimi-K2.6 --tp 1 --kt-method RAWINT4\n"
+
+
+@pytest.mark.parametrize("said", ["# one RTX 2080 Ti (11GB)", "# RTX 2080 Ti (11 GB) and RTX 2080 (8GB)"])
+def test_a_device_that_cannot_hold_what_is_no_expert(said: str) -> None:
+    (judged,) = ask(f"{said}\n{KT}")
+    (finding,) = [each for each in judged.findings if str(each.code) == "does-not-fit"]
+    assert "11 GB" in finding.message
+    assert str(finding.severity) == "warning"
+
+
+@pytest.mark.parametrize(
+    "said", ["# RTX 2080 Ti (11GB), and an RTX 6000 Ada (48GB)", "# one RTX 2080 Ti", "# DDR4 (16GB)"]
+)
+def test_a_larger_device_or_none_of_known_size_says_nothing(said: str) -> None:
+    (judged,) = ask(f"{said}\n{KT}")
+    assert not [each for each in judged.findings if str(each.code) == "does-not-fit"]

@@ -32,3 +32,19 @@ def test_a_quote_over_several_lines_is_one_word() -> None:
 def test_an_apostrophe_that_nothing_closes_takes_no_more_lines() -> None:
     words = words_of(PIECE.replace("'{", "{").replace("}'", "}").replace("/models/", "/it's/"))
     assert not any("answers at port" in word for word in words)
+
+
+def test_a_sentence_may_end_with_the_first_line_of_a_command() -> None:
+    text = (
+        "# A report\n\nIt fails on Windows. What I ran: .\\build\\bin\\llama-server ^\n  --model D:/gguf/kimi.gguf ^\n"
+        "  --ctx-size 4096\n\n```\na log\n```\n"
+    )
+    (command,) = [each for each in read_script(text).commands if each.program != "other"]
+    assert command.program == "llama-server"
+    assert [word.text for word in command.argv] == ["--model", "D:/gguf/kimi.gguf", "--ctx-size", "4096"]
+    assert command.line == 3
+
+
+def test_a_sentence_about_a_command_is_none() -> None:
+    text = "# A report\n\nWhat I mean: llama-server with many options is slow\n\n```\na log\n```\n"
+    assert all(each.program == "other" for each in read_script(text).commands)

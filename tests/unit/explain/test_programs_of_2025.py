@@ -84,3 +84,14 @@ def test_what_the_fork_reads_is_no_error(text: str) -> None:
 def test_without_the_fork_a_slip_is_named() -> None:
     (judged,) = ask(f"llama-server {GGUF} --split-mode graph\n")
     assert refused(judged)
+
+
+def test_a_package_that_cannot_be_run_is_told() -> None:
+    (judged,) = ask("python -m ktransformers.server --config /etc/kt.yaml --port 8000 --workers 1\n")
+    told = {finding.where: finding.message for finding in judged.findings}
+    assert "no module of that name to start" in told["ktransformers.server"]
+    assert "has no --config" in told["--config"]
+    assert "has no --workers" in told["--workers"]
+    assert judged.model_written == ""
+    (right,) = ask("python -m ktransformers.server.main --model_path /m --gguf_path /g-GGUF --port 8000\n")
+    assert not [finding for finding in right.findings if "no module" in finding.message]

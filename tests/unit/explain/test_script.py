@@ -54,6 +54,56 @@ def test_the_same_commands_without_the_mistake_have_no_problem() -> None:
         assert read_script(text).problems == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("vllm serve \\\n  # the weights\n  m \\\n  --port 1\n", 2, ["m", "--port", "1"]),
+        (
+            "  vllm serve m \\\n    --port 1 \\\n    #--seed 3\n    # and\n    --tp 2\n",
+            3,
+            ["m", "--port", "1", "--tp", "2"],
+        ),
+        ("vllm serve m \\\n  --served-model-name \\\n# both\n  a b \\\n", 3, ["m", "--served-model-name", "a", "b"]),
+        (
+            "vllm serve m \\\n  --port 1 \\\n  # x\n  -tp 2 \\\n  --seed 3\n",
+            3,
+            ["m", "--port", "1", "-tp", "2", "--seed", "3"],
+        ),
+    ],
+)
+def test_a_comment_among_continued_lines(text: str, line: int, words: list[str]) -> None:
+    script = read_script(text)
+    assert argv(only(script)) == words
+    (problem,) = script.problems
+    assert (problem.code, problem.line) == ("comment-in-command", line)
+
+
+def test_an_image_below_a_comment_is_of_the_same_container() -> None:
+    script = read_script("docker run --gpus all \\\n  # of today\n  vllm/vllm-openai:v0.11.0 \\\n  --model m\n")
+    assert [problem.code for problem in script.problems] == ["comment-in-command"]
+    assert argv(only(script)) == ["--model", "m"]
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "ls\n",
+        "\n  ls\n",  # an empty line
+        "vllm serve n\n",
+        "  echo started\n",
+        "  vllm serve n \\\n    --port 2\n",
+        "  sleep 5 && \\\n  ls\n",
+        "  PORT=1 \\\n  ls\n",
+    ],
+)
+def test_a_comment_below_the_last_option_ends_the_command_as_it_should(behind: str) -> None:
+    script = read_script(f"vllm serve m \\\n  --port 1 \\\n  # --seed 3\n{behind}")
+    assert script.problems == ()
+    assert argv(script.commands[0]) == ["m", "--port", "1"]
+    inside = "if true; then\n  vllm serve m \\\n    --port 1 \\\n    # --seed 3\n  ls\nfi\n"
+    assert read_script(inside).problems == ()
+
+
 def test_characters_of_a_text_processor() -> None:
     script = read_script("vllm serve m –port 8000 --name “k2” --a\u00a0b\n")
     assert [(problem.code, problem.column) for problem in script.problems] == [

@@ -12,7 +12,7 @@ from typing import Final
 
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
-from moonpad.catalog.publishers import lacking
+from moonpad.catalog.publishers import lacking, owner_meant
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
@@ -44,13 +44,13 @@ from moonpad.explain.checks.serving_checks import (
 )
 from moonpad.explain.checks.serving_flags import of_family, thinks
 from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
-from moonpad.explain.checks.size_checks import prediction_layer, static_fraction, weights_of_others
+from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.checks.sizes_of_others import CHECKS_OF_OTHERS
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
 from moonpad.explain.checks.whole_machine import best_layout, other_release
-from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision
+from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.stand_in import stand_in
@@ -133,6 +133,22 @@ def repository(case: Case) -> Iterator[Remark]:
         at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
         message = f"{owner} has no repository {shortened(name)} (as of {day})"
         remedy = f"take one that it has: {', '.join(has[:6])}"
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
+        yield replace(remark, command=number)
+
+
+def repository_owner(case: Case) -> Iterator[Remark]:
+    """A repository whose owner is written wrongly: there is no such one, though the rest is a known model's."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        meant = owner_meant(reading.model)
+        if not meant or is_fragment(command):
+            continue
+        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
+        message = (
+            f"the owner of that model is {meant.partition('/')[0]}, not {shortened(reading.model.partition('/')[0])}"
+        )
+        message += ": unless this is a folder, the download ends with 404 (not found)"
+        remedy = f"write {meant}"
         remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
         yield replace(remark, command=number)
 
@@ -344,6 +360,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     parser_release,
     parser_family,
     repository,
+    repository_owner,
     served_name,
     no_thoughts,
     remote_code,
@@ -365,9 +382,11 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *CHECKS_OF_OTHERS,
     weights_of_others,
     static_fraction,
+    pool_of_log,
     prediction_layer,
     counted_devices,
     spoken_memory,
+    stated_devices,
     spoken_precision,
     best_layout,
     other_release,

@@ -1,4 +1,4 @@
-"""The checks of what a command is started on and with: image, processor, machines, draft."""
+"""The checks of what a command is started on, with and by: image, processor, machines, draft, launcher."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from moonpad.explain.checks.plugin_names import connector_name, plugin_key
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.spoken_machines import spoken_machines
+from moonpad.explain.checks.started_in_turn import started_in_turn
+from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
@@ -28,4 +30,6 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     threads_of_cores,
     spoken_machines,
     draft_is_method,
+    path_of_wsl,
+    started_in_turn,
 )

@@ -31,7 +31,7 @@ def no_such_module(case: Case) -> Iterator[Remark]:
         number = next((at for at, line in enumerate(lines, 1) if f"{module} " in f"{line} "), None)
         if number is not None:
             title = case.engine.facts.title if module.startswith(case.engine.name) else module.partition(".")[0]
-            message = f"{case.script.where(number)}: {title} has no module of that name"
+            message = f"{case.script.where(number)}: {title} has no module of that name to start"
             yield make_remark(Severity.WARNING, Code.REMOVED_FLAG, module, message, f"start python -m {right}")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
-from moonpad.catalog.other_models import least_bytes, other_model
+from moonpad.catalog.other_models import in_four_bits, least_bytes, other_model
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json
@@ -22,6 +22,8 @@ from moonpad.values.units import GIB, gib
 _LOADED: Final = re.compile(
     r"Load weight end\..{0,200}?avail mem=(?P<left>\d{1,4}\.\d{1,3}) GB, mem usage=(?P<held>\d{1,4}\.\d{1,3}) GB"
 )
+_RESERVED: Final = 64
+"""Tokens that the server keeps from the context that was asked for."""
 _CUT: Final = re.compile(r"\.\.\.|…")
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
@@ -35,7 +37,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     if known is None or helped or not case.whole or is_fragment(case.commands[0]):
         return
     held = least_bytes(known, reading.model)
-    other_format = case.option("--quantization") is not None and not known.any_format
+    converted = case.option("--quantization") is not None and not in_four_bits(reading.model)
+    other_format = converted and not known.any_format
     if not held or other_format or case.option("--load-format") is not None:
         return
     flag = case.engine.command_line.options.get("tp")
@@ -87,6 +90,25 @@ def static_fraction(case: Case) -> Iterator[Remark]:
     )
     remedy = f"write {place.written} above {least:g}, or spread the weights over more devices"
     yield make_remark(Severity.ERROR, Code.DOES_NOT_FIT, place.written, message, remedy, at=place.index)
+
+
+def pool_of_log(case: Case) -> Iterator[Remark]:
+    """A context above the tokens that the KV cache holds by what the text quotes."""
+    place, context = case.option(names.CONTEXT_OF_POOL), case.first.settings.max_model_len
+    if case.base != names.EXPERTS_BY_OPTION or place is None or not context:
+        return
+    if any(command.program == case.engine.program for command in case.script.commands if command not in case.commands):
+        return  # whose it is cannot be told
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    pools = {int(found[1] or found[2]) for line in case.script.lines if (found := names.POOL.search(line[:_LONGEST]))}
+    if len(pools) != 1 or (pool := pools.pop()) >= context - _RESERVED:
+        return
+    message = (
+        f"{context:,}: by the text the server takes at most {pool:,} tokens, which is what its KV cache holds beside "
+        "the weights. The option does not make that larger"
+    )
+    remedy = f"write {place.written} {pool}, or take more devices, an FP8 KV cache or a larger --mem-fraction-static"
+    yield make_remark(Severity.WARNING, Code.TIGHT, place.written, message, remedy, at=place.index)
 
 
 def prediction_layer(case: Case) -> Iterator[Remark]:

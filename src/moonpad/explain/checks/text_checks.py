@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
@@ -54,6 +55,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     broken_line,
     broken_value,
     lost_options,
+    lost_in_block,
     ended_by_comment,
     not_exported,
     env_file_comment,

@@ -163,7 +163,8 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             rf"(?<![\w.-]){device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"
             r"[ ]?[x×*]?[)）]",
             rf"{one}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?{_MAKER}{device}{end}",
-            rf"{count}[ ]?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
+            rf"{count}[ ]?(?:identical[ ])?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}"
+            rf"(?![ ]?(?:and|und|[,+&、和])[ ]?{_MAKER}(?:RTX[ ]?)?(?:[A-Z]{{1,2}}[0-9]{{2,3}}|[2-5]0[5-9]0)\b)",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
         )
@@ -306,7 +307,10 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
     label = _kinds().get(_plain(name), "")
     if label and size is not None:
         label = _SIZES.get((label, int(size)), label)
-    return (label, True) if label else (_CALLED.get(_plain(name), re.sub(" +", " ", name)), False)
+    if label:
+        return label, True
+    called = _CALLED.get(_plain(name)) or next((other for other in _OTHERS if _plain(other) == _plain(name)), "")
+    return called or re.sub(" +", " ", name), False
 
 
 @lru_cache(maxsize=1)

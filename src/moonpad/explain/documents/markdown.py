@@ -65,6 +65,11 @@ _UNFENCED: Final = re.compile(
     r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
 )
 """A command that stands in the text as it is: with an option, or a path, at once behind the program."""
+_LED: Final = re.compile(
+    rf"[^`\n]{{1,2000}}?[:：][ \t]+(?P<command>(?:[\w.~:/\\-]*[/\\])?(?:{SPEAKING.pattern})[^`\n]*)"
+    r"(?<=[ \t][\\^])[ \t]*"
+)
+"""A sentence that ends with the first line of a command."""
 _OTHER_TEXT: Final = re.compile(
     r"\s*(?:(?:version|name):.*\n\s*)?(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])"
 )
@@ -162,9 +167,13 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
-        elif _UNFENCED.match(line):
-            taken, at = [line], offset
-            while taken[-1].rstrip(" \t\0").endswith("\\") and (goes_on := next(lines, None)) is not None:
+        elif (led := _led(line)) or _UNFENCED.match(line):
+            begins = led.start("command") if led else 0
+            taken, at = [line[begins:]], offset + begins
+            while (
+                taken[-1].rstrip(" \t\0").endswith(("\\", "^") if led else "\\")
+                and (goes_on := next(lines, None)) is not None
+            ):
                 taken.append(goes_on[1])
                 behind = goes_on[0] - start + len(goes_on[1])
                 for _ in range(_lines_of_quote(taken[-1], text, behind)):
@@ -186,6 +195,11 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above)
+
+
+def _led(line: str) -> re.Match[str] | None:
+    """Of a sentence that ends with the first line of a command."""
+    return _LED.fullmatch(line) if line.rstrip(" \t\0")[-1:] in ("\\", "^") else None
 
 
 def _lines_of_quote(line: str, text: str, behind: int) -> int:

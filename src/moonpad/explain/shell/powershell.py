@@ -7,13 +7,14 @@ from typing import Final
 
 _CONTINUED: Final = re.compile(r"(?<=[ \t])[`^](?=[ \t]*$)", re.MULTILINE)
 _MARK: Final = re.compile(r"\.exe\b|\$env:|^[ \t]*PS [A-Z]:", re.MULTILINE | re.IGNORECASE)
+_GOES_ON: Final = re.compile(r"\S[ \t]+(?:`[ \t]*\n|\^[ \t]*\n[ \t]*-)")
 _PATH: Final = re.compile(r"(?<![\w\"'])(?:\.{1,2}|[A-Za-z]:|~)(?:\\[\w. +-]*\w)+")
 _VARIABLE: Final = re.compile(r"^([ \t]*)\$env:(\w+)([ \t]*)=([ \t]*)", re.MULTILINE)
 _CALL: Final = re.compile(r"^([ \t]*)&[ \t]", re.MULTILINE)
 
 
 def is_powershell(text: str) -> bool:
-    return (bool(_MARK.search(text)) and "#!" not in text[:2]) or bool(re.search(r"\S[ \t]+`[ \t]*\n", text))
+    return (bool(_MARK.search(text)) and "#!" not in text[:2]) or bool(_GOES_ON.search(text))
 
 
 def as_shell(text: str) -> str:

@@ -1,0 +1,49 @@
+"""A Windows program that a shell of WSL starts: it gets its arguments as they are, and has other paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_DRIVE: Final = re.compile(r"(?:(?P<flag>--?[A-Za-z][\w-]*)=)?/mnt/(?P<drive>[a-z])(?P<rest>/\S.*)")
+_CONVERTED: Final = ("wslpath", "cygpath")
+
+
+def path_of_wsl(case: Case) -> Iterator[Remark]:
+    """`./server.exe --model /mnt/d/x.gguf`: Windows reads that path from the root of the current drive."""
+    for number, command in enumerate(case.commands):
+        if not _is_windows(command):
+            continue
+        for at, word in enumerate(command.argv):
+            match = _DRIVE.fullmatch(word.text)
+            if match is None or any(name in text for text in (word.text, *word.unresolved) for name in _CONVERTED):
+                continue
+            before = command.argv[at - 1].text if at else ""
+            where = match["flag"] or (before if before.startswith("-") else shortened(word.text, 40))
+            path = word.text.partition("=")[2] if match["flag"] else word.text
+            message = (
+                f"a Windows program ({_name(command)}) does not have {shortened(path, 60)}, which is a path of WSL"
+            )
+            drive, rest = match["drive"].upper(), match["rest"].replace("/", "\\")
+            remedy = (
+                f"write '{shortened(f'{drive}:{rest}', 60)}', or \"$(wslpath -w PATH)\", or start a program of Linux"
+            )
+            yield replace(
+                make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy, at=at), command=number
+            )
+            break
+
+
+def _name(command: Command) -> str:
+    return shortened(command.prefix[-1].text.rpartition("/")[2].rpartition("\\")[2], 40)
+
+
+def _is_windows(command: Command) -> bool:
+    return any(word.text.casefold().endswith(".exe") for word in command.prefix[-1:])
