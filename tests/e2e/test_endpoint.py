@@ -174,7 +174,10 @@ def test_tool_call(served: Served) -> None:
     assert (second.message.content or "").strip()
 
 
-MOST_OF_THE_TIME = {"tool_schema", *(f"own_{what}" for what in ("answers", "parameters", "history", "several", "load"))}
+MOST_OF_THE_TIME = {
+    *("tool_schema", "forced_calls", "concurrency"),
+    *(f"own_{what}" for what in ("answers", "parameters", "history", "several", "load")),
+}
 """Probes that take more than half of it together."""
 QUICK = [probe.id for probe in PROBES if probe.id not in MOST_OF_THE_TIME]
 
