@@ -43,7 +43,7 @@ def moonpad(*argv: str, **env: str) -> dict[str, Any]:
 
 
 def predicted(spec: str, prompt: float, answer: int, users: int, **env: str) -> dict[str, Any]:
-    words = ("--workload", f"{round(prompt)}:{answer}", "--concurrency", str(users))
+    words = ("--workload", f"{round(prompt)}:{answer}", "--concurrency", str(users), "--api", "chat")
     found: dict[str, Any] = moonpad("plan", spec, *words, "--json", **env)["plans"][0]["predicted"]
     return found
 

@@ -128,8 +128,10 @@ def _off(row: CalibratedPoint) -> float | None:
 
 
 def _row(load: MeasuredLoad, point: MeasuredPoint, calibration: StepCalibration) -> CalibratedPoint:
+    """`after`: by the corrected constants, whose own value it is: a plan of this very load says what was measured."""
     before = predict(point.plan, point.workload, by_others=False)
-    return CalibratedPoint(load.said, point, before, predict(point.plan, point.workload, calibration=calibration))
+    after = predict(point.plan, point.workload, calibration=replace(calibration, points=()))
+    return CalibratedPoint(load.said, point, before, after)
 
 
 def _subject(spec: Path | None, checkpoint: str | None, options: PlanOptions) -> Subject:
