@@ -13,6 +13,7 @@ from moonpad.explain.checks.lone_pool import lone_pool
 from moonpad.explain.checks.plugin_names import connector_name, plugin_key
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
+from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.windows_programs import path_of_wsl
@@ -25,6 +26,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     lone_pool,
     connector_name,
     plugin_key,
+    rank_of_another,
     ranks_beyond,
     launched_ranks,
     threads_of_cores,

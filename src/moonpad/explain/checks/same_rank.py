@@ -1,0 +1,84 @@
+"""Two nodes of one deployment that both call themselves by the same rank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import model_of, value_of
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_TITLE: Final = re.compile(
+    r"(?<![\w$])(?:node|machine|server|host|worker|节点|机器)[ \t_-]{0,2}#?(?P<number>\d{1,3})(?![\w.:])", re.IGNORECASE
+)
+_NO_TITLE: Final = re.compile(r"[=$]|\\$|^[ \t]*(?:export|ssh|scp|docker|kubectl)\b")
+_LONGEST: Final = 80
+_FARTHEST: Final = 120
+"""Lines above a command in which its title is looked for."""
+_RANKS: Final = (("--node-rank", "--nnodes"), (names.FIRST_RANK, names.RANKS))
+_ROLE: Final = ("--disaggregation-mode",)
+
+
+def rank_of_another(case: Case) -> Iterator[Remark]:
+    """`--node-rank 0` under «Node 0» and again under «Node 1»: the titles tell that these are two machines."""
+    script = case.script
+    for number, command in enumerate(case.commands):
+        if is_fragment(command) or command.program == "other":
+            continue
+        for flag, size in _RANKS:
+            own, count = value_of(command.argv, (flag,)), value_of(command.argv, (size,))
+            at = next((at for at, word in enumerate(command.argv) if word.text.partition("=")[0] == flag), None)
+            if own is None or count is None or unresolved(own.text) or (whole(count.text) or 0) < 2:
+                continue
+            other = _of_another_node(command, flag, own.text, script)
+            if other is None:
+                continue
+            message = f"{own.text} here and in {script.where(other.line)}, on another machine by the titles above them"
+            message += ": each rank is one machine's, and the ranks never all meet"
+            remedy = f"give each machine its own {flag}, from 0 on"
+            code = Code.CONFLICT
+            yield replace(make_remark(Severity.WARNING, code, flag, message, remedy, at=at), command=number)
+
+
+def _of_another_node(command: Command, flag: str, rank: str, script: Script) -> Command | None:
+    """The nearest command above that is the same but for its title, unless one with another rank stands between."""
+    title = _title(command, script)
+    above = [each for each in script.commands if each.program == command.program and each.line < command.line]
+    if title is None or not above:
+        return None
+    for other in reversed(above[-4:]):
+        same = model_of(other) == model_of(command) and other.role == command.role and _role(other) == _role(command)
+        its = value_of(other.argv, (flag,))
+        if not same or its is None or its.text != rank:
+            return None
+        its_title = _title(other, script)
+        if its_title is not None and its_title[0] == title[0] and its_title[1] != title[1]:
+            return other
+    return None
+
+
+def _role(command: Command) -> str:
+    role = value_of(command.argv, _ROLE)
+    return role.text if role is not None else ""
+
+
+def _title(command: Command, script: Script) -> tuple[str, str] | None:
+    """The nearest line above the command that names one node and little more: without the number, and the number."""
+    before = [word.end_line for each in script.commands if each.line < command.line for word in each.words[-1:]]
+    top = max([line for line in before if line < command.line] + [command.line - _FARTHEST, 0])
+    script.budget.work(command.line - top, "its engine commands")
+    for line in range(command.line - 1, top, -1):
+        text = script.lines[line - 1].strip()
+        found = _TITLE.findall(text) if len(text) <= _LONGEST else []
+        if len(found) == 1 and not _NO_TITLE.search(text):
+            words = re.sub(r"\W+", " ", _TITLE.sub(" node ", re.sub(r"^\W*\d+[.)]", "", text))).casefold().strip()
+            return words, found[0]
+    return None
