@@ -43,6 +43,7 @@ from moonpad.explain.shell.shell_slips import (
     broken_line,
     broken_value,
     ended_by_comment,
+    lost_behind_install,
     lost_options,
     redirected_install,
 )
@@ -55,6 +56,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     broken_line,
     broken_value,
     lost_options,
+    lost_behind_install,
     lost_in_block,
     ended_by_comment,
     not_exported,
