@@ -10,7 +10,8 @@ from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
-from moonpad.explain.checks.plugin_names import connector_name, plugin_key
+from moonpad.explain.checks.one_pool import one_pool_two_engines
+from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugin_key
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.same_rank import rank_of_another
@@ -26,6 +27,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     lone_pool,
     connector_name,
     plugin_key,
+    moved_key,
+    one_pool_two_engines,
     rank_of_another,
     ranks_beyond,
     launched_ranks,
