@@ -17,6 +17,7 @@ from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
+from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
@@ -30,6 +31,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     moved_key,
     one_pool_two_engines,
     rank_of_another,
+    unlike_neighbours,
     ranks_beyond,
     launched_ranks,
     threads_of_cores,

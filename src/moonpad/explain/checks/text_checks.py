@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
@@ -30,6 +31,7 @@ from moonpad.explain.checks.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
+from moonpad.explain.checks.two_caches import cache_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -73,6 +75,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     only_in_comment,
     conflict_markers,
     json_slips,
+    beside_the_clone,
+    cache_of_download,
     colon_for_blank,
     variable_for_option,
     switch_as_text,
