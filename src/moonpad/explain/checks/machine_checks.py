@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
+from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
 from moonpad.explain.checks.one_pool import one_pool_two_engines
@@ -36,6 +37,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     launched_ranks,
     threads_of_cores,
     spoken_machines,
+    largest_alone,
     draft_is_method,
     path_of_wsl,
     started_in_turn,
