@@ -133,3 +133,31 @@ def test_in_a_shell() -> None:
 )
 def test_the_server_looks_there_or_it_is_not_known(folder: str, home: str, model: str) -> None:
     assert found(PROGRAM.format(folder=folder, home=home, model=model), "downloads the weights again") == []
+
+
+@pytest.mark.parametrize(
+    "download",
+    [
+        f"hf download {MODEL} --local-dir /data/weights",
+        f"mkdir -p /data/weights\nhuggingface-cli download {MODEL} \\\n    --local-dir=/data/weights/",
+    ],
+)
+def test_the_folder_is_not_served(download: str) -> None:
+    (finding,) = found(f"{download}\n{SERVE}\n", "downloads them again")
+    assert finding.severity is Severity.WARNING
+    assert "serve /data/weights," in finding.remedy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"hf download {MODEL}\n{SERVE}\n",
+        f"hf download {MODEL} --local-dir /data/weights\n{SERVE.replace(MODEL, '/data/weights')}\n",
+        f"hf download {MODEL} --local-dir /data/weights\nln -s /data/weights cache\n{SERVE}\n",
+        f"hf download {MODEL} --local-dir {MODEL}\n{SERVE}\n",
+        f"hf download {MODEL} --local-dir $FOLDER\n{SERVE}\n",
+        f"hf download someone/draft --local-dir /data/draft\n{SERVE}\n",
+    ],
+)
+def test_the_folder_is_served_or_something_else(text: str) -> None:
+    assert found(text, "downloads them again") == []

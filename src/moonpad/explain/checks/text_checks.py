@@ -31,7 +31,7 @@ from moonpad.explain.checks.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
-from moonpad.explain.checks.two_caches import cache_of_download
+from moonpad.explain.checks.two_caches import cache_of_download, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -77,6 +77,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     json_slips,
     beside_the_clone,
     cache_of_download,
+    folder_of_download,
     colon_for_blank,
     variable_for_option,
     switch_as_text,

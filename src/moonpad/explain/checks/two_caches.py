@@ -1,4 +1,4 @@
-"""A download into one folder of the Hub's cache, and a server that looks into another."""
+"""A download into one folder, and a server that looks into another, where it does not find the weights."""
 
 from __future__ import annotations
 
@@ -28,8 +28,14 @@ _ELSEWHERE: Final = re.compile(
 _ASSIGNED: Final = re.compile(
     r"(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*[\"'](?P<value>[^\"'\n]{1,200})[\"']"
 )
+_LONGEST: Final = 4000
 _NEAR: Final = 8
 """Lines of one call."""
+_INTO_FOLDER: Final = re.compile(
+    r"\b(?:huggingface-cli|hf)[ \t]+download[ \t]+[\"']?(?P<repository>[A-Za-z][\w.-]*/[\w.-]+)[\"']?"
+    r"(?=[ \t])[^#|;&]*?[ \t]--local-dir[ =][\"']?(?P<folder>[^\s\"';|&]{1,200})"
+)
+_MAKES: Final = re.compile(r"[ \t]*(?:sudo[ \t]+)?(?:mkdir|ls|du|df|rm)\b")
 
 
 def cache_of_download(case: Case) -> Iterator[Remark]:
@@ -60,6 +66,40 @@ def cache_of_download(case: Case) -> Iterator[Remark]:
     remedy = "download with the same HF_HOME and without the folder, or set HF_HUB_CACHE to it for the server"
     remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "HF_HOME", message, remedy)
     yield Remark(remark.finding, command=None)
+
+
+def folder_of_download(case: Case) -> Iterator[Remark]:
+    """`hf download REPOSITORY --local-dir FOLDER`, and a server that is given the name of the repository: it looks for
+    that in the cache, which the folder is no part of."""
+    script, model = case.script, case.first.model
+    if not _REPOSITORY.fullmatch(model):
+        return
+    lines, before = list[tuple[int, str]](), ""
+    for number, text in numbered(script, 1, len(script.lines)):
+        joined = f"{before}{text}"[:_LONGEST]
+        before = f"{joined.rstrip()[:-1]} " if joined.rstrip().endswith("\\") else ""
+        if not before and not joined.lstrip().startswith("#"):
+            lines.append((number, joined))
+    for number, text in lines:
+        match = _INTO_FOLDER.search(text) if "--local-dir" in text else None
+        if match is None or match["repository"].casefold() != model.casefold() or "$" in match["folder"]:
+            continue
+        folder = match["folder"].rstrip("/")
+        last = folder.rpartition("/")[2].casefold()
+        others = [other.casefold() for at, other in lines if at != number and not _MAKES.match(other)]
+        if (
+            len(last) < 2
+            or folder.endswith(model)
+            or any(last in other.replace(model.casefold(), "") for other in others)
+        ):
+            return
+        message = (
+            f"{script.where(number)} downloads the weights into {shortened(folder)}, and {shortened(model)} is looked "
+            "for in the cache of the Hub: the server downloads them again"
+        )
+        remedy = f"serve {shortened(folder)}, or download without --local-dir"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--local-dir", message, remedy)
+        return
 
 
 def _resolved(value: str, values: dict[str, str]) -> str:
