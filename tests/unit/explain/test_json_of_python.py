@@ -50,6 +50,20 @@ def test_the_body_of_a_request(body: str, said: str) -> None:
     assert [each.severity for each in found(text, said)] == [Severity.WARNING]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '-d "{\\"model\\": \\"k\\", \\"stream\\": True}"',
+        '-d @- <<EOF\n{\n  "model": "k",\n  "stream": True\n}\nEOF',
+        "--data-binary @- << 'END'\n{\"stream\": True}\nEND",
+    ],
+)
+def test_the_body_within_double_quotes_or_from_a_pipe(body: str) -> None:
+    text = f"{SERVE}\ncurl localhost:8000/v1/chat/completions {body}\n"
+    assert [each.severity for each in found(text, "True is Python")] == [Severity.WARNING]
+    assert found(text.replace("True", "true"), "JSON") == []
+
+
 def test_python_beside_the_servers_is_python() -> None:
     text = f'```bash\n{SERVE}\n```\n\nThe answer:\n\n```\n{{"ok": True,\n "rows": 3}}\n```\n'
     assert found(text, "is Python") == []

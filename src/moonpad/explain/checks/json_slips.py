@@ -17,6 +17,15 @@ from moonpad.values.finding import Code, Severity
 _LONGEST: Final = 20_000
 _MOST: Final = 5
 _BODY: Final = re.compile(r"(?:-d|--data(?:-raw|-binary)?|--json)[ =]*'(?P<json>\{[^']{2,20000}\})'")
+_ESCAPED: Final = re.compile(
+    r"(?:-d|--data(?:-raw|-binary)?|--json)[ =]*\"(?P<json>\{(?:[^\"\\$`]|\\[\"\\\n]){2,20000}\})\""
+)
+"""The same within double quotes, of which the shell takes the backslashes away."""
+_PIPED: Final = re.compile(
+    r"(?:-d|--data(?:-raw|-binary)?|--json)[ =]*[\"']?@-[^\n<]{0,200}<<-?[ ]?[\"']?(?P<end>\w{1,40})[\"']?[^\n<]{0,200}\n"
+    r"(?P<json>[ \t]*\{(?:(?!<<).){2,20000}?\})[ \t]*\n[ \t]*(?P=end)[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
 _FENCED: Final = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,}|''')[ \t]*(?P<language>json)?[ \t]*\n"
     r"(?P<json>[ \t]*\{(?:(?!`{3}|~{3}|''').){2,20000}?\})[ \t]*\n[ \t]*(?P=mark)[ \t]*$",
@@ -40,10 +49,11 @@ def json_slips(case: Case) -> Iterator[Remark]:
     text = "\n".join(line[:_LONGEST] for line in script.lines)
     script.budget.work(len(text) // 40, "its JSON")
     places: dict[int, Foreign] = {}
-    for pattern in (_BODY, _FENCED):
+    for pattern in (_BODY, _ESCAPED, _PIPED, _FENCED):
         for match in pattern.finditer(text) if "{" in text else ():
             of_json = match.groupdict().get("language", "json") is not None
-            if (slip := slip_in(match["json"], of_json=of_json)) is not None:
+            written = match["json"].replace('\\"', '"') if pattern is _ESCAPED else match["json"]
+            if (slip := slip_in(written, of_json=of_json)) is not None:
                 places.setdefault(text.count("\n", 0, match.start("json")) + 1 + slip[0], slip[1])
     files = {**script.files, **{path: file for command in case.commands for path, file in command.files.items()}}
     for path, file in files.items():

@@ -17,8 +17,9 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _TITLE: Final = re.compile(
-    r"(?<![\w$])(?:node|machine|server|host|worker|节点|机器)[ \t_-]{0,2}#?(?P<number>\d{1,3})(?![\w.:])", re.IGNORECASE
+    r"(?<![\w$])(?:node|machine|host|节点|机器)[ \t_-]{0,2}#?(?P<number>\d{1,3})(?![\w.:])", re.IGNORECASE
 )
+"""Not of servers or workers: texts number those of which each answers by itself."""
 _NO_TITLE: Final = re.compile(r"[=$]|\\$|^[ \t]*(?:export|ssh|scp|docker|kubectl)\b")
 _LONGEST: Final = 80
 _FARTHEST: Final = 120
