@@ -119,3 +119,19 @@ def test_a_merge_that_is_not_resolved() -> None:
     text = f"{SERVE} \\\n<<<<<<< HEAD\n  --port 8000\n=======\n  --port 9000\n>>>>>>> other\n"
     assert said(text, "merge conflict") == ["line 2 to 6: an unresolved merge conflict, both halves of which are here"]
     assert not said(f"cat <<<<<<< x\n{SERVE}", "merge conflict")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('KW="${KW:-{\\"thinking\\": true, \\"effort\\": \\"high\\"}}"', True),
+        ('export KW=${KW:-{"thinking": true}}', True),
+        ('KW="${KW:-$DEFAULT}"', False),
+        ("KW=${KW:-'{\"thinking\": true}'}", False),
+        ('KW="${KW:-{\\"thinking\\": true\\}}"', False),
+        ('KW="${KW:-${OTHER}}"', False),
+        ('KW="${KW:-{a,b}}"', False),
+    ],
+)
+def test_a_brace_that_ends_a_default(line: str, told: bool) -> None:
+    assert bool(said(f"{line}\n{SERVE}", "gets one } too many")) is told

@@ -22,7 +22,8 @@ _ESCAPED: Final = re.compile(
 )
 """The same within double quotes, of which the shell takes the backslashes away."""
 _PIPED: Final = re.compile(
-    r"(?:-d|--data(?:-raw|-binary)?|--json)[ =]*[\"']?@-[^\n<]{0,200}<<-?[ ]?[\"']?(?P<end>\w{1,40})[\"']?[^\n<]{0,200}\n"
+    r"(?:-d|--data(?:-raw|-binary)?|--json)[ =]*[\"']?@-"
+    r"[^\n<]{0,200}<<-?[ ]?[\"']?(?P<end>\w{1,40})[\"']?[^\n<]{0,200}\n"
     r"(?P<json>[ \t]*\{(?:(?!<<).){2,20000}?\})[ \t]*\n[ \t]*(?P=end)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )

@@ -15,6 +15,7 @@ from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.request_names import request_names
 from moonpad.explain.checks.request_slips import request_port, thinking_switch
 from moonpad.explain.checks.script_slips import (
+    brace_in_default,
     call_sets_another,
     conflict_markers,
     export_alone,
@@ -73,6 +74,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     export_swallows,
     spaced_sign,
     only_in_comment,
+    brace_in_default,
     conflict_markers,
     json_slips,
     beside_the_clone,
