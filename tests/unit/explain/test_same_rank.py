@@ -30,6 +30,7 @@ def two(first: str, second: str, titles: tuple[str, str] = ("Node 0", "Node 1"))
         ),
         two(*2 * [f"{SGL} --node-rank 1"], titles=("## Machine 1", "## Machine 2")),
         two(*2 * [f"{DP} --data-parallel-start-rank 0"], titles=("1. Node 0 `run.sh`", "2. Node 1 `run.sh`")),
+        two(*2 * ["vllm serve /models/Mine -tp 8 --data-parallel-size 2 --data-parallel-rank 1"]),
         f"# node 0\n{SGL} --node-rank 0\n# node 1\n{SGL} --node-rank 0 --port 3001\n",
     ],
 )

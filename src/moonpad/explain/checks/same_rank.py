@@ -24,7 +24,7 @@ _NO_TITLE: Final = re.compile(r"[=$]|\\$|^[ \t]*(?:export|ssh|scp|docker|kubectl
 _LONGEST: Final = 80
 _FARTHEST: Final = 120
 """Lines above a command in which its title is looked for."""
-_RANKS: Final = (("--node-rank", "--nnodes"), (names.FIRST_RANK, names.RANKS))
+_RANKS: Final = (("--node-rank", "--nnodes"), (names.FIRST_RANK, names.RANKS), (names.OWN_RANK, names.RANKS))
 _ROLE: Final = ("--disaggregation-mode",)
 
 
