@@ -30,7 +30,7 @@ def two(first: str, second: str, titles: tuple[str, str] = ("Node 0", "Node 1"))
         ),
         two(*2 * [f"{SGL} --node-rank 1"], titles=("## Machine 1", "## Machine 2")),
         two(*2 * [f"{DP} --data-parallel-start-rank 0"], titles=("1. Node 0 `run.sh`", "2. Node 1 `run.sh`")),
-        two(*2 * ["vllm serve /models/Mine -tp 8 --data-parallel-size 2 --data-parallel-rank 1"]),
+        two(*2 * [f"{DP.replace('--data-parallel-size-local 1', '')} --data-parallel-rank 1"]),
         f"# node 0\n{SGL} --node-rank 0\n# node 1\n{SGL} --node-rank 0 --port 3001\n",
     ],
 )
@@ -45,6 +45,9 @@ def test_both_say_the_same_rank(text: str) -> None:
         two(*2 * [f"{SGL} --node-rank 0"], titles=("By TCP:", "By RDMA:")),
         two(*2 * [f"{SGL} --node-rank 0"], titles=("Node 0", "Node 0, the second time")),
         two(*2 * [f"{SGL} --node-rank $RANK"]),
+        two(*2 * [f"{SGL} --node-rank 0"], titles=("Node 0", "Node 2")),
+        two(*2 * [f"{DP.replace('local 1', 'local 2')} --data-parallel-start-rank 0"]),
+        two(*(f"{DP.replace('0.1', end)} --data-parallel-start-rank 0" for end in ("0.1", "0.2"))),
         two(f"{SGL} --node-rank 0 --disaggregation-mode prefill", f"{SGL} --node-rank 0 --disaggregation-mode decode"),
         two(f"{SGL} --node-rank 0", f"{SGL.replace('DeepSeek-R1', 'DeepSeek-V3')} --node-rank 0"),
         two(*2 * [SGL.replace("--nnodes 2", "--nnodes 1 --node-rank 0")]),
