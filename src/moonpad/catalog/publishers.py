@@ -46,14 +46,18 @@ def lacking(repository: str) -> tuple[tuple[str, ...], str]:
 
 def owner_meant(repository: str) -> str:
     """The repository of that name whose owner is written nearly so: `moonshotai/Kimi-K2-Instruct` of `moonshot-ai/…`.
-    "" where the owner is right, or none is nearly so."""
+    Of an owner all of whose repositories are known, the only other one that has it: `nvidia/Kimi-K2.5-NVFP4` of
+    `moonshotai/…`. "" where the owner is right, or none is meant."""
     owner, slash, name = repository.partition("/")
     if not slash or not name or "/" in name:
         return ""
     same = [model for model in models() if model.partition("/")[2].casefold() == name.casefold()]
     if any(model.partition("/")[0].casefold() == owner.casefold() for model in same):
         return ""
-    return next((model for model in same if _plain(model.partition("/")[0]) == _plain(owner)), "")
+    nearly = next((model for model in same if _plain(model.partition("/")[0]) == _plain(owner)), "")
+    publisher = publishers().get(owner.casefold())
+    in_full = publisher is not None and name.casefold().startswith(tuple(line.casefold() for line in publisher.lines))
+    return nearly or (same[0] if in_full and len(same) == 1 else "")
 
 
 def _plain(owner: str) -> str:

@@ -54,6 +54,15 @@ TABLE_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Tables of the plugin's option and keys that a release has in them: it reads each by its name, and passes over others
 without a word."""
+MOVED_KEYS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "enable_npugraph_ex": ("0.14.0rc1", "0.16.0rc1", "ascend_compilation_config"),
+    "dynamic_eplb": ("0.14.0rc1", "0.14.0rc1", "eplb_config"),
+    "expert_map_path": ("0.14.0rc1", "0.14.0rc1", "eplb_config"),
+    "expert_map_record_path": ("0.14.0rc1", "0.14.0rc1", "eplb_config"),
+    "eplb_policy_type": ("0.14.0rc1", "0.14.0rc1", "eplb_config"),
+}
+"""Keys that stood in the option itself: the first release that does not read them there, the first that reads them in
+a table, and that table. In between, enable_npugraph_ex was `enable` of a table of its own, npugraph_ex_config."""
 
 DEVICE_FILE: Final = re.compile(r"/dev/davinci(?P<number>\d{1,3})(?::\S*)?")
 """One NPU, as a container is given it (`davinci_manager` is none)."""

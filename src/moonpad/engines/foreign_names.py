@@ -179,9 +179,10 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
 LAUNCHED: Final = "--dp-size"
 LAUNCHED_HERE: Final = "--dp-size-local"
 LAUNCHED_FIRST: Final = "--dp-rank-start"
+LAUNCHED_ADDRESS: Final = "--dp-address"
 LAUNCHED_DEVICES: Final = "--tp-size"
-"""Of those programs: all ranks, those of this machine, the first of them, and the devices of each. Without the second
-all are on this machine."""
+"""Of those programs: all ranks, those of this machine, the first of them, where all ranks meet, and the devices of
+each. Without the second all are on this machine."""
 RANKS: Final = "--data-parallel-size"
 RANKS_HERE: Final = "--data-parallel-size-local"
 FIRST_RANK: Final = "--data-parallel-start-rank"
@@ -285,10 +286,8 @@ RPC_WORKER: Final = re.compile(
 )
 """A worker of the engines that read GGUF alone, as a line starts it, and its options."""
 NO_WORKER: Final = re.compile(r"--target|\bcmake\b|\bmake\b|kill|\b(?:s?cp|rsync|rm|which|ls)[ \t]")
-RANK_SERVERS: Final = (
-    *("--data-parallel-external-lb", "--data-parallel-hybrid-lb", "--data-parallel-rank", "--data-parallel-start-rank"),
-    "--data-parallel-size-local",
-)
+OWN_SERVERS: Final = ("--data-parallel-external-lb", "--data-parallel-hybrid-lb", "--data-parallel-rank")
+RANK_SERVERS: Final = (*OWN_SERVERS, "--data-parallel-start-rank", "--data-parallel-size-local")
 """Options with which more nodes than the first have an API server of their own."""
 RPC_HOST: Final = re.compile(r"(?<![\w-])(?:-H|--host)(?:[ =]|\b)")
 RPC_OPTION: Final = "--rpc"

@@ -1,5 +1,5 @@
 """JSON behind an option that does not arrive as JSON: quotes that the shell takes away, blanks at which it splits, and
-the spelling of Python."""
+the spelling of Python and comments."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Final
 from moonpad.catalog.options import option_set
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.commands import Command, Script, Word
+from moonpad.explain.json_text import without_foreign
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.wrappers import is_known
 from moonpad.values.finding import Code, Severity
@@ -39,6 +40,11 @@ _TEXTUAL: Final = re.compile(
     re.IGNORECASE,
 )
 """The end of what such a value is called where no number is meant."""
+_WHY: Final[Mapping[str, str]] = {
+    "comment": "which allows no comment ({})",
+    "comma": "which allows no comma before a closing bracket",
+    "python": "{} is Python: JSON has true, false and null",
+}
 _MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
 
@@ -189,7 +195,13 @@ def _meant(item: _Object, source: str) -> _Slip | None:
     typographic = item.text != item.text.translate(_CURLY)
     if (found := _parsed(bare)) is not None and not typographic and _quotes(bare) and not _quotes(item.text):
         return _Slip(_dumped(found), f"the shell takes its quotes away, and what is left is not JSON: {shown}")
-    if (found := _parsed(item.text.translate(_CURLY).strip("'"))) is not None:
+    meant = item.text.translate(_CURLY).strip("'")
+    mended, foreign = without_foreign(meant)
+    if foreign and isinstance(found := as_json(mended), dict):
+        return _Slip(
+            _dumped(found), f"not JSON, {_WHY[foreign[0].kind].format(shortened(foreign[0].text, 30))}: {shown}"
+        )
+    if (found := _parsed(meant)) is not None:
         why = "these are no quotes to a shell" if typographic else "it wants double quotes, and no comma at the end"
         return _Slip(_dumped(found), f"not JSON, {why}: {shown}")
     return None

@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.command_line import Program
+from moonpad.engines.foreign_names import NO_MODULES
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.shell.wrapper_options import PYTHON, scan
 
@@ -43,6 +44,14 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
     owned = [(name, program) for name in engines for program in ENGINES[name].command_line.programs]
     commands = {tuple(command.split()): program.name for _, program in owned for command in program.commands}
     commands |= {(command,): name for command, name in OTHERS.items()}
+    invented = [module for name in engines for module in NO_MODULES.get(name, {})]
+    commands |= {
+        (module,): program.name
+        for module in invented
+        for _, program in owned
+        for command in program.commands
+        if module.endswith(f".{command}")
+    }
     return ProgramTable(
         {program.name: program for _, program in owned},
         {program.name: name for name, program in owned},

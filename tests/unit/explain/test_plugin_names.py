@@ -93,6 +93,36 @@ def test_a_key_that_is_read_or_not_known(value: str) -> None:
     assert found(f"{NPU} --additional-config '{value}'", "passed over") == []
 
 
+@pytest.mark.parametrize(
+    ("release", "value", "words"),
+    [
+        (
+            "",
+            '{"enable_npugraph_ex": true, "refresh": true}',
+            '"ascend_compilation_config": {"enable_npugraph_ex": true}',
+        ),
+        ("0.18.0", '{"enable_npugraph_ex": false}', '{"enable_npugraph_ex": false}'),
+        ("0.18.0", '{"dynamic_eplb": true, "expert_map_path": "/m.json"}', '"eplb_config": {"dynamic_eplb": true}'),
+    ],
+)
+def test_a_key_that_has_moved(release: str, value: str, words: str) -> None:
+    text = f"# vllm-ascend {release}\n{NPU}" if release else NPU
+    assert [finding.severity for finding in found(f"{text} --additional-config '{value}'", words)] == [Severity.WARNING]
+
+
+@pytest.mark.parametrize(
+    ("release", "value"),
+    [
+        ("0.13.0", '{"enable_npugraph_ex": true, "dynamic_eplb": true}'),
+        ("0.18.0", '{"ascend_compilation_config": {"enable_npugraph_ex": true}}'),
+        ("0.18.0", '{"eplb_config": {"dynamic_eplb": true}, "dynamic_eplb": true}'),
+        ("0.18.0", '{"multistream_overlap_shared_expert": true}'),
+    ],
+)
+def test_a_key_that_is_where_it_is_read(release: str, value: str) -> None:
+    assert found(f"# vllm-ascend {release}\n{NPU} --additional-config '{value}'", "passes over it") == []
+
+
 def test_in_a_program() -> None:
     text = (
         "from vllm import LLM\n"

@@ -22,6 +22,8 @@ from tests.unit.explain.judging import ask
         ("/models/deepseek/DeepSeek-R1", ""),
         ("moonshot/My-Model", ""),
         ("Kimi-K2-Instruct", ""),
+        ("moonshotai/Kimi-K2.5-NVFP4", "nvidia/Kimi-K2.5-NVFP4"),
+        ("deepseek-ai/Kimi-K2.5-NVFP4", ""),  # not all that it has is known
     ],
 )
 def test_the_owner_of_a_known_model_is_named(written: str, meant: str) -> None:

@@ -88,12 +88,13 @@ def test_export_without_a_name() -> None:
     ],
 )
 def test_one_slip(text: str, slip: tuple[int, str] | None) -> None:
-    assert slip_in(text) == slip
+    found = slip_in(text)
+    assert (found and (found[0], found[1].kind)) == slip
 
 
 def test_json_in_bodies_fences_and_files() -> None:
     body = f'{SERVE}\ncurl http://x/v1 -d \'{{\n  "a": 1,  # new\n  "b": 2\n}}\''
-    assert said(body, "JSON") == ["JSON allows no comments: parsers reject it"]
+    assert said(body, "JSON") == ["JSON allows no comments: parsers reject # new"]
     fence = f'# K2\n\n```json\n{{\n  "a": true,\n}}\n```\n\n```bash\n{SERVE}\n```\n'
     assert said(fence, "JSON allows no comma", "k2.md")
     file = f'cat > c.json <<EOF\n{{"a": 1,}}\nEOF\n{SERVE}'
@@ -118,3 +119,19 @@ def test_a_merge_that_is_not_resolved() -> None:
     text = f"{SERVE} \\\n<<<<<<< HEAD\n  --port 8000\n=======\n  --port 9000\n>>>>>>> other\n"
     assert said(text, "merge conflict") == ["line 2 to 6: an unresolved merge conflict, both halves of which are here"]
     assert not said(f"cat <<<<<<< x\n{SERVE}", "merge conflict")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('KW="${KW:-{\\"thinking\\": true, \\"effort\\": \\"high\\"}}"', True),
+        ('export KW=${KW:-{"thinking": true}}', True),
+        ('KW="${KW:-$DEFAULT}"', False),
+        ("KW=${KW:-'{\"thinking\": true}'}", False),
+        ('KW="${KW:-{\\"thinking\\": true\\}}"', False),
+        ('KW="${KW:-${OTHER}}"', False),
+        ('KW="${KW:-{a,b}}"', False),
+    ],
+)
+def test_a_brace_that_ends_a_default(line: str, told: bool) -> None:
+    assert bool(said(f"{line}\n{SERVE}", "gets one } too many")) is told

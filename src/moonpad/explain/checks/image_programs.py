@@ -42,7 +42,9 @@ def started_twice(case: Case) -> Iterator[Remark]:
                 continue
             words = " ".join(word.text for word in at_once)
             message = f"the image starts its server by itself, and {words} would be arguments of it: it refuses them"
-            remedy = f"leave {words} out, and begin with the model"
+            first = command.argv[0].text if command.argv and not command.argv[0].text.startswith("-") else ""
+            begins = shortened(first) if first and at_once[0] is not command.argv[0] else "the model"
+            remedy = f"leave {words} out, and begin with {begins}"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, words, message, remedy, word=at_once[0])
             yield Remark(remark.finding, command=number, word=at_once[0])
 

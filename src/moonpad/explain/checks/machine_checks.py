@@ -8,13 +8,17 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
+from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
-from moonpad.explain.checks.plugin_names import connector_name, plugin_key
+from moonpad.explain.checks.one_pool import one_pool_two_engines
+from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugin_key
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
+from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
+from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
@@ -25,10 +29,15 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     lone_pool,
     connector_name,
     plugin_key,
+    moved_key,
+    one_pool_two_engines,
+    rank_of_another,
+    unlike_neighbours,
     ranks_beyond,
     launched_ranks,
     threads_of_cores,
     spoken_machines,
+    largest_alone,
     draft_is_method,
     path_of_wsl,
     started_in_turn,

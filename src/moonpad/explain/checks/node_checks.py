@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
+from moonpad.engines.foreign_names import OWN_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.grouping import ADDRESS, value_of
@@ -51,8 +52,10 @@ def node_remarks(
         alone = first.node.nodes is None and commands[0].pods == 1
         if alone and not commands[0].by_ray and not commands[0].custom:
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
-        if cluster is not None and first.node.data_parallel_local is not None:
-            yield from _data_parallel(engine.nodes, readings, commands)
+        if first.node.data_parallel_local is not None:
+            if cluster is not None:
+                yield from _data_parallel(engine.nodes, readings, commands)
+            yield from _second_heads(engine.nodes, readings, commands)
     yield from _addresses(commands)
     if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
         message = f"--nnodes is {first.node.nodes}, and there are {len(readings)} commands"
@@ -116,16 +119,23 @@ def _executor(
 
 
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
-    """Each command starts some of the data-parallel ranks: all of them together, and one API server."""
-    local, ranks = readings[0].node.data_parallel_local or 0, readings[0].layout.dp
+    """Each command starts some of the data-parallel ranks: all of them together."""
+    ranks = readings[0].layout.dp
     alike = max(1, commands[0].pods // len(commands))
     started = sum(reading.node.data_parallel_local or 0 for reading in readings) * alike
     if started < ranks:
         message = f"{ranks} data-parallel ranks, and the commands here start {started} of them"
         remedy = f"start the others with {options.headless} {options.start_rank} {started} on the next node"
         yield _missing(options.start_rank, message, remedy)
+
+
+def _second_heads(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
+    """One API server serves all ranks, unless a balancer in front of them is asked for."""
+    local = readings[0].node.data_parallel_local or 0
+    if any(reading.parsed.occurrence(flag) is not None for reading in readings for flag in OWN_SERVERS):
+        return
     for number, (reading, command) in enumerate(zip(readings, commands, strict=True)):
-        if number and reading.node.start_rank == number * local and not reading.node.headless:
-            message = f"the command of node {number} starts an API server of its own"
+        if number and local and reading.node.start_rank == number * local and not reading.node.headless:
+            message = f"node {number} ({options.start_rank} {reading.node.start_rank}) starts an API server of its own"
             edit = Edit(len(command.argv), 0, (options.headless,))
             yield replace(_missing(options.headless, message, f"add {options.headless}", edits=[edit]), command=number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -91,3 +92,22 @@ def plugin_key(case: Case) -> Iterator[Remark]:
             yield make_remark(
                 Severity.WARNING, Code.INVALID_VALUE, names.PLUGIN_OPTION, message, remedy, at=place.index
             )
+
+
+def moved_key(case: Case) -> Iterator[Remark]:
+    """`{"enable_npugraph_ex": true}`, which stood there in former releases, and stands in a table of it now."""
+    place = case.option(names.PLUGIN_OPTION)
+    value = as_json(place.value) if place is not None and isinstance(place.value, str) else None
+    if case.engine.name != names.PLUGIN or place is None or not isinstance(value, dict):
+        return
+    title = case.engine.facts.title
+    for key, (gone, there, table) in names.MOVED_KEYS.items():
+        inner = value.get(table)
+        if key not in value or (isinstance(inner, dict) and key in inner):
+            continue
+        if case.version and not since(case.version, gone):
+            continue
+        message = f'{title} reads "{key}" in {table} from {there} on, and passes over it here from {gone} on'
+        remedy = f'write "{table}": {{"{key}": {shortened(json.dumps(value[key]), 30)}}}'
+        where = names.PLUGIN_OPTION
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy, at=place.index)

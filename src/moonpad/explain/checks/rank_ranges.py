@@ -60,7 +60,7 @@ def launched_ranks(case: Case) -> Iterator[Remark]:
         return
     seen = 0
     for command in script.commands:
-        given = _launched(command)
+        given = launched(command)
         size, local = given.get(names.LAUNCHED), given.get(names.LAUNCHED_HERE)
         if size is None or seen >= _MOST:
             continue
@@ -81,7 +81,7 @@ def launched_ranks(case: Case) -> Iterator[Remark]:
             yield replace(warning, command=None)
 
 
-def _launched(command: Command) -> Mapping[str, int]:
+def launched(command: Command) -> Mapping[str, int]:
     """Numbers behind the options of such a program; none where the command starts another."""
     words = [word.text for word in (*command.prefix, *command.argv)]
     if not any(base_name(Word(word)) in names.LAUNCHERS for word in words[:4]):

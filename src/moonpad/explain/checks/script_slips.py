@@ -31,6 +31,10 @@ _EXPORT_ALONE: Final = re.compile(r"[ \t]*export[ \t]*(?:#.*)?$")
 _SWALLOWS: Final = re.compile(
     rf"\bexport((?:[ \t]+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s\"'&;|#]*))+)[ \t]+(?P<first>{STARTERS})[ \t]+\S"
 )
+_JSON_DEFAULT: Final = re.compile(
+    r"[ \t]*(?:export[ \t]+|local[ \t]+)?\w+=\"?\$\{(?P<name>\w+):?-\{"
+    r"(?P<inner>[^{}$`]{1,500}:[^{}$`]{0,500}[^{}$`\\])\}\}"
+)
 _LONGEST: Final = 4000
 
 
@@ -158,6 +162,23 @@ def export_swallows(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "export", message, remedy)
             yield Remark(remark.finding, command=None)
             return
+
+
+def brace_in_default(case: Case) -> Iterator[Remark]:
+    """`A="${A:-{\\"thinking\\": true}}"`: the shell ends the default at its first brace, and adds the second to what A
+    holds."""
+    script = case.script
+    if script.objects or not is_first(case.commands, script):
+        return
+    for number, text in numbered(script, 1, len(script.lines)):
+        match = _JSON_DEFAULT.match(text) if ":-{" in text or "-{" in text else None
+        if match is not None and '"' in match["inner"]:
+            name = match["name"]
+            message = f"{script.where(number)}: the default ends at its first }}, so a {name} from outside gets one }} "
+            message += "too many, and is not JSON"
+            remedy = f"put the default into a variable of its own, and write ${{{name}:-$DEFAULT}}"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy)
+            yield Remark(remark.finding, command=None)
 
 
 def only_in_comment(case: Case) -> Iterator[Remark]:

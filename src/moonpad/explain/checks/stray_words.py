@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Reading
 from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.commands import Command
+from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.flags import GLUED
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -22,6 +23,8 @@ _ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:[-_]\w+)*)(?:=.*)?", re.ASCII | re.
 _OPTION_NAME: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)+", re.ASCII)
 _LEAST: Final = 4
 """Letters of an option that is meant where it has one dash."""
+_ON: Final = frozenset({"true", "1", "yes", "on"})
+_OFF: Final = frozenset({"false", "0", "no", "off"})
 _PROSE: Final = frozenset("，。；：！？、（）")
 
 
@@ -46,6 +49,9 @@ def stray_remarks(
             return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
+            if (switch := _switch_before(reading, book, at)) is not None:
+                yield _of_switch(severity, switch, command.argv[at])
+                return
             message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
             if book.options.named(flag := f"--{text}") is not None:
                 message, remedy = "the option of that name lacks its dashes", f"write {flag}"
@@ -53,6 +59,23 @@ def stray_remarks(
             message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
             yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return
+
+
+def _switch_before(reading: Reading, book: Rulebook, at: int) -> Occurrence | None:
+    """The option in front of a word, where it is a switch, which takes no value."""
+    place = next((option for option in reading.parsed.occurrences if option.index + option.length == at), None)
+    known = book.options.named(place.flag) if place is not None and place.flag else None
+    return place if known is not None and known.kind == "flag" and known.nargs != "?" else None
+
+
+def _of_switch(severity: Severity, switch: Occurrence, word: Word) -> Remark:
+    """`--enforce-eager true`: the word is left over."""
+    on, off = word.text.casefold() in _ON, word.text.casefold() in _OFF
+    message = f"a switch, which takes no value: {shortened(word.text, 40)} is left over, and the parser refuses it"
+    remedy = "leave the switch out with its value" if off else "leave the value out"
+    edit = Edit(switch.index, switch.length + 1, () if off else (switch.written,))
+    where, edits = switch.written, [edit] if on or off else []
+    return make_remark(severity, Code.INVALID_VALUE, where, message, remedy, at=switch.index, edits=edits)
 
 
 def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:

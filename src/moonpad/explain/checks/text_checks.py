@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
@@ -14,6 +15,7 @@ from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.request_names import request_names
 from moonpad.explain.checks.request_slips import request_port, thinking_switch
 from moonpad.explain.checks.script_slips import (
+    brace_in_default,
     call_sets_another,
     conflict_markers,
     export_alone,
@@ -30,6 +32,7 @@ from moonpad.explain.checks.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
+from moonpad.explain.checks.two_caches import cache_of_download, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -43,6 +46,7 @@ from moonpad.explain.shell.shell_slips import (
     broken_line,
     broken_value,
     ended_by_comment,
+    lost_behind_install,
     lost_options,
     redirected_install,
 )
@@ -55,6 +59,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     broken_line,
     broken_value,
     lost_options,
+    lost_behind_install,
     lost_in_block,
     ended_by_comment,
     not_exported,
@@ -69,8 +74,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     export_swallows,
     spaced_sign,
     only_in_comment,
+    brace_in_default,
     conflict_markers,
     json_slips,
+    beside_the_clone,
+    cache_of_download,
+    folder_of_download,
     colon_for_blank,
     variable_for_option,
     switch_as_text,

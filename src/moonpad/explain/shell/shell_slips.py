@@ -45,6 +45,15 @@ _SHELLS: Final = frozenset({"bash", "sh", "shell", "zsh", "console"})
 _OPTION_LINE: Final = re.compile(
     r"[ \t]+(?P<option>--?[A-Za-z][\w-]*)(?:[ \t=]+(?:\"[^\"]*\"|'[^']*'|[^\s\\(){}\"']+))?[ \t]*$"
 )
+_FIRST_OPTION: Final = re.compile(r"[ \t]+(?P<option>--?[A-Za-z][\w-]*)(?:[ \t=]|$)")
+_INSTALLS: Final = re.compile(
+    r"(?:[$#%>][ \t]+)?(?:sudo[ \t]+)?(?:uv[ \t]+(?:pip|sync|add)\b"
+    r"|(?:\S+[ \t]+-m[ \t]+)?pip[\d.]*[ \t]+(?:install|download)\b"
+    r"|(?:apt|apt-get|dnf|yum|conda|mamba|npm)[ \t]+(?:\S+[ \t]+)?install\b"
+    r"|(?:huggingface-cli|hf|modelscope)[ \t]+download\b)"
+)
+"""What installs or downloads, and is never told by the next line what to do."""
+_OPEN_ENDS: Final = ("\\", "|", "&&", "(", "{", ",", "^", "`")
 _PLAIN_COMMAND: Final = re.compile(r"(?:[$%][ \t]+)?[a-z][\w./-]*(?:[ \t]+[\w./:@=-]+)*[ \t]*")
 """Nothing in it goes on in the next line: no quote, no backslash, no bracket."""
 _BEHIND: Final = re.compile(r"^[ \t]*--?[A-Za-z][^#'\"]*[ \t]#[^\\]*$")
@@ -172,13 +181,41 @@ def lost_options(case: Case) -> Iterator[Remark]:
             found.append((number, option["option"], above))
         is_command = _PLAIN_COMMAND.fullmatch(text) is not None and number not in own
         above = (text.strip() if is_command else above if option is not None else "") if shell else ""
-    if len(found) > 1 and found[1][2] == found[0][2]:
+    if len(found) > 1 and found[1][2] == found[0][2] and not _INSTALLS.match(found[0][2]):
         first, written, command = found[0]
         ends = f"{script.where(first - 1)} has no backslash at its end"
         message = f"{ends}: the shell runs {written} as a command of its own"
         remedy = "end each line but the last with a backslash"
         where = shortened(" ".join(command.split()[:3]), 40)
         yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy), command=None)
+
+
+def lost_behind_install(case: Case) -> Iterator[Remark]:
+    """`pip install vllm` with a line of options below it, and no backslash between the two: it installs without them,
+    and the shell looks for a command that is called like the first of them."""
+    script = case.script
+    if not is_first(case.commands, script):
+        return
+    own = {word.line for command in script.commands if command.program != "other" for word in command.words}
+    lines = list(numbered(script, 1, len(script.lines)))
+    shell = bool(lines) and not script.markdown and lines[0][1].startswith("#!") and "sh" in lines[0][1]
+    above = ""
+    for number, text in lines:
+        if script.markdown and (fence := _FENCE.match(text)):
+            shell = not shell and fence["language"].lower() in _SHELLS
+            above = ""
+            continue
+        option = _FIRST_OPTION.match(text) if above and shell and number not in own else None
+        if option is not None and len(text) - len(text.lstrip()) > len(above) - len(above.lstrip()):
+            message = f"{script.where(number - 1)} has no backslash at its end: {shortened(above.strip(), 50)} runs "
+            message += f"without the options below it, and {option['option']} is run as a command of its own"
+            remedy = "end each line but the last with a backslash"
+            where = " ".join(above.split()[:3])
+            yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy), command=None)
+            return
+        whole = not _QUOTED.sub("", text).count("'") and not _QUOTED.sub("", text).count('"')
+        installs = _INSTALLS.match(text.lstrip()) is not None and whole
+        above = text if installs and not text.rstrip().endswith(_OPEN_ENDS) and " #" not in text else ""
 
 
 def cut_off(remarks: Iterable[Remark]) -> str:

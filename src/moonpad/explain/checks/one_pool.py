@@ -1,0 +1,80 @@
+"""Nodes of one pool of ranks that call themselves two engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Final
+
+from moonpad.engines import ascend_names as plugin
+from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import as_json, unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.rank_ranges import launched
+from moonpad.explain.commands import Command
+from moonpad.explain.grouping import value_of
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_EXTRA: Final = "kv_connector_extra_config"
+_PART_OF: Final[Mapping[str, str]] = {"kv_consumer": "decode", "kv_producer": "prefill"}
+_SHARED: Final = ("engine_id", "kv_port")
+
+
+def one_pool_two_engines(case: Case) -> Iterator[Remark]:
+    """The launch lines start all ranks of the pool at one address, and the scripts of its nodes differ in the name."""
+    script, place = case.script, case.option(plugin.TRANSFER_OPTION)
+    if case.engine.name != plugin.PLUGIN or place is None:
+        return
+    config, line = _config(case.commands[0]), case.commands[0].line
+    shape = _shape(config)
+    if shape is None or not _is_one_pool(case, shape):
+        return
+    for other in script.commands:
+        its = _config(other) if other.line < line else {}
+        if not its or its.get("kv_role") != config.get("kv_role") or _shape(its) != shape:
+            continue
+        unlike = [key for key in _SHARED if _is_text(config.get(key), its.get(key)) and config[key] != its[key]]
+        if "engine_id" in unlike:
+            here, there = (
+                ", ".join(f"{key} {shortened(str(each[key]), 20)}" for key in unlike) for each in (config, its)
+            )
+            message = f"{here} here, {there} in {script.where(other.line)}: by the launch lines both are nodes of one "
+            message += f"engine of {shape[0]} ranks, which has one name"
+            remedy = f"write {there} on all of its nodes"
+            where = plugin.TRANSFER_OPTION
+            yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=place.index)
+        return
+
+
+def _config(command: Command) -> Mapping[str, object]:
+    word = value_of(command.argv, (plugin.TRANSFER_OPTION,))
+    value = as_json(word.text) if word is not None else None
+    return value if isinstance(value, dict) else {}
+
+
+def _shape(config: Mapping[str, object]) -> tuple[int, int] | None:
+    """Ranks of the pool, and devices of each, by the table of the pool's own role."""
+    extra = config.get(_EXTRA)
+    part = extra.get(_PART_OF.get(str(config.get("kv_role")), "")) if isinstance(extra, dict) else None
+    ranks, each = (part.get("dp_size"), part.get("tp_size")) if isinstance(part, dict) else (None, None)
+    return (ranks, each) if isinstance(ranks, int) and isinstance(each, int) and ranks > 1 else None
+
+
+def _is_text(*values: object) -> bool:
+    return all(isinstance(value, str | int) and not unresolved(str(value)) for value in values)
+
+
+def _is_one_pool(case: Case, shape: tuple[int, int]) -> bool:
+    """Whether the lines that start ranks of this shape start all of them once, at one address, on several machines."""
+    addresses, firsts, started = set[str](), list[int](), 0
+    for command in case.script.commands:
+        given = launched(command)
+        if (given.get(names.LAUNCHED), given.get(names.LAUNCHED_DEVICES, 1)) != shape:
+            continue
+        words = [word.text for word in (*command.prefix, *command.argv)]
+        addresses.add(dict(pairwise(words)).get(names.LAUNCHED_ADDRESS, ""))
+        firsts.append(given.get(names.LAUNCHED_FIRST, 0))
+        started += given.get(names.LAUNCHED_HERE, shape[0])
+    apart = len(firsts) > 1 and len(set(firsts)) == len(firsts)
+    return apart and len(addresses) == 1 and "" not in addresses and started == shape[0]

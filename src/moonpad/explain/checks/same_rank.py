@@ -1,0 +1,107 @@
+"""Two nodes of one deployment that both call themselves by the same rank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import ADDRESS, model_of, value_of
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_TITLE: Final = re.compile(
+    r"(?<![\w$])(?:node|machine|host|节点|机器)[ \t_-]{0,2}#?(?P<number>\d{1,3})(?![\w.:])", re.IGNORECASE
+)
+"""Not of servers or workers: texts number those of which each answers by itself."""
+_NO_TITLE: Final = re.compile(r"[=$]|\\$|^[ \t]*(?:export|ssh|scp|docker|kubectl)\b")
+_LONGEST: Final = 80
+_FARTHEST: Final = 120
+"""Lines above a command in which its title is looked for."""
+_RANKS: Final = (("--node-rank", "--nnodes"), (names.FIRST_RANK, names.RANKS), (names.OWN_RANK, names.RANKS))
+_ROLES: Final = re.compile(r"kv_producer|kv_consumer|\bprefill\b|\bdecode\b")
+_NEAREST: Final = 4
+
+
+def rank_of_another(case: Case) -> Iterator[Remark]:
+    """`--node-rank 0` under «Node 0» and again under «Node 1»: the titles tell that these are two machines."""
+    script = case.script
+    for number, command in enumerate(case.commands):
+        if is_fragment(command) or command.program == "other":
+            continue
+        for flag, size in _RANKS:
+            at = next((at for at, word in enumerate(command.argv) if word.text.partition("=")[0] == flag), None)
+            own, machines = value_of(command.argv, (flag,)), _machines(command, size)
+            if own is None or machines < 2 or unresolved(own.text):
+                continue
+            other = _of_another_node(command, flag, own.text, machines, script)
+            if other is None:
+                continue
+            message = f"{own.text} here and in {script.where(other.line)}, on another machine by the titles above them"
+            message += ": each rank is one machine's, and the ranks never all meet"
+            remedy = f"give each machine its own {flag}, from 0 on"
+            code = Code.CONFLICT
+            yield replace(make_remark(Severity.WARNING, code, flag, message, remedy, at=at), command=number)
+
+
+def _machines(command: Command, size: str) -> int:
+    """How many machines one engine is on, at the least; of data-parallel ranks, those that start the same number."""
+    count = _number(command, size)
+    if size != names.RANKS:
+        return count
+    own_rank = value_of(command.argv, (names.OWN_RANK,)) is not None
+    return count if own_rank else count // max(1, _number(command, names.RANKS_HERE) or count)
+
+
+def _number(command: Command, flag: str) -> int:
+    word = value_of(command.argv, (flag,))
+    return (whole(word.text) or 0) if word is not None else 0
+
+
+def _of_another_node(command: Command, flag: str, rank: str, machines: int, script: Script) -> Command | None:
+    """The nearest command above that is the same but for its title, unless one with another rank stands between."""
+    title = _title(command, script)
+    above = [each for each in script.commands if each.program == command.program and each.line < command.line]
+    if title is None or not above:
+        return None
+    for other in reversed(above[-_NEAREST:]):
+        its, its_title = value_of(other.argv, (flag,)), _title(other, script)
+        if its is None or its.text != rank or not _is_same(command, other):
+            return None
+        if flag != _RANKS[0][0] and _meets_elsewhere(command, other):
+            return None
+        if its_title is not None and its_title[0] == title[0] and 0 < abs(its_title[1] - title[1]) < machines:
+            return other
+    return None
+
+
+def _is_same(command: Command, other: Command) -> bool:
+    """Whether both serve the same model in the same role."""
+    roles = [{role for word in each.argv for role in _ROLES.findall(word.text)} for each in (command, other)]
+    return model_of(command) == model_of(other) and command.role == other.role and roles[0] == roles[1]
+
+
+def _meets_elsewhere(command: Command, other: Command) -> bool:
+    """Whether the data-parallel ranks of the two wait in different places: these are two engines."""
+    here, there = (value_of(each.argv, ADDRESS) for each in (command, other))
+    return here is None or there is None or here.text != there.text
+
+
+def _title(command: Command, script: Script) -> tuple[str, int] | None:
+    """The nearest line above the command that names one node and little more: without the number, and the number."""
+    before = [word.end_line for each in script.commands if each.line < command.line for word in each.words[-1:]]
+    top = max([line for line in before if line < command.line] + [command.line - _FARTHEST, 0])
+    script.budget.work(command.line - top, "its engine commands")
+    for line in range(command.line - 1, top, -1):
+        text = script.lines[line - 1].strip()
+        found = _TITLE.findall(text) if len(text) <= _LONGEST else []
+        if len(found) == 1 and not _NO_TITLE.search(text):
+            words = re.sub(r"\W+", " ", _TITLE.sub(" node ", re.sub(r"^\W*\d+[.)]", "", text))).casefold().strip()
+            return words, int(found[0])
+    return None

@@ -1,0 +1,61 @@
+"""Nodes of one pool of ranks that call themselves two engines."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.values.finding import Finding, Severity
+from tests.unit.explain.judging import ask
+
+START = (
+    "python launch_online_dp.py --dp-size {size} --tp-size 1 --dp-size-local 16 --dp-rank-start {first} "
+    "--dp-address {host} --dp-rpc-port 1 --vllm-start-port 2"
+)
+
+
+def node(number: int, engine: str, port: str, role: str = "kv_consumer", size: int = 32) -> str:
+    config = (
+        f'{{"kv_connector": "MooncakeConnectorV1", "kv_role": "{role}", "kv_port": "{port}", "engine_id": "{engine}", '
+        f'"kv_connector_extra_config": {{"prefill": {{"dp_size": 2, "tp_size": 8}}, '
+        f'"decode": {{"dp_size": {size}, "tp_size": 1}}}}}}'
+    )
+    return (
+        f"Node {number}\n\n```shell\nvllm serve /weights/Mine-w8a8 --port $2 --data-parallel-size $3 "
+        f"--data-parallel-rank $4 --quantization ascend --kv-transfer-config '{config}'\n```\n\n"
+    )
+
+
+def lines(*starts: tuple[int, int, str]) -> str:
+    return (
+        "```shell\n"
+        + "\n".join(START.format(size=size, first=first, host=host) for size, first, host in starts)
+        + "\n```\n"
+    )
+
+
+def found(text: str) -> list[Finding]:
+    return [each for one in ask(text) for each in one.findings if "nodes of one engine" in each.message]
+
+
+ONE = lines((32, 0, "10.0.0.3"), (32, 16, "10.0.0.3"))
+
+
+def test_two_names() -> None:
+    (finding,) = found(node(0, "2", "30200") + node(1, "3", "30300") + ONE)
+    assert finding.severity is Severity.WARNING
+    assert "engine_id 3, kv_port 30300 here, engine_id 2, kv_port 30200" in finding.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        node(0, "2", "30200") + node(1, "2", "30200") + ONE,
+        node(0, "2", "30200") + node(1, "3", "30300", role="kv_producer") + ONE,
+        node(0, "2", "30200") + node(1, "3", "30300"),
+        node(0, "2", "30200") + node(1, "$ID", "30300") + ONE,
+        node(0, "2", "30200") + node(1, "3", "30300") + lines((32, 0, "10.0.0.3"), (32, 16, "10.0.0.4")),
+        node(0, "2", "3", size=16) + node(1, "3", "4", size=16) + lines((16, 0, "10.0.0.3"), (16, 0, "10.0.0.4")),
+    ],
+)
+def test_one_name_or_two_engines(text: str) -> None:
+    assert found(text) == []

@@ -1,0 +1,51 @@
+"""A word behind a switch, which takes none."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.values.finding import Finding, Severity
+from tests.unit.explain.judging import ask
+
+SERVE = "vllm serve moonshotai/Kimi-K2-Thinking -tp 8 --trust-remote-code"
+
+
+def found(text: str) -> list[Finding]:
+    return [each for one in ask(text, version="0.33.0") for each in one.findings if "takes no value" in each.message]
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (f'EAGER=true\n{SERVE} --enforce-eager "$EAGER"', "leave the value out"),
+        (f"EAGER=False\n{SERVE} --enforce-eager $EAGER", "leave the switch out with its value"),
+        (f"{SERVE} --enforce-eager true --port 8001", "leave the value out"),
+    ],
+)
+def test_the_switch_is_named(text: str, remedy: str) -> None:
+    (finding,) = found(text)
+    assert finding.severity is Severity.ERROR
+    assert (finding.where, finding.remedy) == ("--enforce-eager", remedy)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{SERVE} --enforce-eager "$EAGER"',
+        f"EAGER=\n{SERVE} --enforce-eager $EAGER",
+        f"EAGER=--enforce-eager\n{SERVE} $EAGER --port 8001",
+        f"{SERVE} --enforce-eager --port 8001",
+    ],
+)
+def test_what_is_not_known_or_right(text: str) -> None:
+    assert found(text) == []
+
+
+def test_an_invented_module_is_read_as_the_server_that_is_meant() -> None:
+    text = (
+        "python3 -m lmcache.vllm.entrypoints.openai.api_server --model moonshotai/Kimi-K2.5 "
+        "--tensor-parallel-size 8 --trust-remote-code --lmcache-config-file /tmp/l.yaml\n"
+    )
+    (judged,) = ask(text)
+    said = {finding.where for finding in judged.findings}
+    assert {"--lmcache-config-file", "lmcache.vllm.entrypoints.openai.api_server"} <= said
