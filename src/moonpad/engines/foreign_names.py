@@ -286,7 +286,11 @@ RPC_WORKER: Final = re.compile(
 )
 """A worker of the engines that read GGUF alone, as a line starts it, and its options."""
 NO_WORKER: Final = re.compile(r"--target|\bcmake\b|\bmake\b|kill|\b(?:s?cp|rsync|rm|which|ls)[ \t]")
-OWN_SERVERS: Final = ("--data-parallel-external-lb", "--data-parallel-hybrid-lb", "--data-parallel-rank")
+OWN_SERVERS: Final = (
+    *("--data-parallel-external-lb", "--data-parallel-hybrid-lb", "--data-parallel-multi-port-external-lb"),
+    "--data-parallel-rank",
+)
+"""Options with which each node has an API server, behind a balancer of the user's."""
 RANK_SERVERS: Final = (*OWN_SERVERS, "--data-parallel-start-rank", "--data-parallel-size-local")
 """Options with which more nodes than the first have an API server of their own."""
 RPC_HOST: Final = re.compile(r"(?<![\w-])(?:-H|--host)(?:[ =]|\b)")

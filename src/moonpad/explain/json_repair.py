@@ -197,10 +197,9 @@ def _meant(item: _Object, source: str) -> _Slip | None:
         return _Slip(_dumped(found), f"the shell takes its quotes away, and what is left is not JSON: {shown}")
     meant = item.text.translate(_CURLY).strip("'")
     mended, foreign = without_foreign(meant)
-    if foreign and isinstance(found := as_json(mended), dict):
-        return _Slip(
-            _dumped(found), f"not JSON, {_WHY[foreign[0].kind].format(shortened(foreign[0].text, 30))}: {shown}"
-        )
+    if foreign and isinstance(whole := as_json(mended), dict):
+        why = _WHY[foreign[0].kind].format(shortened(foreign[0].text, 30))
+        return _Slip(_dumped(whole), f"not JSON, {why}: {shown}")
     if (found := _parsed(meant)) is not None:
         why = "these are no quotes to a shell" if typographic else "it wants double quotes, and no comma at the end"
         return _Slip(_dumped(found), f"not JSON, {why}: {shown}")

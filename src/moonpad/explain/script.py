@@ -298,6 +298,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
     lines = state.text.lines
+    state.commands[:] = _without_named_files(state)
     state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
@@ -336,6 +337,21 @@ def _without_parts(state: ScriptState) -> list[Command]:
     state.budget.work(len(parts) * len(whole) + sum(len(command.argv) for command in whole), "its lists of flags")
     words = [{word.text for word in command.argv} for command in whole]
     told = [part for part in parts if any({word.text for word in part.argv} <= own for own in words)]
+    return [command for command in state.commands if command not in told] if told else list(state.commands)
+
+
+def _without_named_files(state: ScriptState) -> list[Command]:
+    """Without what a file for another tool seems to start, where a server's command names that file: it is told by it
+    how to run, and nothing else starts."""
+    made = [command for command in state.commands if command.custom]
+    if not made or not state.files:
+        return list(state.commands)
+    servers = [command for command in state.commands if starts_with_options(command) and not command.custom]
+    state.budget.work(len(state.files) + sum(len(command.argv) for command in servers), "its files")
+    named = {word.text.rpartition("=")[2] for command in servers for word in command.argv}
+    files = [file for path, file in state.files.items() if path in named]
+    spans = [(file.line, file.line + file.text.count("\n")) for file in files]
+    told = [command for command in made if any(first <= command.line <= last for first, last in spans)]
     return [command for command in state.commands if command not in told] if told else list(state.commands)
 
 

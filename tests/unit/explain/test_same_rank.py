@@ -65,7 +65,7 @@ def test_a_second_node_with_a_server_of_its_own_where_no_devices_are_named() -> 
     assert finding.remedy == "add --headless"
 
 
-@pytest.mark.parametrize("more", ["--headless", "--data-parallel-hybrid-lb"])
+@pytest.mark.parametrize("more", ["--headless", "--data-parallel-hybrid-lb", "--data-parallel-multi-port-external-lb"])
 def test_it_has_none_or_is_to_have_one(more: str) -> None:
     text = two(
         f"{DP} --data-parallel-start-rank 0 {more}".replace("--headless", ""),

@@ -49,3 +49,13 @@ def test_an_invented_module_is_read_as_the_server_that_is_meant() -> None:
     (judged,) = ask(text)
     said = {finding.where for finding in judged.findings}
     assert {"--lmcache-config-file", "lmcache.vllm.entrypoints.openai.api_server"} <= said
+
+
+def test_the_file_that_the_command_names_is_no_server_of_its_own() -> None:
+    text = (
+        "cat > /tmp/l.yaml <<'EOF'\nvllm:\n  tensor_parallel_size: 8\n  max_model_len: 4096\n"
+        "model:\n  name: moonshotai/Kimi-K2.5\nEOF\n"
+        "vllm serve /models/mine -tp 8 {}\n"
+    )
+    assert len(ask(text.format("--lmcache-config-file /tmp/l.yaml"))) == 1
+    assert len(ask(text.format("--port 8001"))) == 2

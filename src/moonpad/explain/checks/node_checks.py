@@ -132,7 +132,7 @@ def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequen
 def _second_heads(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """One API server serves all ranks, unless a balancer in front of them is asked for."""
     local = readings[0].node.data_parallel_local or 0
-    if any(reading.parsed.occurrence(flag) is not None for reading in readings for flag in OWN_SERVERS):
+    if any(word.text.partition("=")[0] in OWN_SERVERS for command in commands for word in command.argv):
         return
     for number, (reading, command) in enumerate(zip(readings, commands, strict=True)):
         if number and local and reading.node.start_rank == number * local and not reading.node.headless:

@@ -49,7 +49,8 @@ def stray_remarks(
             return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
-            if (switch := _switch_before(reading, book, at)) is not None:
+            switch = _switch_before(reading, book, at) if text.casefold() in _ON | _OFF else None
+            if switch is not None:
                 yield _of_switch(severity, switch, command.argv[at])
                 return
             message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
@@ -70,12 +71,12 @@ def _switch_before(reading: Reading, book: Rulebook, at: int) -> Occurrence | No
 
 def _of_switch(severity: Severity, switch: Occurrence, word: Word) -> Remark:
     """`--enforce-eager true`: the word is left over."""
-    on, off = word.text.casefold() in _ON, word.text.casefold() in _OFF
+    off = word.text.casefold() in _OFF
     message = f"a switch, which takes no value: {shortened(word.text, 40)} is left over, and the parser refuses it"
     remedy = "leave the switch out with its value" if off else "leave the value out"
     edit = Edit(switch.index, switch.length + 1, () if off else (switch.written,))
-    where, edits = switch.written, [edit] if on or off else []
-    return make_remark(severity, Code.INVALID_VALUE, where, message, remedy, at=switch.index, edits=edits)
+    where = switch.written
+    return make_remark(severity, Code.INVALID_VALUE, where, message, remedy, at=switch.index, edits=[edit])
 
 
 def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
