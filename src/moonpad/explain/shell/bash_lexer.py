@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final, Literal
 
-from moonpad.engines.foreign_names import STARTERS
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
+from moonpad.explain.shell.commented_lines import end_of_comments
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Problems, Source
 
@@ -48,17 +48,6 @@ _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
 _FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z]")
-_BEHIND_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)([ \t\0]*)(?:(--?[A-Za-z])|(?=([^\n#]+)))")
-"""The next line that is no comment: its indentation, and the beginning of a flag or what is written."""
-_OPENS: Final = re.compile(
-    r"[A-Za-z_]\w*=|[)};&|]|(?:echo|printf|export|local|if|for|while|case|then|else|fi|done|esac|wait|exit|return|sleep|cd"
-    r"|set|sudo|docker|podman|curl|wget|python[\d.]*|pip3?|bash|sh|source|kill|ls|cat|tail|nohup|srun|mpirun|ssh|kubectl"
-    r"|exec|eval|trap|ray|mkdir|rm)(?![\w/.:-])"
-    rf"|{STARTERS}(?![\w/.:-])"
-)
-"""How a line begins that is a command of its own."""
-_INDENT: Final = re.compile(r"[ \t\0]*")
-_CONTINUED_LINES: Final = 200
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
 
 
@@ -143,37 +132,15 @@ class Lexer:
     def _comment(self, continued: bool) -> None:
         start = self.at
         self.at = end = _line_end(self.text, start, len(self.text))
-        behind = _BEHIND_COMMENTS.match(self.text, end) if continued else None
-        if behind is not None and self._goes_on(start, behind):
+        behind = end_of_comments(self.text, start, end, self.work) if continued else None
+        if behind is not None:
             message = "this comment is inside a command, which ends here: the lines below run as a command of their own"
             self._problem("comment-in-command", start, end, message, "move the comment above the command")
-            self.at = behind.end(1)
+            self.at = behind
             return
         own_line = not continued and (not self.read or self.read[-1].kind == "newline")
         comment = self.text[start:end].replace(IGNORED, "")
         self.read.append(Token("comment", comment, start, end, own_line=own_line))
-
-    def _goes_on(self, position: int, behind: re.Match[str]) -> bool:
-        """Whether the line below a comment is of the command above it: a flag, or moved in, an image, a model or what
-        goes on itself."""
-        written = (behind[4] or "").rstrip(" \t\0")
-        if behind[3] or not written:
-            return bool(behind[3])
-        looks = "/" in written.split(" ", 1)[0][1:] or written.endswith("\\")
-        return looks and not _OPENS.match(written) and len(behind[2]) > self._indent_of_command(position)
-
-    def _indent_of_command(self, position: int) -> int:
-        """Blanks before the first of the continued lines above the one with this position."""
-        line = self.text.rfind("\n", 0, position) + 1
-        for _ in range(_CONTINUED_LINES):
-            self.work(1)
-            above = self.text.rfind("\n", 0, max(line - 1, 0)) + 1
-            written = self.text[above : max(line - 1, 0)].rstrip(" \t\0")
-            if line == 0 or not (written.endswith("\\") or written.lstrip(" \t\0").startswith("#")):
-                break
-            line = above
-        blank = _INDENT.match(self.text, line)
-        return blank.end() - line if blank is not None else 0
 
     # --- redirects and heredocs ---
 
