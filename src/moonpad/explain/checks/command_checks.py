@@ -12,7 +12,6 @@ from typing import Final
 
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
-from moonpad.catalog.publishers import lacking, owner_meant
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
@@ -36,6 +35,7 @@ from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
+from moonpad.explain.checks.repository_names import REPOSITORY, repository, repository_owner
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -62,7 +62,6 @@ from moonpad.values.versions import order, since
 INT4_OVER_DEEPEP: Final = "0.12.0"
 """The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
-_REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")
 _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
@@ -123,36 +122,6 @@ def parser_release(case: Case) -> Iterator[Remark]:
         yield make_remark(Severity.ERROR, Code.INVALID_VALUE, flag, message, f"take {first} or later", at=at)
 
 
-def repository(case: Case) -> Iterator[Remark]:
-    """A repository that its publisher does not have."""
-    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
-        has, day = lacking(reading.model)
-        if not has:
-            continue
-        owner, _, name = reading.model.partition("/")
-        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
-        message = f"{owner} has no repository {shortened(name)} (as of {day})"
-        remedy = f"take one that it has: {', '.join(has[:6])}"
-        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
-        yield replace(remark, command=number)
-
-
-def repository_owner(case: Case) -> Iterator[Remark]:
-    """A repository whose owner is written wrongly: there is no such one, though the rest is a known model's."""
-    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
-        meant = owner_meant(reading.model)
-        if not meant or is_fragment(command):
-            continue
-        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
-        message = (
-            f"the owner of that model is {meant.partition('/')[0]}, not {shortened(reading.model.partition('/')[0])}"
-        )
-        message += ": unless this is a folder, the download ends with 404 (not found)"
-        remedy = f"write {meant}"
-        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
-        yield replace(remark, command=number)
-
-
 def served_name(case: Case) -> Iterator[Remark]:
     """Clients ask for another model than the one that answers."""
     served, checkpoint = case.first.served_name, case.checkpoint
@@ -194,7 +163,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
         return
     if not case.laid_out and not all(word.text for word in case.commands[0].argv):
         return  # a script that is told more when it is called
-    if case.checkpoint is None and not (_REPOSITORY.fullmatch(name) and of_family(name)):
+    if case.checkpoint is None and not (REPOSITORY.fullmatch(name) and of_family(name)):
         return
     if is_other(case.checkpoint):
         return

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.repository_names import REPOSITORY
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
 
-_REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")
 _VALUE: Final = r"(?P<value>\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|[\w./${}~-]{1,200})"
 _TO: Final = re.compile(rf"(?:\bcache_dir[ \t]*=[ \t]*|--cache-dir[ \t=]+){_VALUE}")
 _DOWNLOADS: Final = re.compile(
@@ -41,7 +41,7 @@ _MAKES: Final = re.compile(r"[ \t]*(?:sudo[ \t]+)?(?:mkdir|ls|du|df|rm)\b")
 def cache_of_download(case: Case) -> Iterator[Remark]:
     """`snapshot_download(…, cache_dir=X)` writes X/models--…, and `HF_HOME=X` looks into X/hub."""
     script = case.script
-    if not _REPOSITORY.fullmatch(case.first.model):
+    if not REPOSITORY.fullmatch(case.first.model):
         return
     lines = list(numbered(script, 1, len(script.lines)))
     code = [(number, text) for number, text in lines if not text.lstrip().startswith(("#", "//"))]
@@ -69,10 +69,10 @@ def cache_of_download(case: Case) -> Iterator[Remark]:
 
 
 def folder_of_download(case: Case) -> Iterator[Remark]:
-    """`hf download REPOSITORY --local-dir FOLDER`, and a server that is given the name of the repository: it looks for
-    that in the cache, which the folder is no part of."""
+    """`hf download REPOSITORY --local-dir FOLDER`, and a server that is given the name of the repository: it looks in
+    the cache alone."""
     script, model = case.script, case.first.model
-    if not _REPOSITORY.fullmatch(model):
+    if not REPOSITORY.fullmatch(model):
         return
     lines, before = list[tuple[int, str]](), ""
     for number, text in numbered(script, 1, len(script.lines)):

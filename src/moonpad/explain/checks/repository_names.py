@@ -1,0 +1,46 @@
+"""Names of repositories that are not there: of another checkpoint, or of another owner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.publishers import lacking, owner_meant
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")
+
+
+def repository(case: Case) -> Iterator[Remark]:
+    """A repository that its publisher does not have."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        has, day = lacking(reading.model)
+        if not has:
+            continue
+        owner, _, name = reading.model.partition("/")
+        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
+        message = f"{owner} has no repository {shortened(name)} (as of {day})"
+        remedy = f"take one that it has: {', '.join(has[:6])}"
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
+        yield replace(remark, command=number)
+
+
+def repository_owner(case: Case) -> Iterator[Remark]:
+    """A repository whose owner is written wrongly: there is no such one, though the rest is a known model's."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        meant = owner_meant(reading.model)
+        if not meant or is_fragment(command):
+            continue
+        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
+        message = (
+            f"the owner of that model is {meant.partition('/')[0]}, not {shortened(reading.model.partition('/')[0])}"
+        )
+        message += ": unless this is a folder, the download ends with 404 (not found)"
+        remedy = f"write {meant}"
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
+        yield replace(remark, command=number)
