@@ -5,9 +5,11 @@
 
 Two copies of an engine behind a real router, all of them kept up by moonpad; `--clients` clients stream one request
 after the other. At a drawn moment a drawn process of a copy is killed, of the two copies in turn: its API server or its
-engine core. Each request carries an id of its own, which the router passes on and the engine writes into its log, so
-that it is known which copy had it. A request may fail only where it had begun before the copy was lost and that copy
-had it; every other one that fails is counted under `others_failed`, which must be 0. Times count from the kill:
+engine core. With `--pause` a client waits between two requests, so that a real engine that starts again on two cores
+does not share them with a full load. Each request carries an id of its own, which the router passes on and the engine
+writes into its log, so that it is known which copy had it. A request may fail only where it had begun before the copy
+was lost and that copy had it; every other one that fails is counted under `others_failed`, which must be 0. Times count
+from the kill:
 
 - lost_s     until the copy's API server had ended, after which it can take nothing
 - ready_s    until moonpad had the copy ready again
@@ -98,6 +100,7 @@ class Load:
     port: int
     clients: int
     max_tokens: int
+    pause_s: float = 0.0
     requests: list[Request] = field(default_factory=list)
     _stopping: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
@@ -123,8 +126,7 @@ class Load:
             except (OSError, http.client.HTTPException) as error:
                 request.error = str(error) or type(error).__name__
             request.ended_s = time.monotonic()
-            if request.error:
-                self._stopping.wait(0.05)
+            self._stopping.wait(max(self.pause_s, 0.05 if request.error else 0.0))
 
     def _stream(self, name: str) -> int:
         body = {"model": MODEL, "prompt": f"Once {name}", "max_tokens": self.max_tokens, "ignore_eos": True}
@@ -268,12 +270,12 @@ def run(arguments: argparse.Namespace, home: Path) -> dict[str, Any]:
     assert ended.code == 0, ended.stderr
     up_s = round(time.monotonic() - begun_s, 1)
     version = stage.rows()[NAME]["router"]["version"]
-    load = Load(stage.port, arguments.clients, arguments.tokens)
+    load = Load(stage.port, arguments.clients, arguments.tokens, arguments.pause)
     load.start()
     trials = list(former)
     try:
         for number in range(arguments.times):
-            trials.append(trial(stage, load, chance, len(former) + number))
+            trials.append(trial(stage, load, chance, len(former) + number) | {"pause_s": arguments.pause})
             print(json.dumps(trials[-1]), flush=True)
             pools = {name: row["state"] for name, row in stage.rows().items()}
             row = {"router_version": version, "clients": arguments.clients, "tokens": arguments.tokens, "up_s": up_s}
@@ -299,6 +301,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--clients", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=48)
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds of a client between two requests")
     parser.add_argument("--seed", type=int, default=25)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,21 @@ def test_twenty_kills(moonpad: Moonpad, tuning: Tuning, free_port: int) -> None:
         assert (tuning.own() == before) if not number % 2 else (len(tuning.own()) == len(before)), number
         assert oracle.served(free_port)
     assert moonpad("down", NAME).code == 0
+
+
+@pytest.mark.slow
+def test_of_copies_behind_a_router_one_is_tuned(moonpad: Moonpad, tuning: Tuning) -> None:
+    """No router is installed here: none is started."""
+    with tuning.spec.open("a") as spec:
+        spec.write('\n[router]\nname = "sglang-router"\nreplicas = 2\n')
+    tuning.budget = "15s"
+    document = tuning.finish()
+    assert document["load"]["concurrency"] == 1
+    assert document["load"]["copies"] == 2
+    assert document["standing"] in ("confirmed", "not confirmed", "the default is best")
+    if written := document.get("spec_written"):
+        assert tomllib.loads(Path(written).read_text())["router"]["replicas"] == 2
+    assert moonpad("status", "--json").json["endpoints"] == []
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import exposure_findings
 from moonpad.run.down import tidy_up
 from moonpad.run.endpoints import endpoint_of
-from moonpad.run.host_agreement import ask_hosts, host_findings
+from moonpad.run.host_agreement import with_hosts
 from moonpad.run.launch import interrupts_blocked, refuse_other_systems
 from moonpad.run.memory_check import Expected, expect, start_findings
 from moonpad.run.preflight import check, check_devices
@@ -142,9 +142,7 @@ def _ask_hosts(prepared: Prepared) -> tuple[Prepared, tuple[Finding, ...]]:
     if not prepared.far:
         return prepared, ()
     with busy(f"asking {', '.join(host.target for host in prepared.far.values())}"):
-        hosts = ask_hosts(prepared)
-    interfaces = {host.node: host.interface for host in hosts if host.interface is not None}
-    return replace(prepared, interfaces=interfaces), host_findings(prepared, hosts)
+        return with_hosts(prepared)
 
 
 def _preflight(prepared: Prepared, findings_of_hosts: tuple[Finding, ...]) -> Expected | Unknown:

@@ -84,6 +84,7 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     with busy(f"planning {path}"):
         asked = accuracy.words if accuracy else ""
         subject = Subject.of(loaded, load, numerics=options.numerics, questions=asked)
+    load = subject.load
     folder = TuneFolder.of(loaded.spec.name, subject.digest)
     if options.fresh:
         with folder.held():

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from moonpad.engines import ENGINES
@@ -30,6 +31,16 @@ def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:
             pool.submit(_ask_host, host, _question(prepared, node, meet)) for node, host in sorted(prepared.far.items())
         ]
         return (first, *(answer.result() for answer in answers))
+
+
+def with_hosts(prepared: Prepared) -> tuple[Prepared, tuple[Finding, ...]]:
+    """With the interfaces that the hosts report, and what follows from their facts; as it is where there are no others.
+    Raises ContactLost: one cannot be reached over ssh."""
+    if not prepared.far:
+        return prepared, ()
+    hosts = ask_hosts(prepared)
+    interfaces = {host.node: host.interface for host in hosts if host.interface is not None}
+    return replace(prepared, interfaces=interfaces), host_findings(prepared, hosts)
 
 
 def host_findings(prepared: Prepared, hosts: Sequence[HostFacts]) -> tuple[Finding, ...]:

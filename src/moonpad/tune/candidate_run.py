@@ -13,6 +13,7 @@ from moonpad.facts.devices import devices
 from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import exposure_findings
 from moonpad.run.down import stop_run, tidy_up
+from moonpad.run.host_agreement import with_hosts
 from moonpad.run.launch import interrupts_blocked
 from moonpad.run.memory_check import Expected, expect, start_findings
 from moonpad.run.preflight import check, check_devices
@@ -23,7 +24,7 @@ from moonpad.store.paths import lock_path
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import PreflightRefused
-from moonpad.values.finding import errors_of
+from moonpad.values.finding import Finding, errors_of
 from moonpad.values.plan import Platform
 
 HELD_S: Final = 10.0
@@ -55,9 +56,11 @@ def start(prepared: Prepared, tick: Callable[[], None], *, stays: bool = False) 
 
     Raises:
         PreflightRefused: it is refused before anything is started: no room beside what runs.
+        ContactLost: another host of the spec cannot be reached.
         LaunchFailed: it did not become ready. Nothing of it is left then.
     """
-    expected = _preflight(prepared)
+    prepared, findings = with_hosts(prepared)
+    expected = _preflight(prepared, findings)
     folder: RunFolder | None = None
     try:
         with interrupts_blocked():  # one that came meanwhile is raised at its end, when the folder is known
@@ -86,13 +89,14 @@ def _launch(prepared: Prepared, *, stays: bool) -> RunFolder:
             time.sleep(0.2)
 
 
-def _preflight(prepared: Prepared) -> Expected | Unknown:
+def _preflight(prepared: Prepared, findings_of_hosts: tuple[Finding, ...]) -> Expected | Unknown:
     plan = prepared.plan
     there = None if prepared.engine.platform is Platform.CPU else devices()
     expected = expect(prepared, there)
     findings = (
         *exposure_findings(prepared.spec),
         *check(prepared.deployment, prepared.ports, prepared.far),
+        *findings_of_hosts,
         *check_devices(there, plan.layout.world_size // plan.nodes),
         *start_findings(prepared, expected),
     )

@@ -33,16 +33,22 @@ def make_room(folder: TuneFolder, subject: Subject, *, in_place: bool, say: Call
     """Takes the spec's own deployment down where that was asked for; else leaves it as it is.
 
     Raises:
-        PreflightRefused: it holds the devices that the candidates need.
+        PreflightRefused: it holds the devices that the candidates need, or is several copies behind a router.
     """
     running = running_run(subject.loaded.spec.name)
     if running is None:
         return
+    down, copies = f"moonpad down {shell_word(running.name)}", subject.load.copies
+    if in_place and copies > 1:
+        raise PreflightRefused(
+            f"{running.name} is up, and --in-place does not drain the {copies} copies behind a router", remedy=down
+        )
     if not in_place:
         if subject.prepared.engine.platform is not Platform.CPU:
+            drain = "--in-place drains it, and starts it again at the end; or "
             raise PreflightRefused(
                 f"{running.name} is up and holds the devices that its candidates need",
-                remedy=f"--in-place drains it, and starts it again at the end; or moonpad down {running.name} first",
+                remedy=f"{'' if copies > 1 else drain}{down} first",
             )
         say(f"{running.name} is up and stays as it is; what it serves meanwhile disturbs the measurement")
         return

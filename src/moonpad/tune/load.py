@@ -30,6 +30,18 @@ class TuneLoad:
     goal: TuneGoal
     slo: Slo
     requests: int
+    copies: int = 1
+    """Behind a router, of which one is loaded with its share."""
+
+    def of_one(self, copies: int) -> TuneLoad:
+        """What one of so many copies gets of it."""
+        users, rate = self.workload.concurrency, self.workload.rate_per_s
+        own = replace(
+            self.workload,
+            concurrency=users and math.ceil(users / copies),
+            rate_per_s=rate and rate / copies,
+        )
+        return replace(self, workload=own, copies=copies)
 
     @property
     def users(self) -> int:
@@ -44,7 +56,8 @@ class TuneLoad:
     def words(self) -> str:
         load = f"{self.workload.rate_per_s:g} requests/s" if self.workload.open_loop else f"{self.users} users"
         slo = ", ".join(f"{name.removesuffix('_s')} {s:g} s" for name, s in self.slo.as_json().items())
-        return f"{self.text}, {load}{f', within {slo}' if slo else ''}"
+        share = f" of each of {self.copies} copies" if self.copies > 1 else ""
+        return f"{self.text}, {load}{share}{f', within {slo}' if slo else ''}"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -55,6 +68,7 @@ class TuneLoad:
             "goal": self.goal,
             "slo": self.slo.as_json(),
             "requests": self.requests,
+            **({"copies": self.copies} if self.copies > 1 else {}),
         }
 
     def bench(self, requests: int, seed: int) -> BenchConfig:

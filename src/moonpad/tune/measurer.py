@@ -13,7 +13,7 @@ from typing import Final
 from moonpad.bench.result import BenchResult
 from moonpad.bench.run import BenchProgress, OnProgress
 from moonpad.load.prompt_calibration import PromptCalibration
-from moonpad.run.prepare import Prepared, prepare
+from moonpad.run.prepare import Prepared
 from moonpad.tune.answers import Answers
 from moonpad.tune.bounded_load import BoundedLoad, ended_of
 from moonpad.tune.candidate import DEFAULT, UNCHANGED, Candidate
@@ -24,7 +24,7 @@ from moonpad.tune.journal import TuneFolder
 from moonpad.tune.kept import kept_visit
 from moonpad.tune.order import Judged
 from moonpad.tune.search import Search
-from moonpad.tune.subject import Subject
+from moonpad.tune.subject import Subject, prepare_one
 from moonpad.tune.visit import Visit
 from moonpad.tune.worth import FAILED_SHARE, samples_of, worth_of
 from moonpad.values.errors import CheckFailed, ContactLost, LaunchFailed, PreflightRefused, UsageError
@@ -226,7 +226,7 @@ class DeploymentMeasurer:
         return kept_visit(self.folder.path, own, default, action.stage, fmean(worths))
 
     def _prepared(self, candidate: Candidate, port: int) -> Prepared:
-        return prepare(self.subject.spec_of(candidate, port or self.subject.loaded.spec.endpoint.port))
+        return prepare_one(self.subject.spec_of(candidate, port or self.subject.loaded.spec.endpoint.port))
 
 
 @dataclass(slots=True)

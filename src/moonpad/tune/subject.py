@@ -37,7 +37,8 @@ LONGEST_NAME: Final = 63
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`prepared`: the spec as it is, which can start here."""
+    """`prepared`: the spec as it is, which can start here; of several copies behind a router one, for its share of the
+    load: what is best for one is best for all, and the router only chooses among them."""
 
     loaded: LoadedSpec
     prepared: Prepared
@@ -53,14 +54,14 @@ class Subject:
     def of(cls, loaded: LoadedSpec, load: TuneLoad, *, numerics: bool = True, questions: str = "") -> Subject:
         """
         Raises:
-            UsageError: several hosts, pools or copies, which this does not start yet.
+            UsageError: prefill and decode pools, which this does not start.
             MoonpadError: what `prepare` raises: it cannot start here.
         """
         spec = loaded.spec
-        what = "a router" if spec.router else "several hosts" if spec.hosts else "pools" if spec.prefill else ""
-        if what:
-            raise UsageError(f"a spec with {what} is not tuned", remedy="tune one copy on one machine, then copy it")
-        return cls(loaded, prepare(loaded), load, numerics, questions)
+        if spec.prefill:
+            raise UsageError("a spec with pools is not tuned", remedy="tune each pool's engine by itself, without them")
+        own = load.of_one(spec.router.replicas) if spec.router else load
+        return cls(loaded, prepare_one(loaded), own, numerics, questions)
 
     @property
     def name(self) -> str:
@@ -173,6 +174,13 @@ class Subject:
             return self.load.predicted(predict(plan, self.load.workload, calibration=calibration, quick=True))
         except (MoonpadError, ValueError, ZeroDivisionError):
             return None
+
+
+def prepare_one(loaded: LoadedSpec) -> Prepared:
+    """The deployment, or the first of the copies behind a router, on its part of the devices. Raises as `prepare`."""
+    if loaded.spec.router is None:
+        return prepare(loaded)
+    return replace(prepare(loaded, group=loaded.spec.name), group="")  # it belongs to no router that runs
 
 
 def _by_knobs(candidate: Candidate) -> Judged:

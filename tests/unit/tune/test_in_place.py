@@ -40,10 +40,12 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return state
 
 
-def subject(platform: Platform) -> Any:
+def subject(platform: Platform, copies: int = 1) -> Any:
     spec = SimpleNamespace(name="k", launch=SimpleNamespace(drain_s=7.0))
     return SimpleNamespace(
-        loaded=SimpleNamespace(spec=spec), prepared=SimpleNamespace(engine=SimpleNamespace(platform=platform))
+        loaded=SimpleNamespace(spec=spec),
+        prepared=SimpleNamespace(engine=SimpleNamespace(platform=platform)),
+        load=SimpleNamespace(copies=copies),
     )
 
 
@@ -59,6 +61,14 @@ def test_on_devices_it_is_refused_with_the_remedy(world: Any) -> None:
     with pytest.raises(PreflightRefused, match="holds the devices") as caught:
         make_room(world.folder, subject(Platform.CUDA), in_place=False, say=lambda text: None)
     assert "--in-place" in caught.value.remedy
+    assert world.done == []
+
+
+@pytest.mark.parametrize("drained", [True, False])
+def test_copies_behind_a_router_are_their_owners_to_stop(world: Any, drained: bool) -> None:
+    with pytest.raises(PreflightRefused) as caught:
+        make_room(world.folder, subject(Platform.CUDA, copies=2), in_place=drained, say=lambda text: None)
+    assert caught.value.remedy.startswith("moonpad down k")
     assert world.done == []
 
 

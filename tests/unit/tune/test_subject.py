@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,8 @@ from moonpad.run.prepare import prepare
 from moonpad.spec.loader import load_spec
 from moonpad.tune.candidate import UNCHANGED
 from moonpad.tune.load import TuneLoad
-from moonpad.tune.subject import Subject
+from moonpad.tune.subject import Subject, prepare_one
+from moonpad.values.deployment import Role
 from moonpad.values.errors import UsageError
 from moonpad.values.workload import Lengths, Workload
 from tests.unit.tune.world import change
@@ -64,11 +66,37 @@ def test_the_same_is_known_again_whatever_its_port(subject: Subject) -> None:
     assert subject.fingerprint(prepare(subject.spec_of(UNCHANGED, 1111)), 8) != print_(16, 1111, 8)
 
 
-def test_what_is_spread_further_is_refused(subject: Subject) -> None:
+def test_of_copies_behind_a_router_one_is_tuned_for_its_share(subject: Subject) -> None:
     path = subject.loaded.path
-    path.write_text(f'{path.read_text()}\n[router]\nname = "sglang-router"\nreplicas = 2\n')
-    with pytest.raises(UsageError, match="a spec with a router is not tuned"):
-        Subject.of(load_spec(path), LOAD)
+    path.write_text(f'{path.read_text()}\n[router]\nname = "sglang-router"\nreplicas = 3\n')
+    copies = Subject.of(load_spec(path), LOAD)
+    assert copies.load.workload.concurrency == 2
+    assert copies.load.words == "64:8, 2 users of each of 3 copies"
+    whole = replace(LOAD.workload, concurrency=None, rate_per_s=6.0)
+    assert Subject.of(load_spec(path), replace(LOAD, workload=whole)).load.workload.rate_per_s == 2.0
+    loaded = copies.spec_of(change("max_num_seqs", 16), 12345)
+    prepared = prepare_one(loaded)
+    assert (prepared.name, prepared.group, list(prepared.ports.values())) == ("fake-tune", "", [12345])
+    assert [process.role for process in prepared.deployment.processes] == [Role.ENGINE], "one copy, and no router"
+    assert "[router]" in loaded.text, "what is written at the end still has its copies"
+    assert copies.digest != subject.digest
+
+
+def test_of_the_devices_of_a_machine_a_copy_has_its_part(tmp_path: Path) -> None:
+    path = tmp_path / "k2.toml"
+    path.write_text(
+        'name = "k2"\nmodel = "moonshotai/Kimi-K2.5"\n[hardware]\ncluster = "8xMI355X"\n[engine]\nname = "vllm"\n'
+        'version = "0.33.0"\n[layout]\ntp = 4\n[router]\nname = "sglang-router"\nreplicas = 2\n'
+    )
+    planned = plan_spec(load_spec(path))
+    assert planned.cluster.per_node == 4
+    assert planned.plan.layout.words == "TP4"
+
+
+def test_pools_are_refused(subject: Subject) -> None:
+    spec = subject.loaded.spec.model_copy(update={"prefill": ("something",)})
+    with pytest.raises(UsageError, match="a spec with pools is not tuned"):
+        Subject.of(replace(subject.loaded, spec=spec), LOAD)
 
 
 def test_on_devices_layouts_are_tried_and_the_planner_refuses_the_rest(tmp_path: Path) -> None:
