@@ -20,6 +20,9 @@ Document = dict[str, Any]
 OnEvent = Callable[[Document | None], list[Document]]
 """What a stream's event becomes, in the order of the stream; None is its end."""
 CHAT = "/v1/chat/completions"
+EXCHANGE_S, PIECE_S = 1.0, 0.05
+"""So long an answer, or a piece of a stream, waits for another to be exchanged with: on a busy machine few answers end
+at the same time."""
 COMPLETIONS = "/v1/completions"
 LOAD = 4
 """Requests at once from which on the faults under load act."""
@@ -135,7 +138,7 @@ class ContentProxy:
             return theirs
         future = asyncio.get_running_loop().create_future()
         waiting.append((future, mine))
-        done, _ = await asyncio.wait([future], timeout=0.05)
+        done, _ = await asyncio.wait([future], timeout=EXCHANGE_S if whole else PIECE_S)
         if done:
             return future.result()
         waiting.remove((future, mine))
