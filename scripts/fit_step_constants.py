@@ -42,7 +42,7 @@ UNFITTED = frozenset(
         *("expert_bf16", "eager_layer_s", "sequence_s", "request_token_s", "acceptance", "host_bytes_per_s"),
         *("host_flops", "host_layer_s", "cpu_core_flops", "cpu_core_bytes_per_s", "cpu_layer_s", "cpu_step_s"),
         *("reading_s", "reading_token_s", "cpu_request_s"),
-        "cpu_sequence_s",
+        *("cpu_sequence_s", "cpu_expert_tile", "cpu_prefill_flops", "cpu_decode_flops"),
     }
 )
 """No point tells anything of them."""

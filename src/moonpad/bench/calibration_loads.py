@@ -1,7 +1,7 @@
 """The short loads that tell the constants of a step apart. Pure.
 
-One short request after the other is what a step and a request cost at the least; many at once is what weights and
-sequences add; long prompts are arithmetic; long contexts together are the KV cache.
+One short request after the other is what a step and a request cost at the least; a few at once is what experts cost
+that are touched at all; many is what weights and sequences add; long prompts are arithmetic; long contexts together are the KV cache.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def calibration_loads(context: int, sequences: int | None) -> tuple[BenchConfig,
     few = max(1, min(4, many))
     return (
         _load(short, ANSWER, 1),
+        *([_load(short, ANSWER, few)] if 1 < few < many else []),
         _load(short, ANSWER, many),
         _load(long, ANSWER // 4, 1),
         _load(long // 2, ANSWER, few),

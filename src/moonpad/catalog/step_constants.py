@@ -94,6 +94,8 @@ class StepConstants:
     """The same of the attention of prompts."""
     cpu_decode_flops: float
     """The same of the attention of sequences that decode."""
+    cpu_expert_tile: float
+    """Tokens by which a touched expert's product is longer there."""
     cpu_core_bytes_per_s: float
     cpu_layer_s: float
     cpu_step_s: float
@@ -122,6 +124,8 @@ class Corrections:
     """Of the attention of prompts, where a processor computes."""
     decode: float = 1.0
     """Of that of sequences that decode, there."""
+    experts: float = 1.0
+    """Of what an expert costs there that is touched at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

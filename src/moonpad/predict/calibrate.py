@@ -22,8 +22,8 @@ from moonpad.values.prediction import PredictionStanding
 
 BEFORE: Final = {"memory": 0.15, "compute": 0.3, "fixed": 0.25, "sequences": 0.3, "request": 0.7}
 """Standard deviation of the logarithm of each factor."""
-OF_PROCESSORS: Final = {"prefill": 0.4, "decode": 0.4}
-"""More factors, where a processor computes: of a device the kernels of attention are known better than the points."""
+OF_PROCESSORS: Final = {"prefill": 0.4, "decode": 0.4, "experts": 0.4}
+"""More factors, where a processor computes: of a device these kernels are known better than the points."""
 ON_PROCESSOR: Final = 4.0
 """So much wider where processors compute, of whose speed nothing but the number of cores is known."""
 NOISE: Final = {"tpot": 0.04, "ttft": 0.15}

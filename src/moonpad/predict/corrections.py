@@ -18,6 +18,7 @@ FIXED = (
 SEQUENCES = ("sequence_s", "cpu_sequence_s")
 PREFILL = ("cpu_prefill_flops",)
 DECODE = ("cpu_decode_flops",)
+EXPERTS = ("cpu_expert_tile",)
 REQUEST = ("request_s", "request_token_s", "cpu_request_s")
 
 
@@ -27,6 +28,7 @@ def corrected(constants: StepConstants, corrections: Corrections) -> StepConstan
     changes |= {name: getattr(constants, name) / corrections.compute for name in COMPUTED}
     changes |= {name: getattr(constants, name) / corrections.prefill for name in PREFILL}
     changes |= {name: getattr(constants, name) / corrections.decode for name in DECODE}
+    changes |= {name: getattr(constants, name) * corrections.experts for name in EXPERTS}
     changes |= {name: getattr(constants, name) * corrections.fixed for name in FIXED}
     changes |= {name: getattr(constants, name) * corrections.sequences for name in SEQUENCES}
     changes |= {name: getattr(constants, name) * corrections.request for name in REQUEST}

@@ -36,6 +36,8 @@ MARLIN_FLOPS: Final = 989e12
 the rate of Hopper is taken for all that came after it."""
 RECENT: Final = {"vllm": "0.17", "tensorrt-llm": "1.1.0.dev0"}
 """The first release of an engine that overlaps its scheduler with the step and fuses more."""
+READ_OF_REQUEST: Final = 0.1
+"""Of a request's way on a processor, what comes before the scheduler has it: some milliseconds."""
 SHARED_MEMORY: Final = 4.0
 """How much longer than NVLink processes on one machine take to meet in its memory."""
 Parts = tuple[float, float, float, float, float, float, float, float, float, float, float]
@@ -80,9 +82,9 @@ class StepCost:
 
     def reading_seconds(self, prompt: float) -> float:
         """Of that, before the scheduler has it: one prompt is read after another. What a processor's engine takes was
-        fitted as a whole."""
+        fitted as a whole; of prompts that come together the first goes into a step alone there too."""
         if self.rates.on_processor:
-            return 0.0
+            return READ_OF_REQUEST * self._request_s
         return self.constants.reading_s + self.constants.reading_token_s * prompt
 
     def _share(self, share: float) -> float:
@@ -140,6 +142,7 @@ class StepCost:
         flops = self.rates.flops["bf16" if arithmetic == "int4" else arithmetic]
         if arithmetic == "int4":
             flops = min(flops, MARLIN_FLOPS)
+        self._tile = constants.cpu_expert_tile if self.rates.on_processor else constants.expert_tile
         self._experts = max(1, architecture.routed_experts)
         self._active = min(1.0, architecture.experts_per_token / self._experts)
         self._routed_read = stage.routed.size_bytes / (self._share(constants.expert_bandwidth) * self.rates.bytes_per_s)
@@ -223,7 +226,7 @@ class StepCost:
             touched = 1 - (1 - self._active) ** everywhere
             chosen, distinct = everywhere * self._active * self._experts, touched * self._experts
             read = self._routed_read * touched
-            products = chosen + self.constants.expert_tile * distinct
+            products = chosen + self._tile * distinct
             if self._expert_ranks > 1:
                 read *= self._unevenness(distinct, 1 - touched)
                 products *= self._unevenness(chosen, 1.0)

@@ -94,9 +94,9 @@ def test_an_endpoint_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
         code, out, err = run(capsys, "calibrate", *url, "--json")
     assert code == 0, err
     learnt = json.loads(out)
-    assert [point["concurrency"] for point in learnt["points"]] == [1, 16, 1, 4, 16]
+    assert [point["concurrency"] for point in learnt["points"]] == [1, 4, 16, 1, 4, 16]
     assert all(point["measured"]["ttft_s"] > 0 for point in learnt["points"])
-    # The corrected model says these, and five loads of a server that knows no model do not all lie on it.
+    # The corrected model says these, and six loads of a server that knows no model do not all lie on it.
     assert any(point["after"]["ttft_s"] != pytest.approx(point["measured"]["ttft_s"]) for point in learnt["points"])
     assert own_speed_calibrations()[0].device == "mi300x"
 

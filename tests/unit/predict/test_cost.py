@@ -84,6 +84,23 @@ def test_a_processor_has_its_cores_rates() -> None:
     assert 0 < step.total < 18.4e6 / 8e9  # no more than all its weights are read, by eight cores
 
 
+def test_on_a_processor_experts_cost_as_soon_as_they_are_touched() -> None:
+    """Of eight experts one token takes two, and eight tokens nearly all: after that the tokens alone add."""
+    tiny = served("kimi-k2-tiny", "cpu", "vllm-cpu", "", Settings(kv_cache_gib=1), tp=1)
+    cost = StepCost(tiny, ideal(cpu_core_bytes_per_s=1e15, cpu_core_flops=1e9, cpu_expert_tile=20.0))
+    one, eight, many = (cost.breakdown(count, count).experts for count in (1, 8, 64))
+    distinct = 8 * (1 - 0.75**8)
+    assert eight / one == pytest.approx((16 + 20 * distinct) / (2 + 20 * 2), rel=0.01)
+    assert many / one == pytest.approx((128 + 20 * 8) / (2 + 20 * 2), rel=0.01)
+
+
+def test_prompts_are_read_one_after_another_on_a_processor_too() -> None:
+    """So that of those that come together the first goes alone into a step, as seen with vLLM 0.32."""
+    tiny = served("kimi-k2-tiny", "cpu", "vllm-cpu", "", Settings(kv_cache_gib=1), tp=1)
+    cost = StepCost(tiny, step_constants())
+    assert 0 < cost.reading_seconds(100) < cost.request_seconds(100) / 5
+
+
 def test_speculation_verifies_more_tokens_and_yields_more() -> None:
     plain, drafting = h200(), served(settings=Settings(draft_tokens=3))
     cost = StepCost(drafting, step_constants(), acceptance=0.5)
