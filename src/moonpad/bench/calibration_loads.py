@@ -1,7 +1,8 @@
 """The short loads that tell the constants of a step apart. Pure.
 
 One short request after the other is what a step and a request cost at the least; a few at once is what experts cost
-that are touched at all; many is what weights and sequences add; long prompts are arithmetic; long contexts together are the KV cache.
+that are touched at all; many is what weights and sequences add; long prompts are arithmetic; long contexts together are
+the KV cache.
 """
 
 from __future__ import annotations
