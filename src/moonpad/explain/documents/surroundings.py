@@ -46,6 +46,8 @@ class Surroundings:
     """Of the engine that a key around it names, `vllm: {…}`."""
     parameters: Mapping[str, Word] = field(default_factory=dict)
     """Of an OpenShift template, or the file of variables of a compose file: `${NAME}` stands for them anywhere."""
+    fill_ins: Mapping[str, Word] = field(default_factory=dict)
+    """What a mapping beside its template has for `{name}`."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
     """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 

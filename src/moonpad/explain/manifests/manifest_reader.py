@@ -26,6 +26,7 @@ from moonpad.explain.manifests.custom_resources import (
     runtimes_used,
     with_runtime,
 )
+from moonpad.explain.manifests.fill_ins import fill_ins, filled_in
 from moonpad.explain.manifests.folded_text import folded
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.made_commands import MadeCommands
@@ -211,6 +212,7 @@ class _ManifestReader:
             devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
             model=model_named(fields, self.source) or around.model,
             kinds=tuple(self._kinds(fields)) or around.kinds,
+            fill_ins=fill_ins(fields, self.source) or around.fill_ins,
         )
 
     def _kinds(self, fields: Fields) -> Iterator[str]:
@@ -313,6 +315,7 @@ class _ManifestReader:
 
     def _script(self, word: Word, env: Mapping[str, Word], around: Surroundings, label: str = "") -> None:
         """A text that a shell runs."""
+        word = filled_in(word, around.fill_ins, self.source.unknown, self.state.budget)
         scope = Scope({name: value for name, value in env.items() if not name.startswith(SET_BY_SCHEDULER)})
         scope.variables.update({**around.variables, **env})
         shell = Shell(self.state, Source.inside(word, self.state.text), scope, label=around.label or label)

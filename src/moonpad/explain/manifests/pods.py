@@ -23,6 +23,7 @@ from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.grouping import model_of
 from moonpad.explain.manifests import config_maps
 from moonpad.explain.manifests.containers import Container, read_container
+from moonpad.explain.manifests.fill_ins import filled_in
 from moonpad.explain.manifests.layout_keys import has_layout, with_layout
 from moonpad.explain.manifests.node_labels import kinds_of_nodes
 from moonpad.explain.manifests.option_maps import image_of
@@ -99,7 +100,8 @@ class PodReader:
 
     def interpolated(self, node: Node, around: Surroundings, values: Mapping[str, Word]) -> Word:
         self.state.budget.work(20, "its YAML")
-        return around.interpolated(self.word(node), values, self.state.budget)
+        word = filled_in(self.word(node), around.fill_ins, self.source.unknown, self.state.budget)
+        return around.interpolated(word, values, self.state.budget)
 
     def container(self, node: Node, around: Surroundings) -> None:
         fields = self.fields(node)
