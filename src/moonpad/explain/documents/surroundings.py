@@ -35,6 +35,8 @@ class Surroundings:
     """Of devices, as the labels of the nodes have them: `H100`, or with their number `8xH100`."""
     role: str = ""
     """`prefill` or `decode`."""
+    lone_role: str = ""
+    """The only role in a graph of services that is shown whole: a worker of it does all by itself."""
     controller: str = ""
     """What makes a command of it, and may add options."""
     custom: bool = False

@@ -23,6 +23,7 @@ from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.manifests.custom_resources import (
     controller_of,
     is_llm_service,
+    lone_role_of,
     runtimes_used,
     with_runtime,
 )
@@ -199,6 +200,7 @@ class _ManifestReader:
         labels = self.fields(self.inner(fields, "metadata", "labels"))
         roles = [scalar(fields.get(key)) for key in ("subComponentType", "componentType", "role", "type", "name")]
         roles += [scalar(node) for key, node in labels.items() if key.rpartition("/")[2] == "role"]
+        lone_role = lone_role_of(fields, self.source) or around.lone_role
         counts = (self.inner(fields, "multinode", "nodeCount"), fields.get("lwsGroupSize"))
         pods = next((number for node in counts if (number := whole_number(scalar(node)))), around.pods)
         pods = ray_pods(fields, self.source) or groups_of_ranks(layout) or pods
@@ -207,7 +209,8 @@ class _ManifestReader:
         return replace(
             around,
             layout={**around.layout, **layout} if layout else around.layout,
-            role=next((role for role in roles if role in ROLES), around.role),
+            role=next((role for role in roles if role in ROLES and role != lone_role), around.role),
+            lone_role=lone_role,
             pods=max(1, pods),
             devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
             model=model_named(fields, self.source) or around.model,
