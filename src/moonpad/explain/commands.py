@@ -227,7 +227,7 @@ class Problem:
 
     code: str
     """space-after-backslash, doubled-backslash, comment-after-backslash, comment-in-command, missing-backslash,
-    missing-blank, unclosed, syntax, stray-dollar, invisible-character, dash, quotes, heredoc-end"""
+    missing-blank, unclosed, syntax, stray-dollar, invisible-character, dash, quotes, heredoc-end, whole-command, one-item"""
     line: int
     column: int
     end_column: int

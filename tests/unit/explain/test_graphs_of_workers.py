@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.script import read_script
 from tests.unit.explain.judging import ask, devices, layout, only_server, refused
 
 GRAPH = """\
@@ -77,3 +78,58 @@ def test_the_parts_of_the_devices_of_a_task_stand_in_any_order(gpu: str, machine
 
 def test_a_range_leaves_the_layout_open() -> None:
     assert "tp" in only_server(TASK.format(gpu="H100:2..8")).unknown
+
+
+ROLES = """\
+apiVersion: workloads.x-k8s.io/v1alpha1
+kind: RoleBasedGroup
+metadata: {name: group}
+spec:
+  roles:
+    - name: %s
+      leaderWorkerSet:
+        size: 2
+        patchLeaderTemplate:
+          spec:
+            containers:
+              - name: engine
+                command:
+                  - >
+                    python3 -m sglang.launch_server --model-path /models/big --tp 16
+                    --dist-init-addr $(LWS_LEADER_ADDRESS):5000 --nnodes $(LWS_GROUP_SIZE)
+                    --node-rank $(LWS_WORKER_INDEX) --context-length 4096 --trust-remote-code%s
+        patchWorkerTemplate:
+          spec:
+            containers:
+              - name: engine
+                command: [python3, -m, sglang.launch_server, --model-path, /models/big, --tp, "16",
+                  --dist-init-addr, "$(LWS_LEADER_ADDRESS):5000", --nnodes, $(LWS_GROUP_SIZE),
+                  --node-rank, $(LWS_WORKER_INDEX), --context-length, "4096", --trust-remote-code%s]
+      template:
+        spec:
+          containers:
+            - name: engine
+              image: lmsysorg/sglang:v0.5.6
+              resources: {limits: {nvidia.com/gpu: "8"}}
+"""
+
+
+def test_a_group_of_a_role_has_what_is_patched_into_its_template() -> None:
+    text = ROLES % ("prefill", " --disaggregation-mode prefill", ", --disaggregation-mode, prefill")
+    judged = only_server(text)
+    assert (judged.kind, layout(judged), judged.version) == ("prefill", (16, 1, 1), "0.5.6")
+    assert len(judged.sources) == 2
+    assert judged.settings is not None
+    assert judged.settings.max_model_len == 4096
+    assert not refused(judged)
+
+
+def test_a_whole_command_in_one_item_is_told() -> None:
+    (problem,) = [each for each in read_script(ROLES % ("one", "", "")).problems if each.code == "whole-command"]
+    assert problem.line == 14
+
+
+def test_a_shell_takes_a_whole_command() -> None:
+    text = "containers:\n- image: vllm/vllm-openai:v0.11.0\n  command: [sh, -c]\n  args: [vllm serve org/Big -tp 2]\n"
+    assert layout(only_server(text)) == (2, 1, 1)
+    assert not read_script(text).problems

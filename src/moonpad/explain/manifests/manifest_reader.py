@@ -359,6 +359,7 @@ class _ManifestReader:
         if group.size > COMMANDS:
             message = f"a LeaderWorkerSet has a size of {group.size}; the limit is {COMMANDS}"
             raise too_large(message, "write the size that you run")
+        self.merged += [pod for pod in (group.leader, group.worker) if pod is not None]
         index, size, address = group.variables
         for rank in range(group.size):
             pod = group.worker if rank else group.leader
