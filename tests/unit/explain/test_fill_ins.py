@@ -54,7 +54,9 @@ def test_what_stands_beside_the_command_fills_it_too() -> None:
 
 
 def test_the_braces_of_jinja_are_filled_too() -> None:
-    text = 'defaults:\n  size: 8\ncommand: |\n  vllm serve org/Big --tensor-parallel-size {{ size }} --port "{{ port }}"\n'
+    text = (
+        'defaults:\n  size: 8\ncommand: |\n  vllm serve org/Big --tensor-parallel-size {{ size }} --port "{{ port }}"\n'
+    )
     (judged,) = ask(text)
     assert layout(judged) == (8, 1, 1)
     assert not judged.unknown

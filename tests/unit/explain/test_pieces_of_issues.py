@@ -34,8 +34,8 @@ def test_a_piece_of_a_manifest_without_a_language(above: str) -> None:
 
 
 def test_lines_of_a_log_are_no_manifest() -> None:
-    text = "```\nINFO: starting\nimage pulled: yes\nargs: Namespace(port=8000)\n```\n\n```\nvllm serve org/Big -tp 2\n```\n"
-    assert layout(only_server(text)) == (2, 1, 1)
+    log = "INFO: starting\nimage pulled: yes\nargs: Namespace(port=8000)"
+    assert layout(only_server(f"```\n{log}\n```\n\n```\nvllm serve org/Big -tp 2\n```\n")) == (2, 1, 1)
 
 
 @pytest.mark.parametrize(

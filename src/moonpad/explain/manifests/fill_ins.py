@@ -1,6 +1,6 @@
-"""Templates of commands in YAML, whose values another mapping of the same file has: `{port}` with `defaults: {port: 8000}`.
+"""Templates of commands in YAML, filled from a mapping of the same file: `{port}` with `defaults: {port: 8000}`.
 
-Sources: https://docs.python.org/3/library/string.html#format-string-syntax for `{port}` and `{{` in such a text.
+Source: https://docs.python.org/3/library/string.html#format-string-syntax.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
+
+from yaml import Node
 
 from moonpad.explain.commands import Word, concatenated, cut
 from moonpad.explain.input_limits import Budget
@@ -33,7 +35,7 @@ def fill_ins(fields: Fields, source: YamlSource) -> Mapping[str, Word]:
     return {name: source.word(node) for table in (fields, *reversed(tables)) for name, node in _plain(table)}
 
 
-def _plain(table: Fields) -> Iterator[tuple[str, object]]:
+def _plain(table: Fields) -> Iterator[tuple[str, Node]]:
     return ((name, node) for name, node in table.items() if scalar(node))
 
 

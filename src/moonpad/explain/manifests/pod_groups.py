@@ -38,11 +38,9 @@ def pod_group(fields: Fields, source: YamlSource) -> PodGroup | None:
         size = whole_number(scalar(pattern.get("size"))) or 1
         return PodGroup(pattern["template"], pattern["template"], size, _RBG)
     if "template" in fields and (size := whole_number(scalar(group.get("size"))) or 0):
-        leader, worker = (
-            patched(fields["template"], group.get(key), source)
-            for key in ("patchLeaderTemplate", "patchWorkerTemplate")
-        )
-        return PodGroup(leader, worker, size)
+        whole = fields["template"]
+        patches = group.get("patchLeaderTemplate"), group.get("patchWorkerTemplate")
+        return PodGroup(patched(whole, patches[0], source), patched(whole, patches[1], source), size)
     template = source.fields(fields.get("leaderWorkerTemplate"))
     if not template and "leaderTemplate" in fields and "workerTemplate" in fields:
         template = fields

@@ -109,7 +109,9 @@ def _named(node: Node, source: YamlSource) -> Iterator[tuple[Word, str, str]]:
         yield source.word(node), kind, inner or scalar(number)
     for word in map(source.word, [*items(node)] or ([node] if scalar(node) else [])):
         parts = word.text.split(":")
-        memory = next((part for part in parts if part[:1] in "0123456789." and part.rstrip(".").upper().endswith("GB")), "")
+        memory = next(
+            (part for part in parts if part[:1] in "0123456789." and part.rstrip(".").upper().endswith("GB")), ""
+        )
         count = next((part for part in parts if part != memory and _COUNT.fullmatch(part)), "1")
         kinds = [part for part in parts if part not in (memory, count) and part.lower() not in _MAKERS]
         for kind in kinds[0].split(",") if kinds else ():

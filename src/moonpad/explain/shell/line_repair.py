@@ -28,10 +28,14 @@ _TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./
 """A path that goes on in the next line."""
 _GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>--[a-z][\w-]*)")
 r"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
-_TEMPLATE: Final = re.compile(r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]){0,200}\}\}")
+_TEMPLATE: Final = re.compile(
+    r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]){0,200}\}\}"
+)
 _NOT_OF_NAME: Final = re.compile(r"(?<=[\w\]])[ \t]*[|(,].*(?=\}\})|[ \t$-]")
 """`{{ port }}`, `{{ port | default(8000) }}`: to a shell several words, which what fills templates leaves as one."""
-_SENTENCE: Final = re.compile(r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE)
+_SENTENCE: Final = re.compile(
+    r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
+)
 _CJK: Final = re.compile("[\u4e00-\u9fff]")
 """Of a sentence that goes on behind a command without a blank."""
 _OPENS: Final = re.compile(
