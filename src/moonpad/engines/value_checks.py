@@ -8,7 +8,13 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Final
 
-_PLACEHOLDER: Final = re.compile(r"\$|<[^<>]*>|\{\{|\.\.\.|…|\*\*\*")
+_PLACEHOLDER: Final = re.compile(
+    r"\$|<[^<>]*>|\{\{|\.\.\.|…|\*\*\*"
+    r"|\{[A-Za-z_]\w*(?:\.\w+|\[\w+\])*(?::[\d.]*[defgs])?\}"  # of Python: `{port}`, `{args.port}`, `{port:d}`
+    r"|\A(?:%[A-Za-z]\w*%|__[A-Za-z]\w*?__|@{1,2}[A-Za-z]\w*@{1,2}|!\w+!|[Yy]our[-_]?[A-Za-z][\w-]*)\Z"
+)
+_BRACKETED: Final = re.compile(r"\[{1,2}[A-Za-z][\w-]*\]{1,2}")
+"""`[port]`; of JSON it may be a list that lost its quotes."""
 _DEEPEST: Final = 64
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.S)
 _LARGEST: Final = 2**63 - 1
@@ -19,7 +25,7 @@ _THOUSANDS: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
 
 def unresolved(text: str) -> bool:
     """Whether something stands in for the value: a shell variable that is not set, `<YOUR_MODEL_DIR>`, a template."""
-    return bool(_PLACEHOLDER.search(text))
+    return bool(_PLACEHOLDER.search(text) or _BRACKETED.fullmatch(text))
 
 
 def fits(kind: str, choices: tuple[str, ...], text: str, check: Callable[[str], bool] | None = None) -> bool:
@@ -35,7 +41,7 @@ def fits(kind: str, choices: tuple[str, ...], text: str, check: Callable[[str], 
     if kind == "float":
         return number(text) is not None
     if kind == "json":
-        return unresolved(text) or as_json(text) is not None or text.strip() == "null"
+        return bool(_PLACEHOLDER.search(text)) or as_json(text) is not None or text.strip() == "null"
     return True
 
 

@@ -73,8 +73,8 @@ VLLM_ASCEND: Final = replace(
         environment=("HCCL_", "ASCEND_"),
         image="ascend",
         spoken=(
-            r"(?i:\bascend|昇腾)|(?<![\w.])910[ABC][1-4]?(?![\w.])|\bAtlas[ -]?[389]00|NPURayWorker|torch[-_]npu"
-            r"|npu-smi|\bNPUs?\b|(?<![A-Za-z])NPU(?=卡)|davinci[0-9]|\bHCCL\b|\bCANN\b"
+            r"(?a:(?i:\bascend|昇腾)|(?<![\w.])910[ABC][1-4]?(?![\w.])|\bAtlas[ -]?[389]00|NPURayWorker|torch[-_]npu"
+            r"|npu-smi|\bNPUs?\b|davinci[0-9]|\bHCCL\b|\bCANN\b|(?<![\w.-])(?:[389]00[ITV]|900)[ -]?A[23]\b)"
         ),
         options=(
             *("--quantization=ascend", '--additional-config={"ascend_', '--additional-config={"torchair_'),

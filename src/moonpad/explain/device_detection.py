@@ -32,6 +32,8 @@ _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 _ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
+_LIST: Final = 3
+"""So many kinds without a number on one line are a list, of which none is meant alone."""
 
 
 def cluster_of(
@@ -151,7 +153,11 @@ def _of_mentions(
     if not layout_known:
         return None, ""
     if not kinds:
-        kinds = _kinds_named([each for each in near if each.known and platform_of(each.kind) in allowed])
+        uncounted = [each for each in near if each.known and platform_of(each.kind) in allowed]
+        kinds = _kinds_named(uncounted)
+        listed = list(dict.fromkeys(each.kind for each in uncounted if each.line == uncounted[0].line))
+        if len(kinds) == 1 and len(listed) >= _LIST and not alike(listed):
+            kinds = listed  # `MI300X/MI325X/MI355X`
         if len(kinds) > 1:
             return None, _several(kinds)
     for kind in kinds:

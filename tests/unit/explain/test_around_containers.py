@@ -130,7 +130,7 @@ spec:
         volumes: [{name: v, configMap: {name: c}}]
 """
     (judged,) = ask(text)
-    assert (judged.engine, judged.kind, layout(judged)) == ("tensorrt-llm", "decode", (1, 1, 8))
+    assert (judged.engine, judged.kind, layout(judged)) == ("tensorrt-llm", "serve", (1, 1, 8))
     assert judged.settings is not None
     assert judged.settings.max_model_len == 8192
     assert not [finding for finding in judged.findings if finding.code.value in ("unknown-flag", "illegal-layout")]

@@ -23,6 +23,9 @@ from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 4
 _LONGEST: Final = 2000
+_ONE_WORD: Final = re.compile(r"\{\w+\}")
+_ANY_WORD: Final = "{x}"
+"""A template: only a pattern that asks for its very word fits."""
 
 
 def reported(case: Case) -> Iterator[Remark]:
@@ -136,9 +139,13 @@ def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    if pattern and unresolved(text):
+    if pattern and unresolved(text) and not (_ONE_WORD.fullmatch(text) and not _fits(pattern, _ANY_WORD)):
         return False
-    return not pattern or re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
+    return not pattern or _fits(pattern, text)
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
 
 
 def _words(case: Case, spoken: str) -> Mapping[str, str]:

@@ -74,6 +74,11 @@ _OTHER_TEXT: Final = re.compile(
     r"\s*(?:(?:version|name):.*\n\s*)?(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])"
 )
 """What such files begin with where a block has no language."""
+_FIRST_KEY: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*(?:- )?[A-Za-z][\w.-]*:(?:[ ]\S.*|[ ]*)(?:\n|$)")
+_KEY_OF_CONTAINER: Final = re.compile(
+    r"^[ \t]*(?:- )?(?:image:[ ]\S|containers:[ \t]*$|(?:command|args|entrypoint):[ \t]*(?:[\[|>].*)?$)", re.MULTILINE
+)
+"""A piece of a manifest: lines of keys, one of which is that of a container."""
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
@@ -211,6 +216,11 @@ def _lines_of_quote(line: str, text: str, behind: int) -> int:
     return 0 if end < 0 or "\n\n" in inside else inside.count("\n")
 
 
+def _is_manifest(text: str) -> bool:
+    """Whether a block that names no language is such a file, or a piece of one."""
+    return bool(_OTHER_TEXT.match(text) or (_FIRST_KEY.match(text) and _KEY_OF_CONTAINER.search(text)))
+
+
 def _block(
     start: int, lines: Iterator[tuple[int, str]], fence: re.Match[str], heading: str | None, intro: str | None
 ) -> Iterator[Block]:
@@ -230,7 +240,7 @@ def _block(
     if (
         language in _OTHER_LANGUAGES - _SHELL_IN
         or (language in _SHELL_IN and not spoken)
-        or (not language and _OTHER_TEXT.match("\n".join(taken)))
+        or (not language and not spoken and _is_manifest("\n".join(taken)))
     ):
         yield Block(start, "\n".join(taken), heading, intro, len(lead), other=True)
         return

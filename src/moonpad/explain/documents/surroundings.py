@@ -35,6 +35,8 @@ class Surroundings:
     """Of devices, as the labels of the nodes have them: `H100`, or with their number `8xH100`."""
     role: str = ""
     """`prefill` or `decode`."""
+    lone_role: str = ""
+    """The only role in a graph of services that is shown whole: a worker of it does all by itself."""
     controller: str = ""
     """What makes a command of it, and may add options."""
     custom: bool = False
@@ -46,6 +48,8 @@ class Surroundings:
     """Of the engine that a key around it names, `vllm: {…}`."""
     parameters: Mapping[str, Word] = field(default_factory=dict)
     """Of an OpenShift template, or the file of variables of a compose file: `${NAME}` stands for them anywhere."""
+    fill_ins: Mapping[str, Word] = field(default_factory=dict)
+    """What a mapping beside its template has for `{name}`."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
     """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 

@@ -17,6 +17,7 @@ from moonpad.explain.documents.surroundings import Surroundings
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.option_maps import list_words, shell_words
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
+from moonpad.explain.roles import ROLES
 
 _AS_WRITTEN: Final = (
     *("", "apps", "batch", "core", "leaderworkerset.x-k8s.io", "serving.knative.dev", "ray.io", "jobset.x-k8s.io"),
@@ -72,6 +73,14 @@ def with_runtime(service: MappingNode, runtime: Fields, source: YamlSource) -> M
     marks = (service.start_mark, service.end_mark)
     pairs = [(ScalarNode("tag:yaml.org,2002:str", key, *marks), value) for key, value in merged.items()]
     return MappingNode("tag:yaml.org,2002:map", pairs, *marks)
+
+
+def lone_role_of(fields: Fields, source: YamlSource) -> str:
+    """Of Dynamo's graph, all of whose workers are named in one mapping, the only role that any of them has: without the
+    other side it prefills and decodes (https://github.com/ai-dynamo/dynamo, docs/kubernetes/api_reference.md)."""
+    workers = [source.fields(node) for node in source.fields(fields.get("services")).values()]
+    roles = {scalar(worker.get("subComponentType")) for worker in workers} & {*ROLES}
+    return roles.pop() if len(roles) == 1 else ""
 
 
 def is_llm_service(fields: Fields) -> bool:

@@ -23,9 +23,11 @@ from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.manifests.custom_resources import (
     controller_of,
     is_llm_service,
+    lone_role_of,
     runtimes_used,
     with_runtime,
 )
+from moonpad.explain.manifests.fill_ins import fill_ins, filled_in
 from moonpad.explain.manifests.folded_text import folded
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.made_commands import MadeCommands
@@ -198,6 +200,7 @@ class _ManifestReader:
         labels = self.fields(self.inner(fields, "metadata", "labels"))
         roles = [scalar(fields.get(key)) for key in ("subComponentType", "componentType", "role", "type", "name")]
         roles += [scalar(node) for key, node in labels.items() if key.rpartition("/")[2] == "role"]
+        lone_role = lone_role_of(fields, self.source) or around.lone_role
         counts = (self.inner(fields, "multinode", "nodeCount"), fields.get("lwsGroupSize"))
         pods = next((number for node in counts if (number := whole_number(scalar(node)))), around.pods)
         pods = ray_pods(fields, self.source) or groups_of_ranks(layout) or pods
@@ -206,11 +209,13 @@ class _ManifestReader:
         return replace(
             around,
             layout={**around.layout, **layout} if layout else around.layout,
-            role=next((role for role in roles if role in ROLES), around.role),
+            role=next((role for role in roles if role in ROLES and role != lone_role), around.role),
+            lone_role=lone_role,
             pods=max(1, pods),
             devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
             model=model_named(fields, self.source) or around.model,
             kinds=tuple(self._kinds(fields)) or around.kinds,
+            fill_ins=fill_ins(fields, self.source) or around.fill_ins,
         )
 
     def _kinds(self, fields: Fields) -> Iterator[str]:
@@ -313,6 +318,7 @@ class _ManifestReader:
 
     def _script(self, word: Word, env: Mapping[str, Word], around: Surroundings, label: str = "") -> None:
         """A text that a shell runs."""
+        word = filled_in(word, around.fill_ins, self.source.unknown, self.state.budget)
         scope = Scope({name: value for name, value in env.items() if not name.startswith(SET_BY_SCHEDULER)})
         scope.variables.update({**around.variables, **env})
         shell = Shell(self.state, Source.inside(word, self.state.text), scope, label=around.label or label)
@@ -353,6 +359,7 @@ class _ManifestReader:
         if group.size > COMMANDS:
             message = f"a LeaderWorkerSet has a size of {group.size}; the limit is {COMMANDS}"
             raise too_large(message, "write the size that you run")
+        self.merged += [pod for pod in (group.leader, group.worker) if pod is not None]
         index, size, address = group.variables
         for rank in range(group.size):
             pod = group.worker if rank else group.leader

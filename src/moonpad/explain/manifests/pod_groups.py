@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from yaml import Node
+from yaml import MappingNode, Mark, Node, ScalarNode, SequenceNode
 
 from moonpad.explain.commands import Word, whole_number
+from moonpad.explain.input_limits import NESTING
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 
 _LWS: Final = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
@@ -37,7 +38,9 @@ def pod_group(fields: Fields, source: YamlSource) -> PodGroup | None:
         size = whole_number(scalar(pattern.get("size"))) or 1
         return PodGroup(pattern["template"], pattern["template"], size, _RBG)
     if "template" in fields and (size := whole_number(scalar(group.get("size"))) or 0):
-        return PodGroup(fields["template"], fields["template"], size)
+        whole = fields["template"]
+        patches = group.get("patchLeaderTemplate"), group.get("patchWorkerTemplate")
+        return PodGroup(patched(whole, patches[0], source), patched(whole, patches[1], source), size)
     template = source.fields(fields.get("leaderWorkerTemplate"))
     if not template and "leaderTemplate" in fields and "workerTemplate" in fields:
         template = fields
@@ -53,6 +56,30 @@ def pod_group(fields: Fields, source: YamlSource) -> PodGroup | None:
     if "leader" in fields and _is_number(count):
         return PodGroup(fields["leader"], worker, int(count[:9]) + 1)
     return None
+
+
+def patched(node: Node, patch: Node | None, source: YamlSource, depth: int = 0) -> Node:
+    """With the keys of the patch in place of its own, mapping in mapping; items of lists are told by their names, as in
+    https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/."""
+    own, new = source.fields(node), source.fields(patch)
+    source.whole.budget.work(4 + 2 * len(own), "its YAML")
+    if patch is None or depth > NESTING:
+        return node
+    if own and new:
+        merged = {**new, **{key: patched(value, new.get(key), source, depth + 1) for key, value in own.items()}}
+        keys = ((ScalarNode("tag:yaml.org,2002:str", key, *_marks(patch)), value) for key, value in merged.items())
+        return MappingNode("tag:yaml.org,2002:map", list(keys), *_marks(patch))
+    named = {scalar(source.fields(item).get("name")): item for item in items(patch)}
+    if not items(node) or "" in named:
+        return patch
+    before = {scalar(source.fields(item).get("name")): item for item in items(node)}
+    whole = [patched(item, named.get(name), source, depth + 1) for name, item in before.items()]
+    whole += [item for name, item in named.items() if name not in before]
+    return SequenceNode("tag:yaml.org,2002:seq", whole, *_marks(patch))
+
+
+def _marks(node: Node) -> tuple[Mark, Mark]:
+    return node.start_mark, node.end_mark
 
 
 def groups_of_ranks(layout: Mapping[str, Word]) -> int:

@@ -23,11 +23,12 @@ from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.grouping import model_of
 from moonpad.explain.manifests import config_maps
 from moonpad.explain.manifests.containers import Container, read_container
+from moonpad.explain.manifests.fill_ins import filled_in
 from moonpad.explain.manifests.layout_keys import has_layout, with_layout
 from moonpad.explain.manifests.node_labels import kinds_of_nodes
 from moonpad.explain.manifests.option_maps import image_of
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, is_true, items, scalar
-from moonpad.explain.programs import base_name, program_named
+from moonpad.explain.programs import base_name, names_engine_command, program_named
 from moonpad.explain.shell.env_files import from_env_files
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.typo_repair import ONE_ITEM
@@ -99,7 +100,8 @@ class PodReader:
 
     def interpolated(self, node: Node, around: Surroundings, values: Mapping[str, Word]) -> Word:
         self.state.budget.work(20, "its YAML")
-        return around.interpolated(self.word(node), values, self.state.budget)
+        word = filled_in(self.word(node), around.fill_ins, self.source.unknown, self.state.budget)
+        return around.interpolated(word, values, self.state.budget)
 
     def container(self, node: Node, around: Surroundings) -> None:
         fields = self.fields(node)
@@ -108,7 +110,7 @@ class PodReader:
         around = around if around.custom or not scalar(fields.get("image")) else replace(around, controller="")
         of_image = around.compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
         keys = ("entrypoint" if around.compose else "entryPoint", "command") if of_image else ("command", "args")
-        entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
+        entrypoint, arguments = (self._argv(fields.get(key), around, env, is_program=key == keys[0]) for key in keys)
         if len(entrypoint) == 1 and base_name(entrypoint[0]) in _SHELLS and scalar(fields.get("source")):
             at = self.word(fields["source"])  # a script of Argo Workflows
             arguments = [replace(at, text="-c", pieces=()), at]
@@ -167,12 +169,26 @@ class PodReader:
             self.state.files.update((path, file) for path, file in files.items() if path not in self.state.files)
             self.state.commands[before:] = [replace(command, files=files) for command in self.state.commands[before:]]
 
-    def _argv(self, node: Node | None, around: Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
-        """A list of words, or in compose a text that is split into words as by a shell."""
+    def _argv(
+        self, node: Node | None, around: Surroundings, env: Mapping[str, Word], *, is_program: bool
+    ) -> Sequence[Word]:
+        """A list of words, or in compose a text that is split into words as by a shell. `is_program`: the first of them
+        is the program."""
         if not scalar(node) or node is None:
             words = [self.interpolated(item, around, env) for item in items(node)]
+            if len(words) == 1 and is_program and " " in words[0].text.strip() and names_engine_command(words[0].text):
+                return self._whole_command(words[0])
             return [part for word in words for part in self._apart(word, around)]
         return words_of(Source.inside(self.interpolated(node, around, {}), self.state.text), self.state)
+
+    def _whole_command(self, word: Word) -> Sequence[Word]:
+        """The words of a command that stands in one item of its list."""
+        if word.pieces:
+            start, end = word.pieces[0].source_start, word.pieces[-1].source_end
+            message = "the list has the whole command in one item: the container looks for a program of that name"
+            remedy = "write each word as an item, or sh and -c in front of it"
+            self.state.problems.add("whole-command", start, end, message, remedy)
+        return words_of(Source.inside(word, self.state.text), self.state)
 
     def _apart(self, word: Word, around: Surroundings) -> Sequence[Word]:
         """The option and its value where one item holds both, which is a mistake unless a chart splits them."""

@@ -7,6 +7,7 @@ https://dstack.ai/docs/reference/dstack.yml/service/.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
@@ -25,6 +26,8 @@ _MARKS: Final = frozenset({"envs", "env", "setup", "num_nodes", "workdir", "node
 _EACH: Final = ("DSTACK_GPUS_PER_NODE", "SKYPILOT_NUM_GPUS_PER_NODE")
 _ALL: Final = "DSTACK_GPUS_NUM"
 _NODES: Final = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM")
+_MAKERS: Final = frozenset({"nvidia", "amd", "intel", "google", "tenstorrent"})
+_COUNT: Final = re.compile(r"[0-9]+(?:\.\.[0-9]*)?|\.\.[0-9]+")
 SET_BY_SCHEDULER: Final = ("SKYPILOT_", "DSTACK_")
 """Beginnings of the names of variables that the machines have from it."""
 
@@ -92,8 +95,8 @@ def _accelerators(resources: Fields, fields: Fields, source: YamlSource) -> Iter
 
 
 def _named(node: Node, source: YamlSource) -> Iterator[tuple[Word, str, str]]:
-    """`H200:8`, `{H200: 8, H20: 8}`, `{H200:8, H20:8}`, `[H200:8, H100:8]`, `{name: H100, count: 8}`,
-    `nvidia:H100:80GB:8`."""
+    """`H200:8`, `8:H200`, `{H200: 8, H20: 8}`, `{H200:8, H20:8}`, `[H200:8, H100:8]`, `{name: H100, count: 8}`,
+    `nvidia:H100:80GB:8`: of a text the parts may stand in any order."""
     fields = source.fields(node)
     if scalar(fields.get("name")) or items(fields.get("name")):
         names = [scalar(fields.get("name")), *map(scalar, items(fields.get("name")))]
@@ -106,8 +109,10 @@ def _named(node: Node, source: YamlSource) -> Iterator[tuple[Word, str, str]]:
         yield source.word(node), kind, inner or scalar(number)
     for word in map(source.word, [*items(node)] or ([node] if scalar(node) else [])):
         parts = word.text.split(":")
-        if parts[0].lower() in ("nvidia", "amd", "intel") and len(parts) > 1:
-            parts = parts[1:]
-        count = next((part for part in parts[1:] if part.isdigit() or ".." in part), "1")
-        memory = next((part for part in parts[1:] if part.upper().endswith("GB")), "")
-        yield word, f"{parts[0]}-{memory}", count
+        memory = next(
+            (part for part in parts if part[:1] in "0123456789." and part.rstrip(".").upper().endswith("GB")), ""
+        )
+        count = next((part for part in parts if part != memory and _COUNT.fullmatch(part)), "1")
+        kinds = [part for part in parts if part not in (memory, count) and part.lower() not in _MAKERS]
+        for kind in kinds[0].split(",") if kinds else ():
+            yield word, f"{kind}-{memory}", count

@@ -28,6 +28,16 @@ _TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./
 """A path that goes on in the next line."""
 _GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>--[a-z][\w-]*)")
 r"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
+_TEMPLATE: Final = re.compile(
+    r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]){0,200}\}\}"
+)
+_NOT_OF_NAME: Final = re.compile(r"(?<=[\w\]])[ \t]*[|(,].*(?=\}\})|[ \t$-]")
+"""`{{ port }}`, `{{ port | default(8000) }}`: to a shell several words, which what fills templates leaves as one."""
+_SENTENCE: Final = re.compile(
+    r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
+)
+_CJK: Final = re.compile("[\u4e00-\u9fff]")
+"""Of a sentence that goes on behind a command without a blank."""
 _OPENS: Final = re.compile(
     r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
 )
@@ -40,6 +50,9 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _ARROWS.sub(lambda match: f"{match[1]} ", text)
     if len(_SPACED.findall(text)) > 2:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
+    if not text.startswith("#!"):
+        text = _SENTENCE.sub(_without_sentence, text)
+    text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _GLUED.sub(lambda match: _apart(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
@@ -54,6 +67,15 @@ def words_of_lines(text: str) -> list[tuple[int, str]]:
     if len(lines) < _LEAST_WORDS or any(len(line.split()) > 1 and line[:1] not in "{['\"" for _, line in lines):
         return []
     return lines if SPEAKING.match(" ".join(line for _, line in lines)) else []
+
+
+def _without_sentence(match: re.Match[str]) -> str:
+    """The line without its prose, where an option stands before it and no quote is open."""
+    command, prose = match["command"], match["prose"]
+    spoken = re.search(r"(?:^|[ \t])--?[A-Za-z]", command) and not re.match(r"[ \t]*(?:echo|printf)\b", command)
+    if not spoken or not _CJK.search(prose) or command.count("'") % 2 or command.count('"') % 2:
+        return match[0]
+    return command + IGNORED * len(prose)
 
 
 def _mended(match: re.Match[str], start: int, problems: Problems) -> str:
