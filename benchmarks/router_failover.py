@@ -5,11 +5,11 @@
 
 Two copies of an engine behind a real router, all of them kept up by moonpad; `--clients` clients stream one request
 after the other. At a drawn moment a drawn process of a copy is killed, of the two copies in turn: its API server or its
-engine core. With `--pause` a client waits between two requests, so that a real engine that starts again on two cores
-does not share them with a full load. Each request carries an id of its own, which the router passes on and the engine
-writes into its log, so that it is known which copy had it. A request may fail only where it had begun before the copy
-was lost and that copy had it; every other one that fails is counted under `others_failed`, which must be 0. Times count
-from the kill:
+engine core. With `--pause` each client waits so long between two requests from ten seconds after a kill on, until the
+copy is ready: a real engine that starts again on two cores does not share them with a full load then. Each request
+carries an id of its own, which the router passes on and the engine writes into its log, so that it is known which copy
+had it. A request may fail only where it had begun before the copy was lost and that copy had it; every other one that
+fails is counted under `others_failed`, which must be 0. Times count from the kill:
 
 - lost_s     until the copy's API server had ended, after which it can take nothing
 - ready_s    until moonpad had the copy ready again
@@ -45,6 +45,8 @@ NAME = "k"
 COPIES = (f"{NAME}-replica-0", f"{NAME}-replica-1")
 VICTIMS = ("API server", "engine core")
 LIMIT_S = 600.0
+FULL_S = 10.0
+"""Of full load after a kill."""
 QUIET_S = (1.0, 6.0)
 """Between two kills, drawn, once everything has recovered."""
 RECEIVED = re.compile(r"Received request (?:cmpl|chatcmpl)-(load-\d+-\d+)")
@@ -204,7 +206,7 @@ def wait_until(holds: Any, limit_s: float = LIMIT_S) -> None:
         time.sleep(0.1)
 
 
-def trial(stage: Stage, load: Load, chance: random.Random, number: int) -> dict[str, Any]:
+def trial(stage: Stage, load: Load, chance: random.Random, number: int, pause_s: float) -> dict[str, Any]:
     """One kill, until the copy has a client's request again."""
     time.sleep(chance.uniform(*QUIET_S))
     copy, victim = COPIES[number % 2], chance.choice(VICTIMS)
@@ -218,7 +220,10 @@ def trial(stage: Stage, load: Load, chance: random.Random, number: int) -> dict[
     os.kill(targets[0][1], signal.SIGKILL)
     wait_until(lambda: not oracle.lives(root, oracle.processes()))
     lost_s = time.monotonic() - killed_s
+    time.sleep(max(0.0, killed_s + FULL_S - time.monotonic()))
+    load.pause_s = pause_s
     wait_until(lambda: len([event for event in stage.events(copy) if event["event"] == "ready"]) > spawned)
+    load.pause_s = 0.0
     ready = [event for event in stage.events(copy) if event["event"] == "ready"][-1]
     wait_until(lambda: stage.had(copy) & {request.id for request in load.requests if request.begun_s >= ready["t_s"]})
     first = min(
@@ -244,6 +249,7 @@ def trial(stage: Stage, load: Load, chance: random.Random, number: int) -> dict[
         "lost_s": round(lost_s, 3),
         "ready_s": round(ready["t_s"] - killed_s, 3),
         "back_s": round(first - killed_s, 3),
+        "pause_s": pause_s,
     }
 
 
@@ -270,12 +276,12 @@ def run(arguments: argparse.Namespace, home: Path) -> dict[str, Any]:
     assert ended.code == 0, ended.stderr
     up_s = round(time.monotonic() - begun_s, 1)
     version = stage.rows()[NAME]["router"]["version"]
-    load = Load(stage.port, arguments.clients, arguments.tokens, arguments.pause)
+    load = Load(stage.port, arguments.clients, arguments.tokens)
     load.start()
     trials = list(former)
     try:
         for number in range(arguments.times):
-            trials.append(trial(stage, load, chance, len(former) + number) | {"pause_s": arguments.pause})
+            trials.append(trial(stage, load, chance, len(former) + number, arguments.pause))
             print(json.dumps(trials[-1]), flush=True)
             pools = {name: row["state"] for name, row in stage.rows().items()}
             row = {"router_version": version, "clients": arguments.clients, "tokens": arguments.tokens, "up_s": up_s}
@@ -301,7 +307,9 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--clients", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=48)
-    parser.add_argument("--pause", type=float, default=0.0, help="seconds of a client between two requests")
+    parser.add_argument(
+        "--pause", type=float, default=0.0, help="seconds of a client between two requests while a copy starts"
+    )
     parser.add_argument("--seed", type=int, default=25)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
+from moonpad.explain.shell.command_slips import with_commands
 from moonpad.explain.shell.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems
 
@@ -57,7 +58,8 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _GLUED.sub(lambda match: _apart(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
     text = _TORN.sub(lambda match: _mended(match, start, problems), text)
-    return with_images(_unwrapped(text, start, problems), start, problems)
+    text = with_commands(_unwrapped(text, start, problems), start, problems)
+    return with_images(text, start, problems)
 
 
 def words_of_lines(text: str) -> list[tuple[int, str]]:
