@@ -29,12 +29,22 @@ class OtherModel:
 
     name: Text
     title: Text
+    model_type: str = ""
+    """Of config.json, where Transformers has to know it."""
     heads: int = 0
+    kv_heads: int = 0
+    """0 with latent attention, which shares none out."""
+    vocabulary: int = 0
+    hidden: int = 0
+    dense_columns: int = 0
+    """Of the MLP in layers without experts, `intermediate_size`."""
     positions: int = 0
     """The tokens of a sequence that config.json has, without any scaling."""
     experts: int = 0
     expert_columns: int = 0
     """Of one routed expert, `moe_intermediate_size`."""
+    expert_layers: int = 0
+    """Layers that have routed experts."""
     block: int = 0
     """Columns that share a scale in the publisher's own FP8 weights."""
     billions: float = 0
@@ -69,6 +79,11 @@ def other_model(written: str) -> OtherModel | None:
             return row
         shorter = _BEHIND.sub("", stem)
     return None
+
+
+def expert_weights(model: OtherModel) -> int:
+    """The weights of one routed expert in one layer: gate, up and down. 0: not known."""
+    return 3 * model.hidden * model.expert_columns
 
 
 def as_published(written: str) -> bool:

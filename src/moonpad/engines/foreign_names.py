@@ -125,6 +125,8 @@ CHECKED: Final = frozenset({"vllm", "vllm-ascend", "sglang", "ktransformers", "t
 EXPERTS_BY_OPTION: Final = "sglang"
 """It says by an option alone which kernels exchange tokens between experts; the next one by a variable too."""
 EXPERTS_BY_VARIABLE: Final = "vllm"
+SHARE_KV_HEADS: Final = frozenset({"vllm", "sglang", "ktransformers"})
+"""Engines whose merged projection of queries, keys and values divides the KV heads, or copies them."""
 EXPERTS_VARIABLE: Final = "VLLM_ALL2ALL_BACKEND"
 EXPERTS_TITLE: Final = "vLLM"
 AITER: Final = "VLLM_ROCM_USE_AITER"
