@@ -86,6 +86,12 @@ def expert_weights(model: OtherModel) -> int:
     return 3 * model.hidden * model.expert_columns
 
 
+def shared_evenly(model: OtherModel, ranks: int) -> bool:
+    """Whether so many ranks share out its heads and its vocabulary in every engine, as far as its sizes are known."""
+    copied = model.kv_heads and ranks % model.kv_heads == 0
+    return not (model.heads % ranks or model.vocabulary % ranks or (model.kv_heads % ranks and not copied))
+
+
 def as_published(written: str) -> bool:
     """Whether the name says no other format of the weights."""
     return _FORMAT.search(_last_part(written)) is None
@@ -116,6 +122,12 @@ def fp8_block(model: OtherModel, written: str) -> int:
         return 0  # others make FP8 weights in other ways
     own = formats == {"fp8"} or (not formats and model.published == "fp8")
     return model.block if own else 0
+
+
+def in_fp8(model: OtherModel, written: str) -> bool:
+    """Whether the weights that a name stands for are FP8, scaled in whatever way."""
+    formats = set(_FORMAT.findall(_last_part(written)))
+    return formats == {"fp8"} or (not formats and model.published == "fp8")
 
 
 def group_of_four_bits(written: str) -> int:

@@ -46,6 +46,7 @@ from moonpad.explain.checks.serving_flags import of_family, thinks
 from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.checks.sizes_of_others import CHECKS_OF_OTHERS
+from moonpad.explain.checks.slices_of_others import SLICE_CHECKS
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
@@ -349,6 +350,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_slices,
     heads_of_others,
     *CHECKS_OF_OTHERS,
+    *SLICE_CHECKS,
     weights_of_others,
     static_fraction,
     pool_of_log,
