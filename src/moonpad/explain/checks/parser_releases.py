@@ -14,6 +14,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.serving_flags import of_family
+from moonpad.explain.documents import text_hints
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -21,6 +22,8 @@ from moonpad.values.versions import order, since
 
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin")
 _THINKING_OFF: Final = re.compile(r"enable_thinking[\"']?[ ]?[:=][ ]?[\"']?false", re.IGNORECASE)
+
+_LONGEST: Final = 2000
 
 
 def parser_release(case: Case) -> Iterator[Remark]:
@@ -45,10 +48,19 @@ def parser_release(case: Case) -> Iterator[Remark]:
             or order(case.version) > order(table.lacks[parser])
         ):
             continue
+        if _names_later(case, table.lacks[parser]):
+            continue
         message = f"{facts.title} {case.version} has no parser {parser}, which came in {table.first[parser]}"
         older = table.same_as.get(parser, "")
         has = older if order(case.version) >= order(table.first.get(older, "0")) else ""
         yield _refused(flag, case, message, table.first[parser], has, place)
+
+
+def _names_later(case: Case, lacks: str) -> bool:
+    """Whether a line of the text names a later release: which of them runs is not certain."""
+    case.script.budget.work(case.script.steps_to_scan, "the text around its engine commands")
+    named = (text_hints.versions_of(line[:_LONGEST])[0].get(case.engine.name, "") for line in case.script.lines)
+    return any(version and order(version) > order(lacks) for version in named)
 
 
 def _refused(
