@@ -110,14 +110,16 @@ def _of_model(row: KnownReport, case: Case) -> bool:
     scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
     if row.weights and scheme not in row.weights:
         return False
-    names = _names(case)
+    names = _names(case, served=bool(row.options or row.text))
     return not row.models or any(re.search(row.models, name, re.IGNORECASE) for name in names)
 
 
-def _names(case: Case) -> Sequence[str]:
+def _names(case: Case, *, served: bool = True) -> Sequence[str]:
+    """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at more
+    than the model: guides serve early builds under a name that the release of the same number does not start."""
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
-    served = case.first.served_name or "" if says_nothing(case.first.model) else ""
-    return [*([case.checkpoint.name] if case.checkpoint else []), served or written]
+    other = case.first.served_name if served and says_nothing(case.first.model) else ""
+    return [*([case.checkpoint.name] if case.checkpoint else []), other or written]
 
 
 def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
