@@ -115,8 +115,8 @@ def _of_model(row: KnownReport, case: Case) -> bool:
 
 
 def _names(case: Case, *, served: bool = True) -> Sequence[str]:
-    """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at more
-    than the model: guides serve early builds under a name that the release of the same number does not start."""
+    """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
+    more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
     other = case.first.served_name if served and says_nothing(case.first.model) else ""
     return [*([case.checkpoint.name] if case.checkpoint else []), other or written]

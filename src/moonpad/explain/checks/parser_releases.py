@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.first_parsers import first_parsers
@@ -48,19 +49,22 @@ def parser_release(case: Case) -> Iterator[Remark]:
             or order(case.version) > order(table.lacks[parser])
         ):
             continue
-        if _names_later(case, table.lacks[parser]):
-            continue
         message = f"{facts.title} {case.version} has no parser {parser}, which came in {table.first[parser]}"
         older = table.same_as.get(parser, "")
         has = older if order(case.version) >= order(table.first.get(older, "0")) else ""
-        yield _refused(flag, case, message, table.first[parser], has, place)
+        remark = _refused(flag, case, message, table.first[parser], has, place)
+        if later := _later(case, table.lacks[parser]):
+            message += f"; the text names another build too, {later}, which has it"
+            doubtful = replace(remark.finding, severity=Severity.WARNING, message=message)
+            remark = replace(remark, finding=doubtful, edits=())
+        yield remark
 
 
-def _names_later(case: Case, lacks: str) -> bool:
-    """Whether a line of the text names a later release: which of them runs is not certain."""
+def _later(case: Case, lacks: str) -> str:
+    """A later release that a line of the text names: which of them runs is not certain."""
     case.script.budget.work(case.script.steps_to_scan, "the text around its engine commands")
     named = (text_hints.versions_of(line[:_LONGEST])[0].get(case.engine.name, "") for line in case.script.lines)
-    return any(version and order(version) > order(lacks) for version in named)
+    return next((version for version in named if version and order(version) > order(lacks)), "")
 
 
 def _refused(
