@@ -29,12 +29,22 @@ class OtherModel:
 
     name: Text
     title: Text
+    model_type: str = ""
+    """Of config.json, where Transformers has to know it."""
     heads: int = 0
+    kv_heads: int = 0
+    """0 with latent attention, which shares none out."""
+    vocabulary: int = 0
+    hidden: int = 0
+    dense_columns: int = 0
+    """Of the MLP in layers without experts, `intermediate_size`."""
     positions: int = 0
     """The tokens of a sequence that config.json has, without any scaling."""
     experts: int = 0
     expert_columns: int = 0
     """Of one routed expert, `moe_intermediate_size`."""
+    expert_layers: int = 0
+    """Layers that have routed experts."""
     block: int = 0
     """Columns that share a scale in the publisher's own FP8 weights."""
     billions: float = 0
@@ -71,6 +81,17 @@ def other_model(written: str) -> OtherModel | None:
     return None
 
 
+def expert_weights(model: OtherModel) -> int:
+    """The weights of one routed expert in one layer: gate, up and down. 0: not known."""
+    return 3 * model.hidden * model.expert_columns
+
+
+def shared_evenly(model: OtherModel, ranks: int) -> bool:
+    """Whether so many ranks share out its heads and its vocabulary in every engine, as far as its sizes are known."""
+    copied = model.kv_heads and ranks % model.kv_heads == 0
+    return not (model.heads % ranks or model.vocabulary % ranks or (model.kv_heads % ranks and not copied))
+
+
 def as_published(written: str) -> bool:
     """Whether the name says no other format of the weights."""
     return _FORMAT.search(_last_part(written)) is None
@@ -101,6 +122,12 @@ def fp8_block(model: OtherModel, written: str) -> int:
         return 0  # others make FP8 weights in other ways
     own = formats == {"fp8"} or (not formats and model.published == "fp8")
     return model.block if own else 0
+
+
+def in_fp8(model: OtherModel, written: str) -> bool:
+    """Whether the weights that a name stands for are FP8, scaled in whatever way."""
+    formats = set(_FORMAT.findall(_last_part(written)))
+    return formats == {"fp8"} or (not formats and model.published == "fp8")
 
 
 def group_of_four_bits(written: str) -> int:

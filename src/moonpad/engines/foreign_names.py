@@ -125,6 +125,10 @@ CHECKED: Final = frozenset({"vllm", "vllm-ascend", "sglang", "ktransformers", "t
 EXPERTS_BY_OPTION: Final = "sglang"
 """It says by an option alone which kernels exchange tokens between experts; the next one by a variable too."""
 EXPERTS_BY_VARIABLE: Final = "vllm"
+SHARE_KV_HEADS: Final = frozenset({"vllm", "sglang"})
+"""Engines whose merged projection of queries, keys and values divides the KV heads, or copies them."""
+TILES_PADDED: Final = "0.24.0"
+"""The first release of the engine of `EXPERTS_BY_VARIABLE` that widens FP8 weights to the tiles of Marlin."""
 EXPERTS_VARIABLE: Final = "VLLM_ALL2ALL_BACKEND"
 EXPERTS_TITLE: Final = "vLLM"
 AITER: Final = "VLLM_ROCM_USE_AITER"

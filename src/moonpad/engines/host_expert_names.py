@@ -8,6 +8,15 @@ THREADS: Final = ("--kt-cpuinfer", "--cpu_infer")
 POOLS: Final = "--kt-threadpool-count"
 NODES: Final = "--kt-numa-nodes"
 
+ON_DEVICES: Final = "--kt-num-gpu-experts"
+METHOD: Final = "--kt-method"
+BYTES_OF_METHOD: Final = {"FP8": 1.0, "FP8_PERCHANNEL": 1.0, "BF16": 2.0}
+"""Of a weight on the devices, where the experts in RAM are read from the same files."""
+FILE_FOR_FOLDER: Final = "0.2.2"
+"""The first release that takes the folder of a file that is named in place of the folder."""
+FILES: Final = ("--gguf_path", "--model", "--kt-weight-path")
+"""Options that name GGUF files, or their folder."""
+
 RULES: Final = ("--optimize_config_path", "--optimize_rule_path")
 BACKEND: Final = "--backend_type"
 MANY: Final = "balance_serve"

@@ -118,6 +118,13 @@ def is_of_another(written: str) -> bool:
     return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
 
 
+def says_nothing(written: str) -> bool:
+    """Whether the name or the folder leaves open which model it holds: `/model`, `xxxx`, `$MODEL`."""
+    plain = written.casefold().rstrip("/")
+    unknown = not plain or "$" in plain or "<" in plain or "{" in plain
+    return unknown or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is not None
+
+
 _FORMATS: Final = re.compile(
     r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)(?![a-z0-9])"
 )

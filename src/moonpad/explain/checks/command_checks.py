@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
-from moonpad.catalog.options import versions
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
@@ -31,6 +30,7 @@ from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.other_families import in_full, is_other
 from moonpad.explain.checks.parser_families import parser_family
+from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
@@ -46,9 +46,11 @@ from moonpad.explain.checks.serving_flags import of_family, thinks
 from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.checks.sizes_of_others import CHECKS_OF_OTHERS
+from moonpad.explain.checks.slices_of_others import SLICE_CHECKS
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
+from moonpad.explain.checks.transformers_checks import transformers_of_text
 from moonpad.explain.checks.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
 from moonpad.explain.flag_lists import is_fragment
@@ -57,7 +59,7 @@ from moonpad.explain.shell.stand_in import stand_in
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
-from moonpad.values.versions import order, since
+from moonpad.values.versions import since
 
 INT4_OVER_DEEPEP: Final = "0.12.0"
 """The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
@@ -104,22 +106,6 @@ def draft_dcp(case: Case) -> Iterator[Remark]:
             flag = case.engine.command_line.options["dcp"]
             place = case.option(flag)
             yield Remark(replace(finding, where=flag), at=place.index if place else None)
-
-
-def parser_release(case: Case) -> Iterator[Remark]:
-    """Releases older than all that are recorded have no parser of the family."""
-    recorded, flag = versions(case.engine.program), case.engine.command_line.tool_parser
-    given = case.first.serving.tool_parser or ""
-    first = case.engine.facts.first_versions.get("kimi_k2", "")
-    if not case.version or not first or not given.startswith("kimi") or not recorded or since(case.version, first):
-        return
-    if order(case.version) < order(recorded[0]):
-        place = case.option(flag)
-        message = (
-            f"{case.engine.facts.title} {case.version} has no parser {given}, which came with the model, in {first}"
-        )
-        at = place.index if place else None
-        yield make_remark(Severity.ERROR, Code.INVALID_VALUE, flag, message, f"take {first} or later", at=at)
 
 
 def served_name(case: Case) -> Iterator[Remark]:
@@ -326,7 +312,7 @@ def stand_ins(case: Case) -> Iterator[Remark]:
 CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_release,
     draft_dcp,
-    parser_release,
+    *PARSER_CHECKS,
     parser_family,
     repository,
     repository_owner,
@@ -349,6 +335,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_slices,
     heads_of_others,
     *CHECKS_OF_OTHERS,
+    *SLICE_CHECKS,
+    transformers_of_text,
     weights_of_others,
     static_fraction,
     pool_of_log,

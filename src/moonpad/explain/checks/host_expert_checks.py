@@ -10,9 +10,11 @@ from moonpad.catalog.models import find_model
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.expert_memory import experts_on_devices, one_node_of_memory
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _LONGEST: Final = 400
 _EACH: Final = (
@@ -155,6 +157,25 @@ def folder_of_weights(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.FOLDER, message, remedy, at=place.index)
 
 
+def file_of_set(case: Case) -> Iterator[Remark]:
+    """One of the GGUF files where their folder is meant."""
+    place = case.option(names.FOLDER)
+    value = place.value.strip("'\"*_`") if place is not None and isinstance(place.value, str) else ""  # of Markdown too
+    if place is None or unresolved(value) or not value.casefold().endswith(".gguf"):
+        return
+    if case.version and since(case.version, names.FILE_FOR_FOLDER):
+        return
+    message = (
+        f"{shortened(value.rpartition('/')[2])} is a file: releases before {names.FILE_FOR_FOLDER} look into a folder "
+        "for all files of the set, and find no tensor (can't find token_embd.weight in GGUF file)"
+    )
+    folder = value.rpartition("/")[0] or "."
+    edits = [Edit(place.index, place.length, (place.written, folder))] if case.version else []
+    severity = Severity.WARNING if case.version else Severity.NOTE
+    remedy = f"give the folder, {shortened(folder)}, with no other GGUF in it"
+    yield make_remark(severity, Code.INVALID_VALUE, names.FOLDER, message, remedy, at=place.index, edits=edits)
+
+
 def _as_published(folder: str) -> bool:
     """Whether a folder has the name of a repository of a publisher."""
     model = find_model(folder)
@@ -190,5 +211,8 @@ HOST_EXPERT_CHECKS: Final = (
     chunk_of_server,
     batch_of_server,
     folder_of_weights,
+    file_of_set,
+    experts_on_devices,
+    one_node_of_memory,
     false_is_true,
 )

@@ -17,6 +17,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
@@ -112,13 +113,16 @@ def _of_model(row: KnownReport, case: Case) -> bool:
     scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
     if row.weights and scheme not in row.weights:
         return False
-    names = _names(case)
+    names = _names(case, served=bool(row.options or row.text))
     return not row.models or any(re.search(row.models, name, re.IGNORECASE) for name in names)
 
 
-def _names(case: Case) -> Sequence[str]:
+def _names(case: Case, *, served: bool = True) -> Sequence[str]:
+    """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
+    more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
-    return [*([case.checkpoint.name] if case.checkpoint else []), written]
+    other = case.first.served_name if served and says_nothing(case.first.model) else ""
+    return [*([case.checkpoint.name] if case.checkpoint else []), other or written]
 
 
 def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
@@ -151,7 +155,7 @@ def _fits(pattern: str, text: str) -> bool:
 def _words(case: Case, spoken: str) -> Mapping[str, str]:
     unknown = f"devices of capability {spoken}" if spoken else "these devices"
     device = case.cluster.device.product if case.cluster else unknown
-    name = case.checkpoint.name if case.checkpoint else case.first.model.rstrip("/").rpartition("/")[2]
+    name = _names(case)[0] if case.checkpoint else _names(case)[0].rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.other_models import other_model
+from moonpad.catalog.other_models import OtherModel
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.named_models import named_model
 from moonpad.explain.checks.other_families import as_published
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
@@ -16,6 +17,9 @@ from moonpad.explain.shell.stand_in import stand_in
 from moonpad.plan.rules import blocks, layout
 from moonpad.values.finding import Code, Severity
 
+_PADDING: Final = 64
+"""The vocabulary is made a multiple of that before it is shared out."""
+_KV: Final = "KV heads"
 _OF_MODEL_ALONE: Final = (
     layout.heads_divide_tp,
     layout.expert_slices,
@@ -45,13 +49,37 @@ def model_slices(case: Case) -> Iterator[Remark]:
 
 
 def heads_of_others(case: Case) -> Iterator[Remark]:
-    """The same of the attention heads of models that are not planned."""
-    known = other_model(case.first.model) if case.checkpoint is None else None
-    flag = case.engine.command_line.options.get("tp")
-    if known is None or not known.heads or flag is None or not case.laid_out or case.engine.name not in names.CHECKED:
+    """The same of the heads and the vocabulary of models that are not planned."""
+    named, flag = named_model(case), case.engine.command_line.options.get("tp")
+    if named is None or flag is None or "tp" in case.unknown or case.engine.name not in names.CHECKED:
         return
-    tp, place = case.first.layout.tp, case.option(flag)
-    if tp > 1 and known.heads % tp and place is not None:
-        most = layout.largest_divisor(known.heads, tp)
-        message = f"{tp}: the {known.heads} attention heads of {known.title} cannot be shared out evenly"
-        yield make_remark(Severity.ERROR, Code.ILLEGAL_LAYOUT, flag, message, f"write {flag} {most}", at=place.index)
+    known, tp, place = named.model, case.first.layout.tp, case.option(flag)
+    shares = [*_shares_of(known, case)]
+    uneven = [what for size, what, _ in shares if not _divides(size, tp, what)]
+    if tp < 2 or place is None or not uneven:
+        return
+    most = next((n for n in range(tp, 1, -1) if all(_divides(size, n, what) for size, what, _ in shares)), 1)
+    message = f"{tp}: {' and '.join(uneven[:2])} of {known.title} cannot be shared out evenly"
+    certain = named.sure and any(sure and not _divides(size, tp, what) for size, what, sure in shares)
+    severity = Severity.ERROR if certain and not is_fragment(case.commands[0]) else Severity.WARNING
+    yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, f"write {flag} {most}", at=place.index)
+
+
+def _shares_of(known: OtherModel, case: Case) -> Iterator[tuple[int, str, bool]]:
+    """What the ranks of a tensor-parallel group share out: how many, what it is, and whether another number surely ends
+    the start."""
+    if known.heads:
+        yield known.heads, f"the {known.heads} attention heads", True
+    if case.base not in names.SHARE_KV_HEADS:
+        return
+    plain = case.base == names.EXPERTS_BY_VARIABLE
+    if known.kv_heads:
+        yield known.kv_heads, f"the {known.kv_heads} {_KV}", plain
+    if known.vocabulary and plain:
+        padded = -(-known.vocabulary // _PADDING) * _PADDING
+        yield padded, f"the {known.vocabulary} tokens of the vocabulary", True
+
+
+def _divides(size: int, tp: int, what: str) -> bool:
+    """KV heads are copied where there are more ranks than heads."""
+    return size % tp == 0 or (what.endswith(_KV) and tp % size == 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.catalog.options import versions
-from moonpad.catalog.other_models import OtherModel, fp8_block, group_of_four_bits, other_model
+from moonpad.catalog.other_models import OtherModel, fp8_block, group_of_four_bits, other_model, shared_evenly
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
@@ -32,6 +32,7 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         return
     layout, place_ep = case.first.layout, case.option("--ep-size")
     by_option = case.base == names.EXPERTS_BY_OPTION
+    in_ram = bool(case.engine.facts.host_experts)  # those that are not are sliced, whatever --ep-size says
     if case.option(*_SPREADS) is not None or (layout.ep > 1 and not by_option):
         return
     group = case.size("--tp-size") if by_option else layout.tp
@@ -43,7 +44,7 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
             Severity.ERROR, Code.ILLEGAL_LAYOUT, "--ep-size", message, f"write --ep-size {group}", at=place_ep.index
         )
         return
-    ranks = group // max(layout.ep, 1) if by_option else layout.tp * layout.dp
+    ranks = group // (1 if in_ram else max(layout.ep, 1)) if by_option else layout.tp * layout.dp
     if ranks < 2 or place is None:
         return
     columns, online = known.expert_columns, _in_blocks(case)
@@ -62,16 +63,17 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     refined = not by_option and (not case.version or since(case.version, _REFINED_SINCE))
     if refined:
         message += f" (releases before {_REFINED_SINCE} end at the start)"
-    sure = bool(block) and not refined and not online and not is_fragment(case.commands[0])
+    sure = bool(block) and not refined and not online and not in_ram and not is_fragment(case.commands[0])
     spread = "--ep-size" if by_option else "--enable-expert-parallel"
     spread += f" {group}" if by_option else ""
-    remedy = f"write {flag} {most}, or keep the experts whole: {spread}"
+    remedy = f"write {flag} {most}" + ("" if in_ram else f", or keep the experts whole: {spread}")
     severity = Severity.ERROR if sure else Severity.WARNING
     yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
 
 
 def _fits(known: OtherModel, ranks: int, group: int) -> bool:
-    return not known.expert_columns % ranks and not known.expert_columns // ranks % group and not known.heads % ranks
+    columns, rest = divmod(known.expert_columns, ranks)
+    return not rest and not columns % group and shared_evenly(known, ranks)
 
 
 def _in_blocks(case: Case) -> bool:

@@ -14,6 +14,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import judge
 from moonpad.plan.rules.layout import largest_divisor
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
@@ -28,18 +29,24 @@ def best_layout(case: Case) -> Iterator[Remark]:
     if checkpoint is None or cluster is None or case.laid_out or case.unknown - _LEFT_OPEN or not checkpoint.groups:
         return
     facts, settings, nodes = case.engine.facts, reading.settings, reading.node.nodes or 1
-    if nodes > 1 or cluster.nodes > 1 or facts.host_experts or settings.cpu_offload_gib or reading.takes_all_devices:
+    if nodes not in (1, cluster.nodes) or facts.host_experts or settings.cpu_offload_gib or reading.takes_all_devices:
         return
-    if is_fragment(case.commands[0]) or doubtful_name(checkpoint, reading.model):
+    if is_fragment(case.commands[0]) or _doubtful(case, checkpoint):
         return
-    tp = largest_divisor(checkpoint.architecture.heads, cluster.per_node)
-    if tp != cluster.per_node:
+    tp = largest_divisor(checkpoint.architecture.heads, cluster.devices)
+    if tp != cluster.devices:
         return
     context = settings.max_model_len
     if context is None and CONTEXT not in case.unknown and facts.needs_whole_context:
         context = checkpoint.architecture.max_context
     over_all = Configuration(checkpoint, cluster, facts, case.version, Layout(tp=tp), settings)
     yield from _short_of(case, over_all, context, f"even with tensor parallelism over all of {cluster.name}")
+
+
+def _doubtful(case: Case, checkpoint: Checkpoint) -> bool:
+    """Whether other weights than these may be meant: a folder of their whole name, with the format in it, is not."""
+    own, written = (name.casefold().rstrip("/").rpartition("/")[2] for name in (checkpoint.name, case.first.model))
+    return doubtful_name(checkpoint, case.first.model) and not (own == written and "bf16" in own)
 
 
 def other_release(case: Case) -> Iterator[Remark]:

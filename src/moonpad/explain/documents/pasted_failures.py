@@ -38,8 +38,10 @@ _ERRS: Final = re.compile(
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
 _RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}\w+(?:Error|Exception)\b")
-_CLASS: Final = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$")
-"""The class of an exception, behind which its text begins."""
+_CLASS: Final = re.compile(
+    r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$|\b(?:Value|Assertion) error, $"
+)
+"""The class of an exception, behind which its text begins; the second as Pydantic writes it."""
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _IN_GENERAL: Final = re.compile(
     r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"

@@ -27,7 +27,7 @@ _NAMES: Final = {
 """https://developer.nvidia.com/cuda-gpus"""
 _NAMED: Final = re.compile(
     "|".join(
-        rf"(?P<c{capability.replace('.', '_')}>(?<![\w./-])(?:{names})(?![\w]|-[0-9]))"
+        rf"(?P<c{capability.replace('.', '_')}>(?<![A-Za-z0-9_./-])(?:{names})(?![A-Za-z0-9_]|-[0-9]))"
         for capability, names in _NAMES.items()
     ),
     re.IGNORECASE,

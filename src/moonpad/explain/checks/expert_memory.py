@@ -1,0 +1,136 @@
+"""Experts on the devices against their memory, and weights in RAM against that of the node they are bound to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.other_models import OtherModel, expert_weights, other_model
+from moonpad.engines import host_expert_names as names
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Wrapper, WrapperOption
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.units import GIB
+
+_PART: Final = re.compile(r"[-_](?:gpu|cpu)[-_]weights?$", re.IGNORECASE)
+"""Weights that were split for the two."""
+_FOUR_BITS: Final = 0.5
+_BESIDE: Final = 0.65
+"""Of the memory, what may be experts: attention, cache and graphs are there too."""
+_TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
+"""`-Q4_K_M`: at least so many bits a weight."""
+_RAM: Final = (
+    re.compile(
+        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[ ]?(?:of[ ])?(?:\w{1,12}[ ])?"
+        r"(?:D?RAM|内存|DDR[345]|system memory|host memory)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?:内存|\bD?RAM|system memory|host memory)[ ]?[:：为是=]?[ ]?(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?"
+        r"(?P<unit>[GT])i?B?(?!\w)",
+        re.IGNORECASE,
+    ),
+)
+_OF_DEVICE: Final = re.compile(r"VRAM|显存|GPU memory", re.IGNORECASE)
+_EACH: Final = re.compile(r"per (?:socket|node|numa)|each (?:socket|node|cpu)|每(?:个|颗|路|节点)", re.IGNORECASE)
+_NODES: Final = (
+    re.compile(r"(?:Socket\(s\)|NUMA node\(s\)):[ ]{0,40}(?P<nodes>\d{1,2})\b", re.IGNORECASE),
+    re.compile(r"(?<![\w.])(?P<nodes>[248])[ ]?(?:颗|路|sockets?|NUMA nodes?)(?!\w)", re.IGNORECASE),
+    re.compile(r"(?:双路|dual[- ](?:socket|CPU|Xeon|EPYC))", re.IGNORECASE),
+)
+_LONGEST: Final = 400
+
+
+def experts_on_devices(case: Case) -> Iterator[Remark]:
+    """Of models that are not planned: at the least four bits a weight, over all devices that there are."""
+    place, cluster = case.option(names.ON_DEVICES), case.cluster
+    known = other_model(_PART.sub("", case.first.model.rstrip("/"))) if case.checkpoint is None else None
+    count = case.size(names.ON_DEVICES) if place is not None else 0
+    if place is None or cluster is None or known is None or case.engine.facts.host_experts != "of each layer":
+        return
+    count = min(count, known.experts)
+    held = count * known.expert_layers * expert_weights(known) * _width(case)
+    there = cluster.devices * cluster.device.usable_bytes
+    if not held or not there or held <= there:
+        return
+    fits = int(count * _BESIDE * there / held)
+    message = (
+        f"{count} experts in each of {known.expert_layers} layers of {known.title} are at least {held / GIB:,.0f} GiB, "
+        f"{held / cluster.devices / GIB:,.0f} GiB on each of {cluster.devices} devices with "
+        f"{cluster.device.usable_bytes / GIB:,.0f} GiB"
+    )
+    remedy = f"write {names.ON_DEVICES} {fits} or less"
+    yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, names.ON_DEVICES, message, remedy, at=place.index)
+
+
+def _width(case: Case) -> float:
+    """Bytes of a weight on the devices, at the least."""
+    by_method = names.BYTES_OF_METHOD.get(case.text(names.METHOD).strip("'\"").upper(), _FOUR_BITS)
+    return _FOUR_BITS if _PART.search(case.first.model) else by_method
+
+
+def one_node_of_memory(case: Case) -> Iterator[Remark]:
+    """`numactl -m 1`: all weights have to lie in the memory of one node."""
+    bound = next((found for wrapper in case.commands[0].wrappers if (found := _binding(wrapper))), None)
+    facts = case.engine.facts
+    if bound is None or not (facts.host_experts or facts.gguf_only) or case.first.settings.device_layers:
+        return
+    option, node = bound
+    held, title = _in_ram(case)
+    case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    sizes = {size for line in lines for size in _sizes(line)}
+    if not held or len(sizes) != 1 or any(_EACH.search(line) for line in lines):
+        return
+    (total,) = sizes
+    nodes = max(node + 1, *(_nodes(line) for line in lines))
+    if held <= total / nodes:
+        return
+    where = f"numactl {option.words[0].text if option.words else option.name} {node}"
+    message = (
+        f"binds the process to the memory of node {node}: of {total:,.0f} GB in {nodes} nodes that is "
+        f"{total / nodes:,.0f} GB, and the weights of {title} are at least {held:,.0f} GB"
+    )
+    remedy = "leave the binding of memory out, or write --interleave=all"
+    remark = make_remark(Severity.WARNING, Code.DOES_NOT_FIT, where, message, remedy)
+    yield replace(remark, word=option.words[0]) if option.words else remark
+
+
+def _binding(wrapper: Wrapper) -> tuple[WrapperOption, int] | None:
+    """The option that binds memory to one node, and which."""
+    if wrapper.kind != "numactl":
+        return None
+    options = [option for option in wrapper.options if option.name in ("-m", "--membind")]
+    node = whole(options[-1].value or "") if options else None
+    return (options[-1], node) if options and node is not None else None
+
+
+def _in_ram(case: Case) -> tuple[float, str]:
+    """GB of weights in RAM, at the least, and whose they are; 0 where that is not known."""
+    texts = [text for flag in names.FILES if (text := case.text(flag).strip("'\"")) and not unresolved(text)]
+    bits = next((int(found["bits"]) for text in texts if (found := _TYPE.search(text[-_LONGEST:]))), 0)
+    named = [case.first.model, case.text(names.MODEL).strip("'\""), *(_stem(text) for text in texts)]
+    known: OtherModel | None = next((row for name in named if name and (row := other_model(name)) is not None), None)
+    return (bits / 8 * known.billions, known.title) if known is not None and bits else (0, "")
+
+
+def _stem(path: str) -> str:
+    """`DeepSeek-R1` of `…/DeepSeek-R1-Q4_K_M`."""
+    return _TYPE.split(path[-_LONGEST:].rstrip("/"))[0]
+
+
+def _sizes(line: str) -> Iterator[float]:
+    """GB of RAM that a line speaks of."""
+    for pattern in _RAM:
+        for found in pattern.finditer(line):
+            if not _OF_DEVICE.search(found[0]):
+                yield float(found["size"]) * (1024 if found["unit"] in "Tt" else 1)
+
+
+def _nodes(line: str) -> int:
+    found = [(match, "nodes" in pattern.groupindex) for pattern in _NODES if (match := pattern.search(line))]
+    return max((int(match["nodes"]) if named else 2 for match, named in found), default=1)

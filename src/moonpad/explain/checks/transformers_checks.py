@@ -1,0 +1,54 @@
+"""The release of Transformers that a text names, against the first that knows the model's type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.transformers_types import transformers_types
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.named_models import named_model
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import order, release_of
+
+_STATED: Final = re.compile(
+    r"(?<![\w./-])transformers(?:[ ]version)?[ ]{0,30}(?:==|[:：=|]|(?=[ ]))[ ]{0,10}v?"
+    r"(?P<version>\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:\.?(?:dev|rc|post)\d{1,4})?)(?![\w.-]*\d)"
+    r"(?P<least>[ ]?(?:\+|or[ ](?:later|newer|above|higher)|及?以上|以降))?",
+    re.IGNORECASE,
+)
+"""`transformers==4.55.2`, `transformers version : 4.55.2`; no lower limit."""
+_OTHERWISE: Final = re.compile(
+    r"github\.com/huggingface/transformers|transformers-v\d|transformers[ ]?(?:@|[<>~!]=|[<>])"
+    r"|transformers.{0,20}\bmain\b|-U[ ]transformers|--upgrade[ ]transformers|upgrad\w*[ ]transformers",
+    re.IGNORECASE,
+)
+"""It may be another one by then."""
+_LONGEST: Final = 2000
+
+
+def transformers_of_text(case: Case) -> Iterator[Remark]:
+    """The engine reads config.json by it, and ends where it does not know the type."""
+    named = named_model(case)
+    known = transformers_types().get(named.model.model_type) if named is not None else None
+    if named is None or known is None or case.engine.name not in names.CHECKED:
+        return
+    case.script.budget.work(2 * len(case.script.lines), "the text around its engine commands")
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    if any(_OTHERWISE.search(line) for line in lines):
+        return
+    stated = [(number, match) for number, line in enumerate(lines, 1) for match in _STATED.finditer(line)]
+    older = [order(release_of(match["version"])) < order(known.first) for _, match in stated]
+    if not stated or not all(older) or any(match["least"] for _, match in stated):
+        return
+    number, match = stated[0]
+    message = (
+        f"Transformers {match['version']} does not know the type {named.model.model_type} of {named.model.title}, "
+        f"which came in {known.first}: the start ends with Transformers does not recognize this architecture"
+    )
+    remedy = f"install transformers {known.first} or later, as far as the engine's release takes it"
+    where = f"transformers {match['version']}, {case.script.where(number)}"
+    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, where, message, remedy)

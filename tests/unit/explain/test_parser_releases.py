@@ -1,0 +1,105 @@
+"""Parsers that came after a release, and models that think aloud without one."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.catalog.first_parsers import first_parsers
+from moonpad.catalog.options import values_of, versions
+from moonpad.values.finding import Severity
+from moonpad.values.versions import order
+from tests.unit.explain.judging import ask
+
+
+def told(text: str, part: str, version: str = "") -> Severity | None:
+    """How severe the finding is that says this; None where there is none."""
+    findings = [finding for judged in ask(text, "", version) for finding in judged.findings]
+    return next((each.severity for each in findings if part in f"{each.where} {each.message} {each.remedy}"), None)
+
+
+@pytest.mark.parametrize(
+    ("line", "version", "part"),
+    [
+        ("vllm serve Qwen/Qwen3-8B --reasoning-parser qwen3", "0.8.5", "write --reasoning-parser deepseek_r1"),
+        ("vllm serve Qwen/QwQ-32B --reasoning-parser deepseek_r1", "0.7.0", "came in 0.7.1"),
+        (
+            "vllm serve Qwen/Qwen3-Coder-480B-A35B-Instruct --enable-auto-tool-choice --tool-call-parser qwen3_coder",
+            "0.9.2",
+            "take 0.10.0 or later",
+        ),
+        ("vllm serve moonshotai/Kimi-K2-Instruct --tool-call-parser kimi_k2", "0.9.2", "came with the model"),
+        (
+            "sglang serve --model-path Qwen/Qwen3-8B --reasoning-parser qwen3",
+            "0.4.6",
+            "write --reasoning-parser deepseek-r1",
+        ),
+    ],
+)
+def test_a_parser_that_came_later_is_refused(line: str, version: str, part: str) -> None:
+    assert told(line, part, version) is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        ("vllm serve Qwen/Qwen3-8B --reasoning-parser qwen3", "0.9.0"),
+        ("vllm serve Qwen/Qwen3-8B --reasoning-parser deepseek_r1", "0.8.5"),
+        ("vllm serve Qwen/Qwen3-8B --reasoning-parser qwen3", ""),
+        ("vllm serve Qwen/Qwen3-8B --reasoning-parser qwen3 --reasoning-parser-plugin /p/mine.py", "0.8.5"),
+        ("sglang serve --model-path Qwen/Qwen3-8B --reasoning-parser qwen3", "0.4.8"),
+    ],
+)
+def test_one_that_the_release_has_is_not(line: str, version: str) -> None:
+    assert told(line, "has no parser", version) is None
+
+
+def test_a_text_that_names_a_later_release_too_is_not_certain() -> None:
+    line = "\n\n```\nvllm serve Qwen/Qwen3-8B --reasoning-parser qwen3\n```\n"
+    assert told(f"vLLM 0.8.4 refuses it.{line}", "has no parser") is Severity.ERROR
+    assert told(f"vLLM 0.8.4 refuses it.{line}\nvLLM v0.9.2 takes it.\n", "another build too, 0.9.2") is (
+        Severity.WARNING
+    )
+
+
+def test_the_table_joins_the_recorded_releases() -> None:
+    for (program, option), table in first_parsers().items():
+        assert table.first.keys() == table.lacks.keys()
+        assert all(order(table.lacks[parser]) < order(table.first[parser]) for parser in table.first)
+        oldest = versions(program)[0]
+        recorded = values_of(program, oldest, option.removeprefix("--").replace("-", "_"))
+        assert {parser for parser in table.first if order(table.first[parser]) <= order(oldest)} <= set(recorded)
+
+
+TOOLS = "--enable-auto-tool-choice --tool-call-parser"
+OFF = "--default-chat-template-kwargs '{\"enable_thinking\": false}'"
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        (f"vllm serve Qwen/Qwen3.6-27B {TOOLS} qwen3_coder", "add --reasoning-parser qwen3"),
+        (f"vllm serve /m/Qwen3-30B-A3B-FP8 {TOOLS} hermes", "add --reasoning-parser qwen3"),
+        (f"vllm serve zai-org/GLM-4.6-FP8 {TOOLS} glm45", "add --reasoning-parser glm45"),
+        (f"vllm serve /model --served-model-name MiniMax-M2.1 {TOOLS} minimax_m2", "minimax_m2_append_think"),
+        (
+            "sglang serve --model-path deepseek-ai/DeepSeek-R1-0528 --tool-call-parser deepseekv3",
+            "add --reasoning-parser deepseek-r1",
+        ),
+    ],
+)
+def test_a_model_that_thinks_aloud_is_remarked(line: str, part: str) -> None:
+    assert told(line, part) is Severity.NOTE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"vllm serve Qwen/Qwen3.6-27B {TOOLS} qwen3_coder --reasoning-parser qwen3",
+        "vllm serve Qwen/Qwen3.6-27B",  # nobody takes anything out of its answers
+        f"vllm serve Qwen/Qwen3-Coder-30B-A3B-Instruct {TOOLS} qwen3_coder",
+        f"vllm serve Qwen/Qwen3-235B-A22B-Instruct-2507 {TOOLS} hermes",
+        f"vllm serve Qwen/Qwen3.6-27B {TOOLS} qwen3_coder {OFF}",
+    ],
+)
+def test_one_that_does_not_is_not(line: str) -> None:
+    assert told(line, "thinks aloud") is None
