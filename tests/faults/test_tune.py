@@ -11,6 +11,7 @@ import pytest
 
 from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, set_process_option
 from tests.conftest import Moonpad
+from tests.drawn import of_the_day, seed_of_the_day
 from tests.faults import oracle
 from tests.faults.helpers import NAME, await_state, set_launch
 from tests.faults.tuning import Tuning
@@ -69,10 +70,11 @@ def test_in_place_drains_and_a_resumed_tune_puts_it_back(moonpad: Moonpad, tunin
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_twenty_kills(moonpad: Moonpad, tuning: Tuning, free_port: int) -> None:
-    """At moments that are drawn over the whole of a tune; every other one has the user's deployment drained first."""
-    dice = random.Random(20)
+    """At moments that are drawn over the whole of a tune; every other one has the user's deployment drained first. Five
+    a day; benchmarks/tune_kills.py does all twenty."""
+    dice = random.Random(seed_of_the_day("tune"))
     assert moonpad("up", str(tuning.spec)).code == 0
-    for number in range(20):
+    for number in range(of_the_day(20)):
         tuning.more = ("--in-place", "--fresh") if number % 2 else ("--fresh",)
         before = tuning.own()
         child = tuning.start()

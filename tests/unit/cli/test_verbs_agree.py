@@ -20,6 +20,7 @@ from moonpad.engines import ENGINES as KNOWN
 from moonpad.render.targets import THERE
 from moonpad.spec.loader import load_spec
 from moonpad.values.errors import MoonpadError
+from tests.drawn import of_the_day
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 UNKNOWN = "checkpoint-unknown"
@@ -185,7 +186,7 @@ def test_drawn(text: str, target: str, verbs: Verbs, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@settings(max_examples=500, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=of_the_day(500), deadline=None, suppress_health_check=FIXTURES)
 @given(text=specs(), target=st.sampled_from(THERE))
 def test_many_drawn(text: str, target: str, verbs: Verbs, tmp_path: Path) -> None:
     agree(text, target, verbs, tmp_path)

@@ -17,6 +17,7 @@ from moonpad.explain.target_detection import Question
 from moonpad.report.explain_json import explain_json
 from moonpad.report.explain_view import explain_view
 from moonpad.values.errors import MoonpadError
+from tests.drawn import of_the_day, seed_of_the_day
 from tests.unit.explain.judging import NAMES, SEEDS
 
 HEADS = {
@@ -180,9 +181,14 @@ def answered(script: Script, dice: random.Random) -> bool:
     return any(judgement.memory is not None for judgement in judged)
 
 
+def drawn(name: str, count: int) -> tuple[random.Random, int]:
+    """A short run is the same each time, a long one another each day."""
+    return (random.Random(seed_of_the_day(name)), of_the_day(count)) if count >= 1_000 else (random.Random(name), count)
+
+
 @pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_random_arguments(count: int) -> None:
-    dice = random.Random(f"argv {count}")
+    dice, count = drawn(f"argv {count}", count)
     reached = 0
     for _ in range(count):
         argv = random_argv(dice)
@@ -197,7 +203,7 @@ def test_random_arguments(count: int) -> None:
 
 @pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_mutated_scripts(count: int) -> None:
-    dice = random.Random(f"scripts {count}")
+    dice, count = drawn(f"scripts {count}", count)
     texts = [(SEEDS / name).read_text() for name in NAMES]
     reached = 0
     for _ in range(count):
