@@ -92,7 +92,8 @@ class Start:
                 folder = launch(prepared, command_age_s=command_age_s(), foreground=self.foreground)
             say_taken_over(folder)
             note_facts(folder, expected)
-            note_source(folder, prepared.checkpoint)
+            on_devices = prepared.engine.platform is not Platform.CPU
+            note_source(folder, prepared.checkpoint, has_loaders=on_devices)
             if self.no_wait and stay is None:
                 self.interrupts.end()
                 text = f"{prepared.spec.name} is starting; its log is {folder.log_path}"

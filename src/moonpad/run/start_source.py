@@ -20,7 +20,7 @@ WORTH_BYTES: Final = 4_000_000_000
 TIMED_S: Final = 0.5
 
 
-def note_source(folder: RunFolder, checkpoint: CheckpointFiles) -> None:
+def note_source(folder: RunFolder, checkpoint: CheckpointFiles, *, has_loaders: bool = True) -> None:
     """Written beside the run, while the engine still imports its libraries."""
     files = [checkpoint.folder / shard.name for shard in checkpoint.shards]
     size = sum(shard.size_bytes for shard in checkpoint.shards)
@@ -30,7 +30,7 @@ def note_source(folder: RunFolder, checkpoint: CheckpointFiles) -> None:
     if known is not None and size - known >= WORTH_BYTES:
         speed = read_speed(str(checkpoint.folder), TIMED_S).get("bytes_per_s")
     with suppress(OSError):
-        replace_json(folder.path / FILE, asdict(Source(size, known, speed)))
+        replace_json(folder.path / FILE, asdict(Source(size, known, speed, has_loaders)))
 
 
 def budget_of(folder: RunFolder) -> StartBudget | None:

@@ -51,6 +51,10 @@ K2 = 594_000_000_000
         (900.0, Source(K2, 0, 0.7e9), "a local NVMe disk"),  # 849 s at least: the disk is the limit
         (900.0, Source(K2, 0, 3.0e9), "a loader with several readers"),  # 198 s at least
         (900.0, Source(K2, K2, None), "a loader with several readers"),  # 297 s from the page cache
+        (900.0, Source(K2, K2 - K2 // 200, None), "a loader with several readers"),  # nearly all of it in the cache
+        (900.0, Source(K2, K2, None, has_loaders=False), ""),  # a processor's engine copies by itself
+        (51.3, Source(9_900_000_000, 0, 0.69e9, has_loaders=False), ""),  # 14 s at most are the disk's
+        (900.0, Source(K2, 0, 0.7e9, has_loaders=False), "a local NVMe disk"),
         (310.0, Source(K2, K2, None), ""),  # as quick as the page cache
         (205.0, Source(K2, 0, 3.0e9), ""),  # as quick as the disk, and no slower than the cache
         (900.0, Source(K2, None, None), ""),  # nothing is known of where they came from
