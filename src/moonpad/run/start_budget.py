@@ -24,8 +24,8 @@ class Source:
     cached_bytes: int | None = None
     disk_bytes_per_s: float | None = None
     has_loaders: bool = True
-    """Whether the engine has faster loaders: they are for devices, and what a processor's engine takes beside the reading
-    is its own copying (benchmarks/results/start_cold.json: 25 to 30 s for 10 GB that were in the page cache)."""
+    """Whether the engine has faster loaders. They are for devices; what a processor's engine takes beside the reading is
+    its own copying (benchmarks/results/start_cold.json: 25 to 30 s for 10 GB that were in the page cache)."""
 
     @property
     def missing_bytes(self) -> int:
@@ -76,8 +76,8 @@ class StartBudget:
             speed = self.source.disk_bytes_per_s / 1e9
             if self._pays(saved_s):
                 return (
-                    f"{missing / 1e9:.0f} GB came from a disk that gives one reader {speed:.2g} GB/s: a local NVMe disk, "
-                    f"or enough RAM to keep the files in the page cache, saves up to {saved_s:.0f} s"
+                    f"{missing / 1e9:.0f} GB came from a disk that gives one reader {speed:.2g} GB/s: a local NVMe "
+                    f"disk, or enough RAM to keep the files in the page cache, saves up to {saved_s:.0f} s"
                 )
         return ""
 
