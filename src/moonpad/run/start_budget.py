@@ -24,7 +24,7 @@ class Source:
     cached_bytes: int | None = None
     disk_bytes_per_s: float | None = None
     has_loaders: bool = True
-    """Whether the engine has faster loaders. They are for devices; what a processor's engine takes beside the reading is
+    """Whether the engine has faster loaders. They are for devices; what a processor's engine takes beside reading is
     its own copying (benchmarks/results/start_cold.json: 25 to 30 s for 10 GB that were in the page cache)."""
 
     @property
