@@ -33,7 +33,7 @@ def make_room(folder: TuneFolder, subject: Subject, *, in_place: bool, say: Call
     """Takes the spec's own deployment down where that was asked for; else leaves it as it is.
 
     Raises:
-        PreflightRefused: it holds the devices that the candidates need, or is several copies behind a router.
+        PreflightRefused: it holds the devices or the hosts' ports that the candidates need, or is several copies behind a router.
     """
     running = running_run(subject.loaded.spec.name)
     if running is None:
@@ -44,10 +44,11 @@ def make_room(folder: TuneFolder, subject: Subject, *, in_place: bool, say: Call
             f"{running.name} is up, and --in-place does not drain the {copies} copies behind a router", remedy=down
         )
     if not in_place:
-        if subject.prepared.engine.platform is not Platform.CPU:
+        # On hosts of its own the port at which the ranks meet is one for all runs.
+        if subject.prepared.engine.platform is not Platform.CPU or subject.loaded.spec.hosts:
             drain = "--in-place drains it, and starts it again at the end; or "
             raise PreflightRefused(
-                f"{running.name} is up and holds the devices that its candidates need",
+                f"{running.name} is up and holds what its candidates need",
                 remedy=f"{'' if copies > 1 else drain}{down} first",
             )
         say(f"{running.name} is up and stays as it is; what it serves meanwhile disturbs the measurement")

@@ -40,8 +40,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return state
 
 
-def subject(platform: Platform, copies: int = 1) -> Any:
-    spec = SimpleNamespace(name="k", launch=SimpleNamespace(drain_s=7.0))
+def subject(platform: Platform, copies: int = 1, hosts: tuple[str, ...] = ()) -> Any:
+    spec = SimpleNamespace(name="k", launch=SimpleNamespace(drain_s=7.0), hosts=hosts)
     return SimpleNamespace(
         loaded=SimpleNamespace(spec=spec),
         prepared=SimpleNamespace(engine=SimpleNamespace(platform=platform)),
@@ -57,9 +57,10 @@ def test_on_a_processor_it_is_left_alone(world: Any) -> None:
     assert put_back(world.folder, said.append) is False
 
 
-def test_on_devices_it_is_refused_with_the_remedy(world: Any) -> None:
-    with pytest.raises(PreflightRefused, match="holds the devices") as caught:
-        make_room(world.folder, subject(Platform.CUDA), in_place=False, say=lambda text: None)
+@pytest.mark.parametrize("tuned", [subject(Platform.CUDA), subject(Platform.CPU, hosts=("a", "b"))])
+def test_on_devices_and_over_hosts_it_is_refused_with_the_remedy(world: Any, tuned: Any) -> None:
+    with pytest.raises(PreflightRefused, match="holds what its candidates need") as caught:
+        make_room(world.folder, tuned, in_place=False, say=lambda text: None)
     assert "--in-place" in caught.value.remedy
     assert world.done == []
 
