@@ -33,7 +33,8 @@ def make_room(folder: TuneFolder, subject: Subject, *, in_place: bool, say: Call
     """Takes the spec's own deployment down where that was asked for; else leaves it as it is.
 
     Raises:
-        PreflightRefused: it holds the devices or the hosts' ports that the candidates need, or is several copies behind a router.
+        PreflightRefused: it holds the devices, or the ports of hosts, that the candidates need; or it is copies behind
+            a router.
     """
     running = running_run(subject.loaded.spec.name)
     if running is None:
