@@ -20,6 +20,7 @@ _ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(
 _HAS_MEMORY: Final = re.compile(
     r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
 )
+_SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _LONGEST: Final = 2000
 
 
@@ -27,6 +28,8 @@ def shared_memory(case: Case) -> Iterator[Remark]:
     """A container of several ranks that is started by hand, and keeps the 64 MB that it gets by itself."""
     command = case.commands[0]
     container = command.container
+    if container is None and (shell := _shell_around(case)) is not None:
+        command, container = shell, shell.container
     if container is None or container.kind != "docker run" or not case.laid_out or not _by_hand(case, command):
         return
     ranks = case.first.layout.tp * case.first.layout.pp
@@ -68,6 +71,25 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
     message = f"the image brings no Ray from {names.WITHOUT_RAY_SINCE} on: ray is not found"
     remedy = "install ray in an image of your own, or start over the machines by --nnodes, without Ray"
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.EXECUTOR, message, remedy, at=place.index)
+
+
+def _shell_around(case: Case) -> Command | None:
+    """The one container of the text in which a shell waits for what is typed, as guides start it."""
+    script = case.script
+    script.budget.work(len(script.commands), "its containers")
+    named = (*case.engine.command_line.images, *case.engine.command_line.names)
+    at = case.commands[0].line
+    started = [
+        command
+        for command in script.commands
+        if (container := command.container) is not None and container.kind == "docker run" and command.line < at
+    ]
+    if len(started) != 1 or (container := started[0].container) is None or container.image is None:
+        return None
+    words = [word.text for word in started[0].argv]
+    waits = started[0].program == "docker" and [*words, ""][0].rpartition("/")[2] in _SHELLS and len(words) < 2
+    of_engine = any(re.search(name, container.image.text, re.IGNORECASE) for name in named)
+    return started[0] if waits and of_engine else None
 
 
 def _by_hand(case: Case, command: Command) -> bool:
