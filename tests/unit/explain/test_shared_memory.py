@@ -88,3 +88,32 @@ def test_a_shell_in_a_container_is_where_the_guide_goes_on(
     options: str, image: str, program: str, ranks: int, said: int
 ) -> None:
     assert len(found(GUIDE.format(options, image, program, ranks), "--ipc", "/dev/shm")) == said
+
+
+COMPOSE = """services:
+  vllm:
+    image: vllm/vllm-openai:v0.20.2
+    {}
+    command: --model Qwen/Qwen3-235B-A22B --tensor-parallel-size {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "ranks", "said"),
+    [
+        ("restart: always", 8, 1),
+        ("shm_size: 16g", 8, 0),
+        ("ipc: host", 8, 0),
+        ('volumes: ["/dev/shm:/dev/shm"]', 8, 0),
+        ("<<: *gpu", 8, 0),
+        ("restart: always", 1, 0),
+    ],
+)
+def test_a_service_of_a_compose_file_has_no_more(option: str, ranks: int, said: int) -> None:
+    assert len(found(COMPOSE.format(option, ranks), "shm_size", "/dev/shm")) == said
+
+
+def test_a_file_that_lies_over_another_may_have_it_from_there() -> None:
+    text = f"cat > over.yml <<'EOF'\n{COMPOSE.format('restart: always', 8)}EOF\ndocker compose {{}} up -d\n"
+    assert found(text.format("-f over.yml"), "shm_size", "/dev/shm")
+    assert not found(text.format("-f base.yml -f over.yml"), "shm_size", "/dev/shm")

@@ -20,6 +20,11 @@ _ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(
 _HAS_MEMORY: Final = re.compile(
     r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
 )
+_SERVICES: Final = re.compile(r"services:[ \t]*$")
+_HAS_SHARED: Final = re.compile(
+    r"shm[-_]size|\bipc\b|/dev/shm|<<[ \t]*:|^[ \t]*extends:|^include:|compose\b.*[ ]-f\b.*[ ]-f\b|override\.ya?ml|\{\{|\{%"
+)
+"""In its own words, or by what another place brings."""
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _LONGEST: Final = 2000
 
@@ -39,6 +44,23 @@ def shared_memory(case: Case) -> Iterator[Remark]:
             f"neither --ipc nor --shm-size: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
         )
         yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--ipc", message, "add --ipc=host, or --shm-size 16g")
+
+
+def compose_shared_memory(case: Case) -> Iterator[Remark]:
+    """The same of a service of a Compose file."""
+    command = case.commands[0]
+    container = command.container
+    if container is None or container.kind != "docker run" or command.more or not case.laid_out:
+        return
+    ranks = case.first.layout.tp * case.first.layout.pp
+    if ranks < 2 or _by_hand(case, command) or any(map(_is_mount, _mounts(container))):
+        return
+    case.script.budget.work(2 * len(case.script.lines), "its containers")
+    lines = [case.script.file_name[:_LONGEST], *(line[:_LONGEST] for line in case.script.lines)]
+    if not any(_SERVICES.match(line) for line in lines) or any(_HAS_SHARED.search(line) for line in lines):
+        return
+    message = f"neither shm_size nor ipc: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "shm_size", message, "add shm_size: 16g, or ipc: host")
 
 
 def pod_shared_memory(case: Case) -> Iterator[Remark]:
@@ -108,4 +130,4 @@ def _is_mount(value: str) -> bool:
     return "/dev/shm" in value  # noqa: S108 - what is written
 
 
-SHARED_MEMORY_CHECKS: Final = (shared_memory, pod_shared_memory)
+SHARED_MEMORY_CHECKS: Final = (shared_memory, compose_shared_memory, pod_shared_memory)
