@@ -22,7 +22,8 @@ _HAS_MEMORY: Final = re.compile(
 )
 _SERVICES: Final = re.compile(r"services:[ \t]*$")
 _HAS_SHARED: Final = re.compile(
-    r"shm[-_]size|\bipc\b|/dev/shm|<<[ \t]*:|^[ \t]*extends:|^include:|compose\b.*[ ]-f\b.*[ ]-f\b|override\.ya?ml|\{\{|\{%"
+    r"shm[-_]size|\bipc\b|/dev/shm|<<[ \t]*:|^[ \t]*extends:|^include:|compose\b.*[ ]-f\b.*[ ]-f\b|override\.ya?ml"
+    r"|\{\{|\{%"
 )
 """In its own words, or by what another place brings."""
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
