@@ -21,6 +21,7 @@ _BLOCK: Final = 128
 """Columns of a scale in these publishers' FP8 weights, and in a group of AWQ and GPTQ as a rule."""
 _REPOSITORY: Final = re.compile(r"([\w.-]+)/[\w.-]+/?", re.ASCII)
 _PUBLISHERS: Final = frozenset({"qwen", "zai-org", "minimaxai", "deepseek-ai", "stepfun-ai", "xiaomimimo"})
+_OWNER: Final = re.compile(rf"(?:{'|'.join(sorted(_PUBLISHERS, key=len, reverse=True))})-(?=.*-)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,8 @@ def other_model(written: str) -> OtherModel | None:
         if row := next((row for row in other_models().values() if re.fullmatch(row.name, stem)), None):
             return row
         shorter = _BEHIND.sub("", stem)
-    return None
+    owner = _OWNER.match(_last_part(written))  # `Qwen_Qwen3-30B-A3B`, a folder as some download it
+    return other_model(_last_part(written)[owner.end() :]) if owner else None
 
 
 def expert_weights(model: OtherModel) -> int:

@@ -343,3 +343,12 @@ BUILD_LINES: Final[Mapping[str, re.Pattern[str]]] = {
 """What a program that counts its builds says of itself, and how people name one: they are called `b6097`."""
 BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
 """Of a fork that counts by itself."""
+
+WEIGHT_ONLY_FP8_BLOCKS: Final[Mapping[str, str]] = {"vllm": "0.9.0"}
+"""The first release that takes FP8 with scales for blocks to Marlin where the devices do not compute FP8: experts and
+dense layers (model_executor/layers/quantization/fp8.py of 0.8.5 and 0.9.0)."""
+NO_WEIGHT_ONLY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.16"}
+"""Releases before have no such way for experts; the later ones were not read."""
+WITHOUT_WEIGHT_ONLY: Final = "triton"
+WEIGHT_ONLY_NVFP4: Final[Mapping[str, str]] = {"vllm": "0.9.0", "sglang": "0.5.13"}
+"""The first release that multiplies NVFP4 weights in BF16 where the devices have no FP4 arithmetic."""

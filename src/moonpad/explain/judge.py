@@ -16,7 +16,7 @@ from moonpad.explain.alternatives import fold
 from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.security import wrapper_remarks
-from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.development_builds import judged_twice
@@ -31,8 +31,9 @@ from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.shell.typo_repair import as_meant
+from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
-from moonpad.values.finding import Finding
+from moonpad.values.finding import Finding, Severity
 
 _SHOWING: Final = "showing the answer"
 
@@ -50,7 +51,21 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     judged = (
         _judged(member, own, script, question, tuple(calibrations)) for member, own in zip(groups, errors, strict=True)
     )
-    return with_pairs(fold(judgement for judgement in judged if judgement is not None))
+    whole = [judgement for judgement in judged if judgement is not None]
+    found = with_pairs(fold([each for each in whole if not _is_sketch(each)] or whole))
+    if not found and not question.engine and (report := spoken_report(script)) is not None:
+        return (report,)
+    return found
+
+
+def _is_sketch(judged: Judged) -> bool:
+    """`vllm serve ... --enable-auto-tool-choice`: words about another command, with nothing wrong in them."""
+    told = any(finding.severity is not Severity.NOTE for finding in judged.findings)
+    return not told and bool(judged.sources) and all(_begins_open(command) for command in judged.sources)
+
+
+def _begins_open(command: Command) -> bool:
+    return bool(command.argv) and command.argv[0].text in ("...", "…", "[...]")
 
 
 def _judged(

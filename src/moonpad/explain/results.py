@@ -142,7 +142,8 @@ class Judged:
     corrected_with: str = ""
     """What the corrected lines change besides, so that the deployment fits."""
     kind: str = "serve"
-    """That of its group: serve, prefill, decode, router, client, ray, container."""
+    """That of its group: serve, prefill, decode, router, client, ray, container; `report` of what a text without a
+    command tells."""
     layout: Layout | None = None
     settings: Settings | None = None
     checkpoint: Checkpoint | None = None

@@ -38,6 +38,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
     if errors and memory is None:
         remedy = f"; {errors[0].remedy}" if errors[0].remedy else ""
         return f"Does not fit: {errors[0].message}{remedy}", _STYLES[Severity.ERROR]
+    if judged.kind == "report":
+        return "No command: what the text reports is judged alone", _STYLES[Severity.WARNING]
     if judged.unknown - {CONTEXT}:
         return f"Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
     if memory is not None:

@@ -43,6 +43,7 @@ SAMPLES = {
     "profiled-below-zero": "[2025-07-02 07:41:59 DP7 TP7] max_total_tokens=131072 is larger than the profiled value -561981. Use the profiled value instead.",
     "shared-memory-of-sm120": "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 106496, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
     "no-kernel-image": "[rank0]: RuntimeError: CUDA error: no kernel image is available for execution on the device",
+    "fp8-blocks-sm": """RuntimeError: Unsupported SM version for FP8 block scaling GEMM""",
     "fp8-below-sm89": """ERROR 03-22 06:48:14 [worker_base.py:620] ValueError("type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b15', 'fp8e5')")""",
     "no-attention-backend": WORKER
     + "ValueError: No valid attention backend found for cuda with AttentionSelectorConfig(head_size=576, dtype=torch.bfloat16, kv_cache_dtype=auto, use_mla=True)",

@@ -7,6 +7,7 @@ import pytest
 from moonpad.explain.documents.text_hints import node_in
 from moonpad.explain.grouping import group, model_of, value_of
 from moonpad.explain.script import read_script
+from tests.unit.explain.judging import ask
 
 
 def shape(text: str) -> list[tuple[str, list[int]]]:
@@ -123,3 +124,13 @@ def test_values_of_flags() -> None:
         "--none": None,
     }
     assert model_of(command) is None
+
+
+def test_words_about_another_command_are_no_deployment() -> None:
+    whole, sketch = (
+        "```\nvllm serve Qwen/Qwen3-32B -tp 2\n```\n",
+        "```\nvllm serve ... --enable-auto-tool-choice {}\n```\n",
+    )
+    assert len(ask(whole + sketch.format("--tool-call-parser hermes"))) == 1
+    assert len(ask(whole + sketch.format("--tool-call-parser no_such_parser"))) == 2
+    assert len(ask(sketch.format("--tool-call-parser hermes"))) == 1

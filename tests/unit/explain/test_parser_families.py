@@ -135,3 +135,45 @@ def test_name_of_ours(name: str, parser: str) -> None:
 
 def test_no_family() -> None:
     assert not any(family_of(name) for name in ("/model", "model", "moonshotai/Kimi-VL-A3B", "kimi-k2-tiny", ""))
+
+
+OPTIONS = (
+    "I serve {} by these parameters of the backend:\n\n```\n--enable-auto-tool-choice\n--tool-call-parser={}\n```\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("named", "given", "right"),
+    [
+        ("Qwen3-Coder-30B-A3B-Instruct", "hermes", "qwen3_coder"),
+        ("GLM-4.6-FP8", "llama3_json", "glm45"),
+        ("gpt-oss-20b", "hermes", "openai"),
+    ],
+)
+def test_options_alone_are_those_of_the_model_that_the_text_names(named: str, given: str, right: str) -> None:
+    said, _ = answers(OPTIONS.format(named, given), "input.md")
+    assert [each for each in said if f"{given} is not the parser of {named}" in each and right in each]
+
+
+@pytest.mark.parametrize(
+    ("named", "given"),
+    [("gpt-oss-20b", "openai"), ("gpt-oss-20b and Qwen3-32B", "hermes"), ("a model of ours", "hermes")],
+)
+def test_options_alone_of_the_right_model_or_of_several_are_silent(named: str, given: str) -> None:
+    assert not answers(OPTIONS.format(named, given), "input.md")[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "option", "given", "said"),
+    [
+        ("meta-llama/Llama-3.1-70B-Instruct", "--tool-call-parser", "openai", 1),
+        ("mistralai/Mistral-Small-24B", "--tool-call-parser", "glm45", 1),
+        ("meta-llama/Llama-3.1-70B-Instruct", "--tool-call-parser", "llama3_json", 0),
+        ("mistralai/Mistral-Small-24B", "--tool-call-parser", "hermes", 0),
+        ("Qwen/Qwen3-32B", "--reasoning-parser", "openai_gptoss", 1),
+        ("openai/gpt-oss-120b", "--reasoning-parser", "openai_gptoss", 0),
+    ],
+)
+def test_marks_that_only_one_family_writes(model: str, option: str, given: str, said: int) -> None:
+    found = answers(f"vllm serve {model} {AUTO} {option} {given}")[0]
+    assert len([each for each in found if "is not the parser of" in each]) == said

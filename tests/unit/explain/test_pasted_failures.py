@@ -108,3 +108,9 @@ def test_a_line_with_its_time_outside_of_a_fence() -> None:
     )
     (one,) = judge(read_script(f"vllm serve vendor/model -tp 8 -pp 2\n\n{line}\n"), Question(), ())
     assert any("10200547328 bytes in /dev/shm" in finding.message for finding in one.findings)
+
+
+def test_an_exception_as_python_prints_it_is_pasted_even_behind_a_hash() -> None:
+    error = "ValueError(\"type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\")"
+    assert failures(f"{SERVE}\n\n# {error}\n") == [["line 3"]]
+    assert failures(f"{SERVE}\n\n# {error[11:]}\n") == [[]]

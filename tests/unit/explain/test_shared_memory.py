@@ -60,3 +60,60 @@ def test_the_official_image_has_no_ray(image: str, more: str, before: str, said:
 def test_an_image_of_ones_own_may_have_it() -> None:
     text = RUN.format("--ipc=host", "v0.20.2", BY_RAY).replace("vllm/vllm-openai", "registry.local/vllm")
     assert not found(text, "--distributed-executor-backend", "brings no Ray")
+
+
+GUIDE = """```bash
+docker run --rm {} --net=host -it {} {}
+```
+
+```bash
+vllm serve Qwen/Qwen3-235B-A22B --tensor-parallel-size {}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "image", "program", "ranks", "said"),
+    [
+        ("", "quay.io/ascend/vllm-ascend:v0.11.0", "bash", 8, 1),
+        ("--device /dev/davinci0", "vllm/vllm-openai:v0.11.0", "/bin/bash", 8, 1),
+        ("--shm-size=1g", "quay.io/ascend/vllm-ascend:v0.11.0", "bash", 8, 0),
+        ("--ipc=host", "quay.io/ascend/vllm-ascend:v0.11.0", "bash", 8, 0),
+        ("", "quay.io/ascend/vllm-ascend:v0.11.0", "bash", 1, 0),
+        ("", "prom/prometheus", "sh", 8, 0),
+        ("", "quay.io/ascend/vllm-ascend:v0.11.0", "bash -c true", 8, 0),
+    ],
+)
+def test_a_shell_in_a_container_is_where_the_guide_goes_on(
+    options: str, image: str, program: str, ranks: int, said: int
+) -> None:
+    assert len(found(GUIDE.format(options, image, program, ranks), "--ipc", "/dev/shm")) == said
+
+
+COMPOSE = """services:
+  vllm:
+    image: vllm/vllm-openai:v0.20.2
+    {}
+    command: --model Qwen/Qwen3-235B-A22B --tensor-parallel-size {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "ranks", "said"),
+    [
+        ("restart: always", 8, 1),
+        ("shm_size: 16g", 8, 0),
+        ("ipc: host", 8, 0),
+        ('volumes: ["/dev/shm:/dev/shm"]', 8, 0),
+        ("<<: *gpu", 8, 0),
+        ("restart: always", 1, 0),
+    ],
+)
+def test_a_service_of_a_compose_file_has_no_more(option: str, ranks: int, said: int) -> None:
+    assert len(found(COMPOSE.format(option, ranks), "shm_size", "/dev/shm")) == said
+
+
+def test_a_file_that_lies_over_another_may_have_it_from_there() -> None:
+    text = f"cat > over.yml <<'EOF'\n{COMPOSE.format('restart: always', 8)}EOF\ndocker compose {{}} up -d\n"
+    assert found(text.format("-f over.yml"), "shm_size", "/dev/shm")
+    assert not found(text.format("-f base.yml -f over.yml"), "shm_size", "/dev/shm")

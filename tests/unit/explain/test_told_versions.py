@@ -23,6 +23,14 @@ from moonpad.explain.documents.text_hints import versions_of
         ("built from tag b7830", "llama-cpp", "b7830"),
         ("ik_llama.cpp\nversion: 4428 (d4824131)", "llama-cpp", None),
         ("version: 6097", "llama-cpp", None),
+        ("vLLM Version                 : 0.27.1", "vllm", "0.27.1"),
+        (
+            "vllm                 0.9.1\nvllm_ascend          0.9.1rc1      /home/me/vllm-ascend\n",
+            "vllm-ascend",
+            "0.9.1rc1",
+        ),
+        ("Package   Version\nsglang    0.5.10\n", "sglang", "0.5.10"),
+        ("we saw vllm  0.9.1 times the speed", "vllm", None),
         ("build: 6097 (9515c613)\nbuild: 6200 (9515c614)", "llama-cpp", None),
     ],
 )

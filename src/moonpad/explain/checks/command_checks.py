@@ -20,6 +20,7 @@ from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.checks.aiter_checks import AITER_CHECKS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
+from moonpad.explain.checks.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.draft_checks import draft_family, tokens_of_tree
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
@@ -336,6 +337,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     heads_of_others,
     *CHECKS_OF_OTHERS,
     *SLICE_CHECKS,
+    *FORMAT_CHECKS,
     transformers_of_text,
     weights_of_others,
     static_fraction,

@@ -11,12 +11,17 @@ from moonpad.catalog.options import values_of
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.plan.parsers import PARSER, parser_name
 from moonpad.values.finding import Code, Severity
 
 _OPTION: Final = re.compile(r"--(?:dyn-)?(?:(?P<tool>tool[-_](?:call[-_])?)|(?P<reasoning>reasoning[-_]))parser")
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin|--(?:custom[-_]jinja|chat)[-_]template(?![-_])")
+_OF_OPTIONS: Final = re.compile(r"(?<![\w.])--?[a-z][\w-]*(?:[= ][^\s`]+)?", re.IGNORECASE)
+"""An option with its value, which is not the name of a model."""
+_MODEL_NAME: Final = re.compile(r"[a-z0-9][\w.-]{3,80}[a-z0-9]", re.IGNORECASE | re.ASCII)
+_LONGEST: Final = 2000
 _ENDS: Final = r"(?![a-z0-9])"
 
 
@@ -79,7 +84,12 @@ FAMILIES: Final = (
         "hermes qwen25",
         "qwen3_coder qwen3_xml",
     ),
-    _family(r"llama[-_ ]?[1-4]|mi[sx]tral|gemma|ernie|hunyuan|internlm|phi[-_ ]?[34]|seed[-_ ]?oss|step[-_ ]?3", "*"),
+    _family(
+        r"llama[-_ ]?[1-4]|mi[sx]tral|gemma",
+        "*",
+        foreign=f"{_V3} {_V31} {_V32} {_V4} openai gpt-oss glm45 glm47 glm4_moe minimax minimax_m2 minimax-m2",
+    ),
+    _family(r"ernie|hunyuan|internlm|phi[-_ ]?[34]|seed[-_ ]?oss|step[-_ ]?3", "*"),
 )
 _MADE_OF: Final = re.compile(r"distill|merge|chimera|abliterat|hermes|tiny|dspark|eagle|draft")
 _OF_A_FAMILY: Final = re.compile(
@@ -87,7 +97,7 @@ _OF_A_FAMILY: Final = re.compile(
     r"|seed_oss|ernie|longcat|olmo|gpt-oss|openai|mimo|gemma|kimi_k|kimi-k)"
 )
 """Parsers that are made for the models of one family."""
-_NO_REASONING_OF: Final = re.compile(r"kimi[_-]k3")
+_NO_REASONING_OF: Final = re.compile(r"kimi[_-]k3|openai_gptoss|gpt[-_]oss")
 """A parser of reasoning that no other family's model fits; `<think>` is that of many."""
 
 
@@ -112,6 +122,8 @@ def parser_family(case: Case) -> Iterator[Remark]:
     """A parser that is made for another family: calls or thoughts stay in the text of the answer."""
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         name = next((each for each in (reading.model, reading.served_name or "") if each and family_of(each)), "")
+        if not name and is_fragment(command):
+            name = _name_in_text(case)
         family = family_of(name)
         if family is None or unresolved(name) or any(_PLUGIN.match(word.text) for word in command.argv):
             continue
@@ -121,13 +133,22 @@ def parser_family(case: Case) -> Iterator[Remark]:
             shown = shortened(name.rstrip("/").rpartition("/")[2], 40)
             what = "tool calls stay" if kind == "tool" else "thoughts stay"
             message = f"{shortened(given, 40)} is not the parser of {shown}: {what} in the text of the answer"
-            right = _right(case, family, option)
+            right = _right(case, family, option) if kind == "tool" or family.reasoning else ""
             remedy, edits = "take the parser of the model, or leave it out", []
             if right:
                 remedy = f"write {option} {right}"
                 edits = [Edit(at, length, (option, right) if length == 2 else (f"{option}={right}",))]
             severity, code = Severity.WARNING, Code.CONFLICT
             yield replace(make_remark(severity, code, option, message, remedy, at=at, edits=edits), command=number)
+
+
+def _name_in_text(case: Case) -> str:
+    """The one model that the words around options alone name; "" where they name none, or models of two families."""
+    case.script.budget.work(len(FAMILIES) * len(case.script.lines), "the text around its engine commands")
+    lines = (_OF_OPTIONS.sub(" ", line[:_LONGEST]) for line in case.script.lines)
+    named = {match[0] for line in lines for match in _MODEL_NAME.finditer(line) if family_of(match[0])}
+    families = {family.tools for name in named if (family := family_of(name))}
+    return max(sorted(named), key=len) if len(families) == 1 else ""
 
 
 def _given(command: Command) -> Iterator[tuple[int, int, str, str, str]]:
@@ -147,14 +168,14 @@ def _given(command: Command) -> Iterator[tuple[int, int, str, str, str]]:
 def _is_foreign(family: Family, kind: str, given: str) -> bool:
     plain = given.casefold()
     if kind == "tool" and "*" in family.tools:
-        return plain.startswith("kimi")
+        return plain.startswith("kimi") or plain in family.foreign
     if kind == "tool" and plain in family.foreign:
         return True
     if kind == "tool":
         return _OF_A_FAMILY.match(plain) is not None and not plain.startswith(family.tools)
     if family.reasoning:
         return _OF_A_FAMILY.match(plain) is not None and not plain.startswith(family.reasoning)
-    return _NO_REASONING_OF.match(plain) is not None
+    return _NO_REASONING_OF.match(plain) is not None and not plain.startswith(family.tools or ("*",))
 
 
 def _right(case: Case, family: Family, option: str) -> str:

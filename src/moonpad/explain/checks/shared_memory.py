@@ -20,6 +20,13 @@ _ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(
 _HAS_MEMORY: Final = re.compile(
     r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
 )
+_SERVICES: Final = re.compile(r"services:[ \t]*$")
+_HAS_SHARED: Final = re.compile(
+    r"shm[-_]size|\bipc\b|/dev/shm|<<[ \t]*:|^[ \t]*extends:|^include:|compose\b.*[ ]-f\b.*[ ]-f\b|override\.ya?ml"
+    r"|\{\{|\{%"
+)
+"""In its own words, or by what another place brings."""
+_SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _LONGEST: Final = 2000
 
 
@@ -27,6 +34,8 @@ def shared_memory(case: Case) -> Iterator[Remark]:
     """A container of several ranks that is started by hand, and keeps the 64 MB that it gets by itself."""
     command = case.commands[0]
     container = command.container
+    if container is None and (shell := _shell_around(case)) is not None:
+        command, container = shell, shell.container
     if container is None or container.kind != "docker run" or not case.laid_out or not _by_hand(case, command):
         return
     ranks = case.first.layout.tp * case.first.layout.pp
@@ -36,6 +45,23 @@ def shared_memory(case: Case) -> Iterator[Remark]:
             f"neither --ipc nor --shm-size: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
         )
         yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--ipc", message, "add --ipc=host, or --shm-size 16g")
+
+
+def compose_shared_memory(case: Case) -> Iterator[Remark]:
+    """The same of a service of a Compose file."""
+    command = case.commands[0]
+    container = command.container
+    if container is None or container.kind != "docker run" or command.more or not case.laid_out:
+        return
+    ranks = case.first.layout.tp * case.first.layout.pp
+    if ranks < 2 or _by_hand(case, command) or any(map(_is_mount, _mounts(container))):
+        return
+    case.script.budget.work(2 * len(case.script.lines), "its containers")
+    lines = [case.script.file_name[:_LONGEST], *(line[:_LONGEST] for line in case.script.lines)]
+    if not any(_SERVICES.match(line) for line in lines) or any(_HAS_SHARED.search(line) for line in lines):
+        return
+    message = f"neither shm_size nor ipc: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "shm_size", message, "add shm_size: 16g, or ipc: host")
 
 
 def pod_shared_memory(case: Case) -> Iterator[Remark]:
@@ -70,6 +96,25 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.EXECUTOR, message, remedy, at=place.index)
 
 
+def _shell_around(case: Case) -> Command | None:
+    """The one container of the text in which a shell waits for what is typed, as guides start it."""
+    script = case.script
+    script.budget.work(len(script.commands), "its containers")
+    named = (*case.engine.command_line.images, *case.engine.command_line.names)
+    at = case.commands[0].line
+    started = [
+        command
+        for command in script.commands
+        if (container := command.container) is not None and container.kind == "docker run" and command.line < at
+    ]
+    if len(started) != 1 or (container := started[0].container) is None or container.image is None:
+        return None
+    words = [word.text for word in started[0].argv]
+    waits = started[0].program == "docker" and [*words, ""][0].rpartition("/")[2] in _SHELLS and len(words) < 2
+    of_engine = any(re.search(name, container.image.text, re.IGNORECASE) for name in named)
+    return started[0] if waits and of_engine else None
+
+
 def _by_hand(case: Case, command: Command) -> bool:
     """Manifests are read as such commands too, and say it in other words."""
     case.script.budget.work(20, "its containers")
@@ -86,4 +131,4 @@ def _is_mount(value: str) -> bool:
     return "/dev/shm" in value  # noqa: S108 - what is written
 
 
-SHARED_MEMORY_CHECKS: Final = (shared_memory, pod_shared_memory)
+SHARED_MEMORY_CHECKS: Final = (shared_memory, compose_shared_memory, pod_shared_memory)

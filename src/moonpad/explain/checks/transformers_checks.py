@@ -10,6 +10,7 @@ from moonpad.catalog.transformers_types import transformers_types
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.named_models import named_model
+from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order, release_of
@@ -37,18 +38,28 @@ def transformers_of_text(case: Case) -> Iterator[Remark]:
     if named is None or known is None or case.engine.name not in names.CHECKED:
         return
     case.script.budget.work(2 * len(case.script.lines), "the text around its engine commands")
-    lines = [line[:_LONGEST] for line in case.script.lines]
+    if (stated := older_release(case.script, known.first)) is not None:
+        yield too_old(*stated, named.model.model_type, f" of {named.model.title}", known.first, case.script)
+
+
+def older_release(script: Script, first: str) -> tuple[int, str] | None:
+    """The line and the release that a text names, where all that it names are before the first that knows a type."""
+    lines = [line[:_LONGEST] for line in script.lines]
     if any(_OTHERWISE.search(line) for line in lines):
-        return
+        return None
     stated = [(number, match) for number, line in enumerate(lines, 1) for match in _STATED.finditer(line)]
-    older = [order(release_of(match["version"])) < order(known.first) for _, match in stated]
+    older = [order(release_of(match["version"])) < order(first) for _, match in stated]
     if not stated or not all(older) or any(match["least"] for _, match in stated):
-        return
+        return None
     number, match = stated[0]
+    return number, match["version"]
+
+
+def too_old(number: int, version: str, model_type: str, of_model: str, first: str, script: Script) -> Remark:
     message = (
-        f"Transformers {match['version']} does not know the type {named.model.model_type} of {named.model.title}, "
-        f"which came in {known.first}: the start ends with Transformers does not recognize this architecture"
+        f"Transformers {version} does not know the type {model_type}{of_model}, "
+        f"which came in {first}: the start ends with Transformers does not recognize this architecture"
     )
-    remedy = f"install transformers {known.first} or later, as far as the engine's release takes it"
-    where = f"transformers {match['version']}, {case.script.where(number)}"
-    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, where, message, remedy)
+    remedy = f"install transformers {first} or later, as far as the engine's release takes it"
+    where = f"transformers {version}, {script.where(number)}"
+    return make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, where, message, remedy)

@@ -33,7 +33,7 @@ _MOST_INTRODUCED: Final = 4
 _ERRS: Final = re.compile(
     r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
     r"|not supported|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
-    r"|only support"
+    r"|only support|[Uu]nsupported"
 )
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
@@ -42,6 +42,10 @@ _CLASS: Final = re.compile(
     r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$|\b(?:Value|Assertion) error, $"
 )
 """The class of an exception, behind which its text begins; the second as Pydantic writes it."""
+_PASTED_BEHIND_HASH: Final = re.compile(
+    r"[ \t]{0,8}(?:#|//)[ \t]{0,4}(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)\([\"']\Z"
+)
+"""`# ValueError("`, as Python prints an exception: what a script's author pasted, and no word about an error."""
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _IN_GENERAL: Final = re.compile(
     r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"
@@ -135,6 +139,15 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
         yield last
 
 
+def causes_in(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[Remark]:
+    """What the lines of an engine's log say, of a text that starts nothing."""
+    causes = ENGINES[engine].log.all_causes
+    for error in errors:
+        script.budget.work(len(causes), "its error lines")
+        if (remark := _remark(error, causes, engine, script)) is not None:
+            yield remark
+
+
 def _weakest(errors: Sequence[ErrorLine], causes: Sequence[CauseLine], engine: str, script: Script) -> Remark | None:
     """What follows from a cause as well, where no line names one; else an exception of which none is known."""
     weak = [cause for cause in causes if cause.weak and not cause.symptom]
@@ -188,6 +201,8 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
 
 def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
+    if _PASTED_BEHIND_HASH.fullmatch(lead):
+        return True
     lead = _CLASS.sub("", lead)
     plain = lead.strip(" \t`'\"*>:：，,\\")
     if not plain or _PLACE.fullmatch(lead) or _TITLE.fullmatch(lead) or _OF_PROCESS.match(lead):

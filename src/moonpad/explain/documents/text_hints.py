@@ -30,8 +30,8 @@ _LATER_NODE: Final = re.compile(
 
 @lru_cache(maxsize=4)
 def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Names with a version: in a pin, as the tag of an image, in prose, in a wheel's name. The names of an engine are a
-    group, `e` and its number."""
+    """Names with a version: in a pin, as the tag of an image, in prose, in a wheel's name, in the table that `pip list`
+    prints. The names of an engine are a group, `e` and its number."""
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     told = "|".join(name for line in lines for name in line.names)
@@ -39,9 +39,10 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}(?::|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]){_NUMBER}",
         rf"(?<![\w/-]){names}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
-        rf"(?:[ ]\(|[ ]|-(?=v)|[ ]?[:：](?:[ ]|(?=v)))"
+        rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[:：](?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",
         rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",
+        rf"(?m:^)[ \t>|#]{{0,8}}{names}[ ]{{2,60}}{_NUMBER}(?=[ \t]{{2}}|[ \t]{{0,8}}(?:/[^\n]{{0,200}})?(?:\n|$))",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
 
@@ -59,8 +60,8 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """
     named: dict[str, str] = {}
     least: dict[str, str] = {}
-    pin, image, prose, wheel = _patterns(tuple(ENGINES))
-    exact = [*pin.finditer(text), *image.finditer(text), *wheel.finditer(text)]
+    pin, image, prose, wheel, listed = _patterns(tuple(ENGINES))
+    exact = [match for pattern in (pin, image, wheel, listed) for match in pattern.finditer(text)]
     for match in (*sorted(exact, key=lambda match: match.start()), *prose.finditer(text)):
         versions = least if match.groupdict().get("least") else named
         if not _NO_RELEASE.match(match["version"]) or match in exact:

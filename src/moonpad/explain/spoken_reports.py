@@ -1,0 +1,147 @@
+"""A report of a failure that has no command: what its versions, its devices or its error tell by themselves.
+
+No deployment is judged by it. What is not a report, or leaves the engine open, says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import versions
+from moonpad.catalog.other_models import OtherModel, other_model
+from moonpad.catalog.transformers_types import transformers_types
+from moonpad.engines import ENGINES
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.device_formats import is_nvfp4, nvfp4_refused, sm_of
+from moonpad.explain.checks.transformers_checks import older_release, too_old
+from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.documents.device_mentions import capability_of, mentions
+from moonpad.explain.documents.pasted_failures import causes_in
+from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.results import Judged, Remark, make_remark, printable
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import is_final, order
+
+_MOST_LINES: Final = 400
+_HEAD: Final = 12
+"""Lines at the beginning in which a report says that something fails."""
+_LONGEST: Final = 2000
+_MOST: Final = 3
+_TEXTS: Final = ("", ".md", ".txt", ".log")
+_TYPE_UNKNOWN: Final = re.compile(
+    r"has model type\W{1,4}(?P<type>[\w-]{1,60})\W{1,4}but transformers does not recognize", re.IGNORECASE
+)
+_FAILS: Final = re.compile(
+    r"\b(?:problems?[ ]serving|fail(?:s|ed|ure)?|not able to|unable to|cannot|can['’]t|does(?:n['’]t| not)"
+    r" (?:start|work|run|load)|crash\w*|error)\b|报错|失败|无法",
+    re.IGNORECASE,
+)
+_IN_GENERAL: Final = re.compile(
+    r"\b(?:if you|when you|should|must|troubleshoot\w*|faq|release notes|changelog)\b|如果", re.IGNORECASE
+)
+_NAME: Final = re.compile(r"(?<![\w./-])(?:[a-z0-9][\w.-]{1,40}/)?[a-z][\w.-]{3,80}[a-z0-9]", re.IGNORECASE | re.ASCII)
+
+
+def spoken_report(script: Script) -> Judged | None:
+    """What is found, with the engine that it is found of; None where the text is no such report."""
+    suffix = script.file_name[script.file_name.rfind(".") :] if "." in script.file_name else ""
+    if len(script.lines) > _MOST_LINES or suffix not in _TEXTS or script.origins:
+        return None
+    script.budget.work(20 * len(script.lines), "the text")
+    lines = [line[:_LONGEST] for line in script.lines]
+    engines = [name for name in ENGINES if _is_named(name, lines)]
+    for engine, remarks in ((engine, [*found]) for engine, found in _found(script, lines, engines)):
+        if remarks:
+            version = script.versions.get(engine, "")
+            because = f"the text names {engine} {version}" if version else "the text starts nothing"
+            return Judged(engine, version, because, tuple(map(_of_text, remarks[:_MOST])), kind="report")
+    return None
+
+
+def _of_text(remark: Remark) -> Remark:
+    finding = remark.finding
+    shown = replace(finding, where=printable(finding.where), message=printable(finding.message))
+    return replace(remark, finding=shown, command=None)
+
+
+def _found(script: Script, lines: Sequence[str], engines: Sequence[str]) -> Iterator[tuple[str, Iterator[Remark]]]:
+    matches = [match for line in lines if (match := _TYPE_UNKNOWN.search(line))]
+    unknown = [match for match in matches if not _IN_GENERAL.search(match.string[: match.start()])]
+    if unknown and len(_apart(engines)) == 1:
+        yield _apart(engines)[0], _too_old(unknown[0]["type"].casefold(), script, lines, _apart(engines)[0])
+    if not unknown:
+        yield from _of_errors(script, engines)
+    head = "\n".join(lines[:_HEAD])
+    if _FAILS.search(head) and not _IN_GENERAL.search(head):
+        yield from ((engine, _of_formats(script, lines, engine)) for engine in engines)
+
+
+def _too_old(model_type: str, script: Script, lines: Sequence[str], engine: str) -> Iterator[Remark]:
+    """The release of Transformers, and that of the engine, against the first that knows the model."""
+    known = transformers_types().get(model_type)
+    if known is not None and (stated := older_release(script, known.first)) is not None:
+        yield too_old(*stated, model_type, "", known.first, script)
+    version, model = script.versions.get(engine, ""), _model(lines)
+    build = ENGINES[engine].command_line.build
+    first = model.first.get(build.of if build else engine, "") if model is not None else ""
+    if model is None or not first or not is_final(version or "dev") or order(version) >= order(first):
+        return
+    if versions(ENGINES[engine].program):
+        title = ENGINES[engine].facts.title
+        number = next((number for number, line in enumerate(lines, 1) if version in line), 1)
+        message = f"{title} {version} has no class for {model.title}, which came with {first}"
+        where = f"{title} version: {version}, {script.where(number)}"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, where, message, f"take {first} or later")
+
+
+def _of_errors(script: Script, engines: Sequence[str]) -> Iterator[tuple[str, Iterator[Remark]]]:
+    """By the log of the engine that is named; without one by errors that the log of a single one has."""
+    if len(engines := _apart(engines)) == 1:
+        yield engines[0], _each_once(script.error_lines, engines[0], script)
+    elif not engines:
+        causes = [(name, [*_each_once(script.error_lines, name, script)]) for name in sorted(names.CHECKED)]
+        own = [(name, found) for name, found in causes if found and ENGINES[name].command_line.build is None]
+        if len(own) == 1:
+            yield own[0][0], iter(own[0][1])
+
+
+def _each_once(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[Remark]:
+    seen: set[str] = set()
+    for remark in causes_in(errors, engine, script):
+        if remark.finding.message not in seen:
+            seen.add(remark.finding.message)
+            yield remark
+
+
+def _of_formats(script: Script, lines: Sequence[str], engine: str) -> Iterator[Remark]:
+    named = {capability_of(each.kind) or "" for each in mentions(script.lines, script.placed_hints)}
+    sm = sm_of(named.pop() if len(named) == 1 else spoken_capability(script))
+    written = {match[0] for line in lines for match in _NAME.finditer(line) if is_nvfp4(match[0])}
+    if sm and len(written) == 1:
+        name = written.pop()
+        message, remedy = nvfp4_refused(engine, script.versions.get(engine, ""), name, sm)
+        if message:
+            yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, name, message, remedy)
+
+
+def _model(lines: Sequence[str]) -> OtherModel | None:
+    """The one model of the table that a text names."""
+    found = {known.title: known for line in lines for match in _NAME.finditer(line) if (known := other_model(match[0]))}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _is_named(engine: str, lines: Sequence[str]) -> bool:
+    patterns = [
+        re.compile(rf"(?<![\w./-]){name}(?![\w.])", re.IGNORECASE | re.ASCII)
+        for name in ENGINES[engine].command_line.names
+    ]
+    return any(pattern.search(line) for pattern in patterns for line in lines)
+
+
+def _apart(engines: Sequence[str]) -> Sequence[str]:
+    """Without an engine of which a build is named as well."""
+    builds = [build.of for name in engines if (build := ENGINES[name].command_line.build)]
+    return [name for name in engines if name not in builds]
