@@ -95,7 +95,7 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
         f"binds the process to the memory of node {node}: of {total:,.0f} GB in {nodes} nodes that is "
         f"{total / nodes:,.0f} GB, and the weights of {title} are at least {held:,.0f} GB"
     )
-    remedy = "leave the binding of memory out, or write --interleave=all"
+    remedy = "leave the binding of memory out, or spread it over all nodes: numactl -i all"
     remark = make_remark(Severity.WARNING, Code.DOES_NOT_FIT, where, message, remedy)
     yield replace(remark, word=option.words[0]) if option.words else remark
 

@@ -97,7 +97,7 @@ def folder_of_download(case: Case) -> Iterator[Remark]:
             f"{script.where(number)} downloads the weights into {shortened(folder)}, and {shortened(model)} is looked "
             "for in the cache of the Hub: the server downloads them again"
         )
-        remedy = f"serve {shortened(folder)}, or download without --local-dir"
+        remedy = f"serve {shortened(folder)}, or download into the shared cache, without a folder"
         yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--local-dir", message, remedy)
         return
 
