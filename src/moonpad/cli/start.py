@@ -11,24 +11,22 @@ from moonpad.cli.interrupts import Interrupts, Terminated
 from moonpad.cli.output import busy, emit, next_command, note, note_findings
 from moonpad.cli.progress_display import StartDisplay
 from moonpad.cli.starting import command_age_s, is_up, say_taken_over
-from moonpad.facts.devices import devices
 from moonpad.facts.probe import Unknown
-from moonpad.plan.from_spec import exposure_findings
 from moonpad.run.down import tidy_up
 from moonpad.run.endpoints import endpoint_of
 from moonpad.run.host_agreement import with_hosts
 from moonpad.run.launch import interrupts_blocked, refuse_other_systems
-from moonpad.run.memory_check import Expected, expect, start_findings
-from moonpad.run.preflight import check, check_devices
+from moonpad.run.memory_check import Expected
 from moonpad.run.prepare import Prepared, prepare
 from moonpad.run.prepare_router import prepare_group
 from moonpad.run.run_status import read_status
+from moonpad.run.start_checks import check_start
 from moonpad.run.start_source import budget_of, note_source
 from moonpad.run.up import START_PATIENCE_S, Started, await_ready, launch, note_facts, stop_after_interrupt
 from moonpad.spec.loader import load_spec
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import PreflightRefused
-from moonpad.values.finding import Code, Finding, errors_of
+from moonpad.values.finding import Code, Finding
 from moonpad.values.platform import Platform
 from moonpad.values.visible_text import shell_word
 
@@ -147,19 +145,7 @@ def _ask_hosts(prepared: Prepared) -> tuple[Prepared, tuple[Finding, ...]]:
 
 
 def _preflight(prepared: Prepared, findings_of_hosts: tuple[Finding, ...]) -> Expected | Unknown:
-    plan = prepared.plan
-    # Asked once: a driver's tool takes a second or more.
-    there = None if prepared.engine.platform is Platform.CPU else devices()
-    expected = expect(prepared, there)
-    findings = (
-        *exposure_findings(prepared.spec),
-        *check(prepared.deployment, prepared.ports, prepared.far),
-        *findings_of_hosts,
-        *check_devices(there, plan.layout.world_size // plan.nodes),
-        *start_findings(prepared, expected),
-    )
-    if errors := errors_of(findings):
-        raise PreflightRefused("refused before anything was started", findings=errors)
+    expected, findings = check_start(prepared, findings_of_hosts)
     note_findings(findings)
     return expected
 

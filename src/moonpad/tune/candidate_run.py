@@ -9,23 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.facts.devices import devices
-from moonpad.facts.probe import Unknown
-from moonpad.plan.from_spec import exposure_findings
 from moonpad.run.down import stop_run, tidy_up
 from moonpad.run.host_agreement import with_hosts
 from moonpad.run.launch import interrupts_blocked
-from moonpad.run.memory_check import Expected, expect, start_findings
-from moonpad.run.preflight import check, check_devices
 from moonpad.run.prepare import Prepared
 from moonpad.run.run_status import read_status
+from moonpad.run.start_checks import check_start
 from moonpad.run.up import START_PATIENCE_S, Started, await_ready, launch, note_facts
 from moonpad.store.paths import lock_path
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import PreflightRefused
-from moonpad.values.finding import Finding, errors_of
-from moonpad.values.plan import Platform
 
 HELD_S: Final = 10.0
 WAIT_S: Final = 30.0
@@ -60,7 +54,7 @@ def start(prepared: Prepared, tick: Callable[[], None], *, stays: bool = False) 
         LaunchFailed: it did not become ready. Nothing of it is left then.
     """
     prepared, findings = with_hosts(prepared)
-    expected = _preflight(prepared, findings)
+    expected, _ = check_start(prepared, findings)
     folder: RunFolder | None = None
     try:
         with interrupts_blocked():  # one that came meanwhile is raised at its end, when the folder is known
@@ -87,22 +81,6 @@ def _launch(prepared: Prepared, *, stays: bool) -> RunFolder:
                 raise
             stop_left(prepared.name)
             time.sleep(0.2)
-
-
-def _preflight(prepared: Prepared, findings_of_hosts: tuple[Finding, ...]) -> Expected | Unknown:
-    plan = prepared.plan
-    there = None if prepared.engine.platform is Platform.CPU else devices()
-    expected = expect(prepared, there)
-    findings = (
-        *exposure_findings(prepared.spec),
-        *check(prepared.deployment, prepared.ports, prepared.far),
-        *findings_of_hosts,
-        *check_devices(there, plan.layout.world_size // plan.nodes),
-        *start_findings(prepared, expected),
-    )
-    if errors := errors_of(findings):
-        raise PreflightRefused("refused before anything was started", findings=errors)
-    return expected
 
 
 def stop_left(name: str) -> bool:
