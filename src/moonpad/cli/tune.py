@@ -22,6 +22,7 @@ def tune(
     goal: Literal["latency", "throughput"] | None = None,
     requests: int | None = None,
     budget: str = "60m",
+    knobs: str = "",
     in_place: bool = False,
     numerics: Annotated[bool, Parameter(negative="--no-numerics")] = True,
     eval_: Annotated[str | None, Parameter(name="--eval")] = None,
@@ -59,6 +60,8 @@ def tune(
         Requests of one run of the last stage; without it, 8 for each user and at least 32.
     budget
         The most time for measuring, all sessions together, like 60m; the best so far is then given with its standing.
+    knobs
+        Change these alone: max_num_seqs,prefix_caching,layout. A name that is none shows all that the engine has.
     in_place
         Where the spec's own deployment is up: drain it, and start it again at the end. Without this it is left alone.
     numerics
@@ -86,5 +89,5 @@ def tune(
 
     questions = QuestionOptions(eval_, eval_limit, eval_max_tokens)
     load = LoadOptions(workload=workload, rate=rate, prefix=prefix, slo=slo)
-    options = TuneOptions(load, concurrency, goal, requests, budget, in_place, numerics, questions, fresh, out)
+    options = TuneOptions(load, concurrency, goal, requests, budget, in_place, numerics, questions, knobs, fresh, out)
     run_tune(spec, options, json=json)

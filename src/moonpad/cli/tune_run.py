@@ -64,6 +64,7 @@ class TuneOptions:
     in_place: bool
     numerics: bool
     questions: QuestionOptions
+    knobs: str
     fresh: bool
     out: Path | None
 
@@ -83,7 +84,8 @@ def run_tune(path: Path, options: TuneOptions, *, json: bool) -> None:
     accuracy = _accuracy(options.questions)
     with busy(f"planning {path}"):
         asked = accuracy.words if accuracy else ""
-        subject = Subject.of(loaded, load, numerics=options.numerics, questions=asked)
+        only = [name.strip().replace("-", "_") for name in options.knobs.split(",") if name.strip()]
+        subject = Subject.of(loaded, load, numerics=options.numerics, questions=asked, only=only)
     load = subject.load
     folder = TuneFolder.of(loaded.spec.name, subject.digest)
     if options.fresh:

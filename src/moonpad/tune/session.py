@@ -107,6 +107,7 @@ class Session:
             "budget_s": self.budget_s,
             "numerics": self.answers.numerics,
             "questions": self.subject.questions,
+            "knobs_asked": list(self.subject.only),
             "at": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from moonpad.catalog.knobs import knobs, knobs_of
+from moonpad.catalog.knobs import Knob, knobs, knobs_of
 from moonpad.catalog.options import option_set
 from moonpad.checkpoints.draft import draft_of
 from moonpad.engines import ENGINES
@@ -47,21 +47,36 @@ class Subject:
     """Its log-probabilities are compared."""
     questions: str = ""
     """What the winner is asked besides; "": nothing."""
+    only: tuple[str, ...] = ()
+    """The knobs that may be changed, in their order, and `layout`; none: all of the engine's."""
     _base: list[float | None] = field(default_factory=list)
     """The predicted worth of the default, once it was asked for."""
 
     @classmethod
-    def of(cls, loaded: LoadedSpec, load: TuneLoad, *, numerics: bool = True, questions: str = "") -> Subject:
+    def of(
+        cls,
+        loaded: LoadedSpec,
+        load: TuneLoad,
+        *,
+        numerics: bool = True,
+        questions: str = "",
+        only: Collection[str] = (),
+    ) -> Subject:
         """
         Raises:
-            UsageError: prefill and decode pools, which this does not start.
+            UsageError: prefill and decode pools, which this does not start; `only` names a knob that the engine lacks.
             MoonpadError: what `prepare` raises: it cannot start here.
         """
         spec = loaded.spec
         if spec.prefill:
             raise UsageError("a spec with pools is not tuned", remedy="tune each pool's engine by itself, without them")
         own = load.of_one(spec.router.replicas) if spec.router else load
-        return cls(loaded, prepare_one(loaded), own, numerics, questions)
+        subject = cls(loaded, prepare_one(loaded), own, numerics, questions, tuple(sorted(set(only))))
+        known = [*(knob.name for knob in subject._knobs()), LAYOUT]
+        if unknown := [name for name in subject.only if name not in known]:
+            engine = subject.prepared.engine.name
+            raise UsageError(f"{engine} has no knob {unknown[0]!r}", remedy=f"of these: {', '.join(known)}")
+        return subject
 
     @property
     def name(self) -> str:
@@ -74,6 +89,7 @@ class Subject:
         spec = self.loaded.spec.model_dump_json(exclude={"gate", "goal", "launch"})
         here = [str(self.prepared.checkpoint.folder), self.prepared.engine_version, self.numerics]
         here += [self.questions] if self.questions else []
+        here += ["of these:", *self.only] if self.only else []
         words = json.dumps([spec, here, self.load.as_json()], sort_keys=True)
         return hashlib.sha256(words.encode()).hexdigest()
 
@@ -108,7 +124,7 @@ class Subject:
     # --- candidates -----------------------------------------------------------------------------------------------
 
     def candidates(self) -> tuple[Candidate, ...]:
-        """Every single change."""
+        """Every single change of what may be changed."""
         plan, spec = self.prepared.plan, self.loaded.spec
         before = InForce(
             asdict(plan.settings),
@@ -120,8 +136,12 @@ class Subject:
             shares_experts=plan.layout.ep > 1,
             has_option=self._has_option,
         )
-        own = knobs_of(self.prepared.engine.name, str(plan.platform))
-        return single_changes(own, before, tuple(self._layouts()))
+        own = [knob for knob in self._knobs() if not self.only or knob.name in self.only]
+        layouts = tuple(self._layouts()) if not self.only or LAYOUT in self.only else ()
+        return single_changes(own, before, layouts)
+
+    def _knobs(self) -> tuple[Knob, ...]:
+        return knobs_of(self.prepared.engine.name, str(self.prepared.plan.platform))
 
     def _has_option(self, flag: str, value: str | None) -> bool:
         """Nothing is tried that the release is not known to have."""

@@ -58,6 +58,15 @@ def test_the_candidates_are_of_this_engine_and_release(subject: Subject) -> None
     assert not [id_ for id_ in ids if "gpu_memory" in id_ or "cudagraph" in id_]
 
 
+def test_the_knobs_that_may_be_changed_can_be_named(subject: Subject) -> None:
+    some = Subject.of(subject.loaded, LOAD, only=("prefix_caching", "max_num_seqs"))
+    assert {one.changes[0].knob for one in some.candidates()} == {"prefix_caching", "max_num_seqs"}
+    assert some.digest != subject.digest, "another search"
+    assert not Subject.of(subject.loaded, LOAD, only=("layout",)).candidates(), "one processor has one layout"
+    with pytest.raises(UsageError, match="vllm-cpu has no knob 'block_sise'"):
+        Subject.of(subject.loaded, LOAD, only=("block_sise",))
+
+
 def test_the_same_is_known_again_whatever_its_port(subject: Subject) -> None:
     def print_(seqs: int, port: int, requests: int) -> str:
         return subject.fingerprint(prepare(subject.spec_of(change("max_num_seqs", seqs), port)), requests)
