@@ -185,6 +185,17 @@ def test_drawn(text: str, target: str, verbs: Verbs, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_sixty_four_machines_are_read_back(verbs: Verbs, tmp_path: Path) -> None:
+    """Three files each, of which one names all the others."""
+    spec = tmp_path / "moonpad.toml"
+    spec.write_text(
+        'name = "many"\nmodel = "moonshotai/Kimi-K2-Thinking"\n[hardware]\ncluster = "1xRTX4090"\n'
+        '[engine]\nname = "vllm"\n[layout]\npp = 64\n'
+    )
+    assert check_agreement(verbs, spec, "shell", tmp_path / "out") == (frozenset({"illegal-layout"}), True)
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 @settings(max_examples=of_the_day(500), deadline=None, suppress_health_check=FIXTURES)
 @given(text=specs(), target=st.sampled_from(THERE))
