@@ -11,19 +11,21 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import versions
-from moonpad.catalog.other_models import OtherModel, other_model
+from moonpad.catalog.other_models import OtherModel, in_fp8, other_model
 from moonpad.catalog.transformers_types import transformers_types
 from moonpad.engines import ENGINES
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.device_formats import is_nvfp4, nvfp4_refused, sm_of
+from moonpad.explain.checks.slices_of_others import MARLIN
 from moonpad.explain.checks.transformers_checks import older_release, too_old
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.device_mentions import capability_of, mentions
 from moonpad.explain.documents.pasted_failures import causes_in
 from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_names import NAME
 from moonpad.explain.results import Judged, Remark, make_remark, printable
-from moonpad.explain.spoken_rows import NAME, rows_of, spoken_of
+from moonpad.explain.spoken_rows import rows_of, spoken_of
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order
 
@@ -44,6 +46,7 @@ _FAILS: Final = re.compile(
 _IN_GENERAL: Final = re.compile(
     r"\b(?:if you|when you|should|must|troubleshoot\w*|faq|release notes|changelog)\b|如果", re.IGNORECASE
 )
+_TILES: Final = re.compile(r"size_[nk] = \d+ is not divisible by tile_[nk]_size = \d+")
 _OTHERS: Final = re.compile(r"mindie|mindspore|mindformers|llama[_-]?factory|verl\b|megatron|deepspeed", re.IGNORECASE)
 """What else runs on the devices of a plugin."""
 
@@ -56,12 +59,15 @@ def spoken_report(script: Script) -> Judged | None:
     script.budget.work(20 * len(script.lines), "the text")
     lines = [line[:_LONGEST] for line in script.lines]
     found: dict[str, list[Remark]] = {}
-    for engine, remarks in _found(script, lines, _engines(script, lines)):
+    named = _engines(script, lines)
+    for engine, remarks in _found(script, lines, named):
         known = {remark.finding.message for remark in found.get(engine, [])}
         found.setdefault(engine, []).extend(each for each in remarks if each.finding.message not in known)
     engine = next((name for name, remarks in found.items() if remarks), "")
     if not engine:
         return None
+    if not named and _is_failure(lines):  # its errors told it
+        found[engine] += [*rows_of(engine, spoken_of(script, engine))]
     version = script.versions.get(engine, "")
     because = f"the text names {engine} {version}" if version else "the text starts nothing"
     return Judged(engine, version, because, tuple(map(_of_text, found[engine][:_MOST])), kind="report")
@@ -90,12 +96,16 @@ def _found(script: Script, lines: Sequence[str], engines: Sequence[str]) -> Iter
         yield _apart(engines)[0], _too_old(unknown[0]["type"].casefold(), script, lines, _apart(engines)[0])
     if not unknown:
         yield from _of_errors(script, engines)
-    head = "\n".join(lines[:_HEAD])
-    if _FAILS.search(head) and not _IN_GENERAL.search(head):
+    if _is_failure(lines):
         yield from ((engine, _of_formats(script, lines, engine)) for engine in engines)
         for engine in _apart(engines):
             script.budget.work(20 * len(lines), "its known reports")
             yield engine, rows_of(engine, spoken_of(script, engine))
+
+
+def _is_failure(lines: Sequence[str]) -> bool:
+    head = "\n".join(lines[:_HEAD])
+    return bool(_FAILS.search(head)) and not _IN_GENERAL.search(head)
 
 
 def _too_old(model_type: str, script: Script, lines: Sequence[str], engine: str) -> Iterator[Remark]:
@@ -120,7 +130,7 @@ def _of_errors(script: Script, engines: Sequence[str]) -> Iterator[tuple[str, It
     """By the log of the engine that is named; without one by errors that the log of a single one has."""
     if len(engines := _apart(engines)) == 1:
         yield engines[0], _each_once(script.error_lines, engines[0], script)
-    elif not engines:
+    elif not engines and not any(_OTHERS.search(line[:_LONGEST]) for line in script.lines):
         causes = [(name, [*_each_once(script.error_lines, name, script)]) for name in sorted(names.CHECKED)]
         own = [(name, found) for name, found in causes if found and ENGINES[name].command_line.build is None]
         if len(own) == 1:
@@ -138,12 +148,31 @@ def _each_once(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iter
 def _of_formats(script: Script, lines: Sequence[str], engine: str) -> Iterator[Remark]:
     named = {capability_of(each.kind) or "" for each in mentions(script.lines, script.placed_hints)}
     sm = sm_of(named.pop() if len(named) == 1 else spoken_capability(script))
+    yield from _of_tiles(script, lines, engine, sm or 0)
     written = {match[0] for line in lines for match in NAME.finditer(line) if is_nvfp4(match[0])}
     if sm and len(written) == 1:
         name = written.pop()
         message, remedy = nvfp4_refused(engine, script.versions.get(engine, ""), name, sm)
         if message:
             yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, name, message, remedy)
+
+
+def _of_tiles(script: Script, lines: Sequence[str], engine: str, sm: int) -> Iterator[Remark]:
+    """FP8 weights on devices that do not multiply FP8, where the error names the tiles of the kernel for them."""
+    if sm not in MARLIN or not any(_TILES.search(line) for line in lines):
+        return
+    written = {match[0] for line in lines for match in NAME.finditer(line)}
+    named = {known.title: (known, name) for name in written if (known := other_model(name)) and in_fp8(known, name)}
+    if len(named) == 1 and engine in names.CHECKED:
+        _, name = next(iter(named.values()))
+        message = (
+            f"{name} is FP8, and devices of capability {sm / 10} have no FP8: such weights go to Marlin, whose tiles "
+            "do not divide what a rank has of a layer"
+        )
+        remedy = "take a smaller tensor parallel size, weights in BF16 or INT4 (AWQ, GPTQ), or devices with FP8"
+        if engine == names.EXPERTS_BY_VARIABLE:
+            remedy += f", or {names.TILES_PADDED} or later, which widens them"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, name, message, remedy)
 
 
 def _model(lines: Sequence[str]) -> OtherModel | None:

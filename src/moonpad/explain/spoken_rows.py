@@ -1,5 +1,5 @@
-"""Known reports that a report of a failure is about, which has no command: by the model, the devices, the release and the
-options that it names.
+"""Known reports that a report of a failure is about, which has no command: by the model, the devices, the release and
+the options that it names.
 
 A row has to ask for more than the model, and all that it asks for has to stand in the text. What a row wants left out
 says something only where an option that it wants is there: a report does not list all of its command.
@@ -20,13 +20,15 @@ from moonpad.explain.checks.known_reports import fits, of_release, told
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.device_mentions import mentions
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_names import NAME
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-NAME: Final = re.compile(r"(?<![\w./-])(?:[a-z0-9][\w.-]{1,40}/)?[a-z][\w.-]{3,80}[a-z0-9]", re.IGNORECASE | re.ASCII)
 _APART: Final = re.compile(r"(?<![a-z])(kimi|glm|minimax|deepseek)[ _]?(?=[kmvr]?[0-9])", re.IGNORECASE)
 """`MiniMax M2.5`, `GLM5`: names as people write them."""
-_RELEASE: Final = re.compile(r"(?<![\w.:/=<>-])v?([0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,3}(?:rc[0-9]|\.post[0-9])?)(?![\w.]*[\w])")
+_RELEASE: Final = re.compile(
+    r"(?<![\w.:/=<>-])v?([0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,3}(?:rc[0-9]|\.post[0-9])?)(?![\w.]*[\w])"
+)
 _GENERATIONS: Final = {"Ampere": ("8.0", "8.6"), "Hopper": ("9.0",)}
 _GENERATION: Final = re.compile(rf"\b(?:{'|'.join(_GENERATIONS)})\b")
 _ASKS: Final = re.compile(r"only|support|requires?|need", re.IGNORECASE)
@@ -109,8 +111,9 @@ def _kinds(named: Sequence[str], script: Script) -> Sequence[Set[str]]:
 
 
 def _only_release(lines: Sequence[str], engine: str) -> str:
-    """A release of the engine that stands alone, where the text has no other."""
-    known = {*versions(ENGINES[engine].program)}
+    """A release of the engine that stands alone, where the text has no other: one that is recorded, or reported of."""
+    rows = [row for row in known_reports().values() if engine in row.engines]
+    known = {*versions(ENGINES[engine].program)} | {name for row in rows for name in (row.since, row.until, row.last)}
     found = {match[1] for line in lines for match in _RELEASE.finditer(line) if match[1] in known}
     return found.pop() if len(found) == 1 else ""
 
