@@ -58,6 +58,8 @@ class OtherModel:
     """`least_bytes` holds for weights that others made too."""
     own_drafts: Literal["", "own", "none"] = ""
     """Whether the checkpoint has a layer for multi-token prediction."""
+    rope_theta: int = 0
+    """The base of its rotary positions."""
     sinks: bool = False
     """Attention with a sink for each head."""
     first: Mapping[str, str] = field(default_factory=dict)

@@ -42,7 +42,8 @@ _RECORD: Final = re.compile(
 _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Traceback \(most recent call last\)):?")
 _FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
 _ERROR: Final = re.compile(
-    r"[ \t\0]*(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)\b(?::|[ ]*$)"
+    r"[ \t\0]*(?:[a-z_]\w{0,40}\.){0,8}"
+    r"(?:[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources)\b(?::|[ ]*$)"
 )
 """The last line of a traceback, which people often paste alone."""
 _USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")

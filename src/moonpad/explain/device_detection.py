@@ -17,7 +17,14 @@ from moonpad.explain.documents.device_mentions import (
     named_by_names,
     platform_of,
 )
-from moonpad.explain.documents.device_nearness import by_nearness, of_layout, owned, sections, sure_mentions
+from moonpad.explain.documents.device_nearness import (
+    by_nearness,
+    of_layout,
+    owned,
+    sections,
+    sure_mentions,
+    without_lists,
+)
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named
 from moonpad.explain.target_detection import Question
@@ -72,6 +79,9 @@ def cluster_of(
     named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
+    in_words = bool(named)
+    if not rocm:
+        named = [*without_lists(named, mentions(script.lines, script.placed_hints))]
     if of_gfx950:  # a text that compares names other devices too
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
     images = [command.container.image.text for command in commands if command.container and command.container.image]
@@ -89,7 +99,7 @@ def cluster_of(
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None or because:
             return cluster, because
-    if not named:
+    if not in_words:
         file = script.file_name or script.place(first)[0]
         names = [each for each in named_by_names(script.lines, file, first) if script.says_of(each.line, first)]
         cluster, _ = _of_mentions(

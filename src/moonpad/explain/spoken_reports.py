@@ -11,17 +11,21 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import versions
-from moonpad.catalog.other_models import OtherModel, other_model
+from moonpad.catalog.other_models import OtherModel, in_fp8, other_model
 from moonpad.catalog.transformers_types import transformers_types
 from moonpad.engines import ENGINES
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.device_formats import is_nvfp4, nvfp4_refused, sm_of
+from moonpad.explain.checks.slices_of_others import MARLIN
 from moonpad.explain.checks.transformers_checks import older_release, too_old
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.device_mentions import capability_of, mentions
 from moonpad.explain.documents.pasted_failures import causes_in
+from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_names import NAME
 from moonpad.explain.results import Judged, Remark, make_remark, printable
+from moonpad.explain.spoken_rows import rows_of, spoken_of
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order
 
@@ -36,13 +40,15 @@ _TYPE_UNKNOWN: Final = re.compile(
 )
 _FAILS: Final = re.compile(
     r"\b(?:problems?[ ]serving|fail(?:s|ed|ure)?|not able to|unable to|cannot|can['’]t|does(?:n['’]t| not)"
-    r" (?:start|work|run|load)|crash\w*|error)\b|报错|失败|无法",
+    r" (?:start|work|run|load)|crash\w*|failing|hangs?|hung|OOM|error)\b|\[Bug\]|报错|失败|无法|挂死",
     re.IGNORECASE,
 )
 _IN_GENERAL: Final = re.compile(
     r"\b(?:if you|when you|should|must|troubleshoot\w*|faq|release notes|changelog)\b|如果", re.IGNORECASE
 )
-_NAME: Final = re.compile(r"(?<![\w./-])(?:[a-z0-9][\w.-]{1,40}/)?[a-z][\w.-]{3,80}[a-z0-9]", re.IGNORECASE | re.ASCII)
+_TILES: Final = re.compile(r"size_[nk] = \d+ is not divisible by tile_[nk]_size = \d+")
+_OTHERS: Final = re.compile(r"mindie|mindspore|mindformers|llama[_-]?factory|verl\b|megatron|deepspeed", re.IGNORECASE)
+"""What else runs on the devices of a plugin."""
 
 
 def spoken_report(script: Script) -> Judged | None:
@@ -52,13 +58,29 @@ def spoken_report(script: Script) -> Judged | None:
         return None
     script.budget.work(20 * len(script.lines), "the text")
     lines = [line[:_LONGEST] for line in script.lines]
-    engines = [name for name in ENGINES if _is_named(name, lines)]
-    for engine, remarks in ((engine, [*found]) for engine, found in _found(script, lines, engines)):
-        if remarks:
-            version = script.versions.get(engine, "")
-            because = f"the text names {engine} {version}" if version else "the text starts nothing"
-            return Judged(engine, version, because, tuple(map(_of_text, remarks[:_MOST])), kind="report")
-    return None
+    found: dict[str, list[Remark]] = {}
+    named = _engines(script, lines)
+    for engine, remarks in _found(script, lines, named):
+        known = {remark.finding.message for remark in found.get(engine, [])}
+        found.setdefault(engine, []).extend(each for each in remarks if each.finding.message not in known)
+    engine = next((name for name, remarks in found.items() if remarks), "")
+    if not engine:
+        return None
+    if not named and _is_failure(lines):  # its errors told it
+        found[engine] += [*rows_of(engine, spoken_of(script, engine))]
+    version = script.versions.get(engine, "")
+    because = f"the text names {engine} {version}" if version else "the text starts nothing"
+    return Judged(engine, version, because, tuple(map(_of_text, found[engine][:_MOST])), kind="report")
+
+
+def _engines(script: Script, lines: Sequence[str]) -> Sequence[str]:
+    """Those that are named, and a plugin whose devices are, where nothing else that runs on them is."""
+    named = [name for name in ENGINES if _is_named(name, lines)]
+    if any(_OTHERS.search(line) for line in lines):
+        return named
+    builds = {name: build for name in ENGINES if (build := ENGINES[name].command_line.build) is not None}
+    spoken = [name for name in builds if name not in named and {*named} <= {builds[name].of}]
+    return [*named, *(name for name in spoken if is_spoken_of(name, script))]
 
 
 def _of_text(remark: Remark) -> Remark:
@@ -74,9 +96,16 @@ def _found(script: Script, lines: Sequence[str], engines: Sequence[str]) -> Iter
         yield _apart(engines)[0], _too_old(unknown[0]["type"].casefold(), script, lines, _apart(engines)[0])
     if not unknown:
         yield from _of_errors(script, engines)
-    head = "\n".join(lines[:_HEAD])
-    if _FAILS.search(head) and not _IN_GENERAL.search(head):
+    if _is_failure(lines):
         yield from ((engine, _of_formats(script, lines, engine)) for engine in engines)
+        for engine in _apart(engines):
+            script.budget.work(20 * len(lines), "its known reports")
+            yield engine, rows_of(engine, spoken_of(script, engine))
+
+
+def _is_failure(lines: Sequence[str]) -> bool:
+    head = "\n".join(lines[:_HEAD])
+    return bool(_FAILS.search(head)) and not _IN_GENERAL.search(head)
 
 
 def _too_old(model_type: str, script: Script, lines: Sequence[str], engine: str) -> Iterator[Remark]:
@@ -101,7 +130,7 @@ def _of_errors(script: Script, engines: Sequence[str]) -> Iterator[tuple[str, It
     """By the log of the engine that is named; without one by errors that the log of a single one has."""
     if len(engines := _apart(engines)) == 1:
         yield engines[0], _each_once(script.error_lines, engines[0], script)
-    elif not engines:
+    elif not engines and not any(_OTHERS.search(line[:_LONGEST]) for line in script.lines):
         causes = [(name, [*_each_once(script.error_lines, name, script)]) for name in sorted(names.CHECKED)]
         own = [(name, found) for name, found in causes if found and ENGINES[name].command_line.build is None]
         if len(own) == 1:
@@ -119,7 +148,8 @@ def _each_once(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iter
 def _of_formats(script: Script, lines: Sequence[str], engine: str) -> Iterator[Remark]:
     named = {capability_of(each.kind) or "" for each in mentions(script.lines, script.placed_hints)}
     sm = sm_of(named.pop() if len(named) == 1 else spoken_capability(script))
-    written = {match[0] for line in lines for match in _NAME.finditer(line) if is_nvfp4(match[0])}
+    yield from _of_tiles(script, lines, engine, sm or 0)
+    written = {match[0] for line in lines for match in NAME.finditer(line) if is_nvfp4(match[0])}
     if sm and len(written) == 1:
         name = written.pop()
         message, remedy = nvfp4_refused(engine, script.versions.get(engine, ""), name, sm)
@@ -127,15 +157,33 @@ def _of_formats(script: Script, lines: Sequence[str], engine: str) -> Iterator[R
             yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, name, message, remedy)
 
 
+def _of_tiles(script: Script, lines: Sequence[str], engine: str, sm: int) -> Iterator[Remark]:
+    """FP8 weights on devices that do not multiply FP8, where the error names the tiles of the kernel for them."""
+    if sm not in MARLIN or not any(_TILES.search(line) for line in lines):
+        return
+    written = {match[0] for line in lines for match in NAME.finditer(line)}
+    named = {known.title: (known, name) for name in written if (known := other_model(name)) and in_fp8(known, name)}
+    if len(named) == 1 and engine in names.CHECKED:
+        _, name = next(iter(named.values()))
+        message = (
+            f"{name} is FP8, and devices of capability {sm / 10} have no FP8: such weights go to Marlin, whose tiles "
+            "do not divide what a rank has of a layer"
+        )
+        remedy = "take a smaller tensor parallel size, weights in BF16 or INT4 (AWQ, GPTQ), or devices with FP8"
+        if engine == names.EXPERTS_BY_VARIABLE:
+            remedy += f", or {names.TILES_PADDED} or later, which widens them"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, name, message, remedy)
+
+
 def _model(lines: Sequence[str]) -> OtherModel | None:
     """The one model of the table that a text names."""
-    found = {known.title: known for line in lines for match in _NAME.finditer(line) if (known := other_model(match[0]))}
+    found = {known.title: known for line in lines for match in NAME.finditer(line) if (known := other_model(match[0]))}
     return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _is_named(engine: str, lines: Sequence[str]) -> bool:
     patterns = [
-        re.compile(rf"(?<![\w./-]){name}(?![\w.])", re.IGNORECASE | re.ASCII)
+        re.compile(rf"(?<![\w./-]){name}(?![\w.])|\bFile \"[^\"]*/{name}/", re.IGNORECASE | re.ASCII)
         for name in ENGINES[engine].command_line.names
     ]
     return any(pattern.search(line) for pattern in patterns for line in lines)

@@ -88,6 +88,18 @@ SAMPLES = {
     "fp4-on-gfx942": "RuntimeError: MXFP4 quantization is not supported on gfx942",
     "gluon-of-one": "AssertionError: mla_gluon[decode] requires batch_size=1, got 4",
     "shared-memory-cut-off": "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
+    "rank-share": WORKER + "AssertionError: 25 is not divisible by 4",
+    "mamba-blocks": WORKER + "ValueError: max_num_seqs (256) exceeds available Mamba cache blocks (161).",
+    "ck-gemm": WORKER
+    + "RuntimeError: wrong! device_gemm with the specified compilation parameters does not support this GEMM problem",
+    "indexer-deepgemm": WORKER + "RuntimeError: Sparse Attention Indexer CUDA op requires DeepGEMM to be installed.",
+    "power-of-two": WORKER + "ValueError: arange's range must be a power of 2",
+    "ascend-queue-pairs": WORKER
+    + "RuntimeError: EI0007: [PID: 9] Failed to allocate resource[qp] with info [rank:7]. Reason: Memory resources are exhausted.",
+    "ascend-mc2-resource": WORKER
+    + "RuntimeError: Nnopbase fails to invoke the HcclAllocComResourceByTiling function of the hccl module. ret = 4",
+    "ascend-mamba-mtp": WORKER
+    + "TypeError: postprocess_mamba_fused_kernel() got multiple values for argument 'block_size'",
     "marlin-of-integers": WORKER + "RuntimeError: unsupported `a` scalar_type",
     "gdn-mixed-steps": "(EngineCore pid=31) AssertionError: num_decodes: 1, num_spec_decodes: 7",
     "no-plain-weight": WORKER + "AttributeError: 'ColumnParallelLinear' object has no attribute 'weight'",

@@ -45,6 +45,7 @@ from moonpad.explain.checks.serving_checks import (
 )
 from moonpad.explain.checks.serving_flags import of_family, thinks
 from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
+from moonpad.explain.checks.signs_in_text import TEXT_SIGNS
 from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.checks.sizes_of_others import CHECKS_OF_OTHERS
 from moonpad.explain.checks.slices_of_others import SLICE_CHECKS
@@ -340,6 +341,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *CHECKS_OF_OTHERS,
     *SLICE_CHECKS,
     *FORMAT_CHECKS,
+    *TEXT_SIGNS,
     transformers_of_text,
     weights_of_others,
     static_fraction,

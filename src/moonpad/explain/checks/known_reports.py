@@ -43,7 +43,7 @@ def reported(case: Case) -> Iterator[Remark]:
 
 
 def _remark(row: KnownReport, case: Case, spoken: str) -> Remark | None:
-    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case, spoken)):
+    if not (of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
     if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
@@ -63,7 +63,7 @@ def _remark(row: KnownReport, case: Case, spoken: str) -> Remark | None:
     place = next((place for place in options.values() if place is not None), None)
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
     known = _words(case, spoken)
-    message = f"reported for {_releases(row, case)}: {row.message.format_map(known)}{_threads(row.provenance.source)}"
+    message = told(row, case.engine.facts.title, known)
     at = place.index if place is not None else None
     sure = not row.usual and (case.version or not (row.until or row.last))
     severity = Severity.WARNING if sure else Severity.NOTE
@@ -81,7 +81,7 @@ def _as_written(flag: str, case: Case) -> Occurrence | None:
     return next((place for place in case.first.parsed.occurrences if place.written == flag), None)
 
 
-def _of_release(row: KnownReport, version: str) -> bool:
+def of_release(row: KnownReport, version: str) -> bool:
     """A row that ends somewhere needs a release that is named."""
     if not version:
         return row.also_unnamed or not (row.until or row.last)
@@ -143,12 +143,12 @@ def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    if pattern and unresolved(text) and not (_ONE_WORD.fullmatch(text) and not _fits(pattern, _ANY_WORD)):
+    if pattern and unresolved(text) and not (_ONE_WORD.fullmatch(text) and not fits(pattern, _ANY_WORD)):
         return False
-    return not pattern or _fits(pattern, text)
+    return not pattern or fits(pattern, text)
 
 
-def _fits(pattern: str, text: str) -> bool:
+def fits(pattern: str, text: str) -> bool:
     return re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
 
 
@@ -159,8 +159,13 @@ def _words(case: Case, spoken: str) -> Mapping[str, str]:
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 
 
-def _releases(row: KnownReport, case: Case) -> str:
-    title, concluded = case.engine.facts.title, row.provenance.standing == "estimated"
+def told(row: KnownReport, title: str, known: Mapping[str, str]) -> str:
+    """The message with the releases that it was reported for, of the engine that is called `title`, and its thread."""
+    return f"reported for {_releases(row, title)}: {row.message.format_map(known)}{_threads(row.provenance.source)}"
+
+
+def _releases(row: KnownReport, title: str) -> str:
+    concluded = row.provenance.standing == "estimated"
     if row.last:
         first = "" if row.since in ("", row.last) else f"{row.since} to "
         return f"{title}{', of the time of' if concluded else ''} {first}{row.last}"

@@ -19,7 +19,7 @@ from moonpad.values.versions import since
 
 _FP8: Final = 89
 """The first compute capability that multiplies FP8."""
-_MARLIN: Final = range(75, _FP8)
+MARLIN: Final = range(75, _FP8)
 _TILE: Final = (64, 16)
 """Columns of gate and up together, and rows of down, that Marlin takes at once."""
 
@@ -89,11 +89,11 @@ def _device(case: Case) -> str:
     """What the devices are called whose FP8 weights go to Marlin; "" for others, or where they are not known."""
     if case.cluster is not None:
         device = case.cluster.device
-        return device.product if device.platform is Platform.CUDA and device.sm in _MARLIN else ""
+        return device.product if device.platform is Platform.CUDA and device.sm in MARLIN else ""
     if Platform.CUDA not in case.engine.platforms:
         return ""
     spoken = spoken_capability(case.script)
-    return f"a device of capability {spoken}" if compute_capability(spoken) in _MARLIN else ""
+    return f"a device of capability {spoken}" if compute_capability(spoken) in MARLIN else ""
 
 
 SLICE_CHECKS: Final = (dense_blocks, marlin_tiles)

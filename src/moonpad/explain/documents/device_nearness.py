@@ -8,13 +8,15 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.commands import Wrapper
-from moonpad.explain.documents.device_mentions import Mention
+from moonpad.explain.documents.device_mentions import Mention, platform_of
 from moonpad.values.cluster import Cluster
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _CLOSE: Final = 6
 """Lines above a command in which a kind is surely its own."""
+_FEW: Final = 2
+"""Kinds of two makers may be here and elsewhere; more are a list."""
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 
 
@@ -81,6 +83,17 @@ def of_layout(named: Sequence[Mention], lines: tuple[str, ...], sizes: Mapping[s
         fits = all((name, str(count)) in said for name, count in sizes.items() if any(name == key for key, _ in said))
         (other if said and not fits else same if said else []).append(each)
     return [each for each in named if each not in other] if same else named
+
+
+def without_lists(named: Sequence[Mention], all_named: Sequence[Mention]) -> Sequence[Mention]:
+    """Without those on lines that count devices of several makers, `B200 (8x), MI300X (8x), MI325X (8x)`: what
+    something was tried on, which of them a command is for is left open."""
+    kinds: dict[int, set[str]] = {}
+    for each in all_named:
+        if each.machine is not None and each.known:
+            kinds.setdefault(each.line, set()).add(each.kind)
+    lists = {line for line, on in kinds.items() if len(on) > _FEW and len({platform_of(kind) for kind in on}) > 1}
+    return [each for each in named if each.line not in lists]
 
 
 def is_granted(cluster: Cluster, container: Wrapper | None, lines: tuple[str, ...]) -> bool:

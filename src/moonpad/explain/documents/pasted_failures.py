@@ -33,11 +33,11 @@ _MOST_INTRODUCED: Final = 4
 _ERRS: Final = re.compile(
     r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
     r"|not supported|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
-    r"|only support|[Uu]nsupported"
+    r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources"
 )
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
-_RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}\w+(?:Error|Exception)\b")
+_RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|OutOfResources)\b")
 _CLASS: Final = re.compile(
     r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$|\b(?:Value|Assertion) error, $"
 )
