@@ -67,16 +67,18 @@ def parse(argv: Sequence[str], grammar: Grammar, *, start: int = 0) -> Parsed:
     occurrences: list[Occurrence] = []
     positionals: list[tuple[int, str]] = []
     at = start
+    # Each word is looked up once: it may follow an option, and come next.
+    matches = [None] * start + [grammar.find(word) for word in argv[start:]]
     while at < len(argv):
         if argv[at] == "--":
             positionals += enumerate(argv[at + 1 :], at + 1)
             break
-        match = grammar.find(argv[at])
+        match = matches[at]
         if match is None:
             positionals.append((at, argv[at]))
             at += 1
             continue
-        occurrence = _take(argv, at, match, grammar)
+        occurrence = _take(argv, at, match, matches, grammar)
         if match.option is not None and match.flag is not None:
             occurrence = replace(occurrence, names=match.option.names)
         occurrences.append(occurrence)
@@ -91,11 +93,13 @@ def parse(argv: Sequence[str], grammar: Grammar, *, start: int = 0) -> Parsed:
     return Parsed({**values, **dotted}, tuple(occurrences), tuple(positionals))
 
 
-def _take(argv: Sequence[str], at: int, match: Match, grammar: Grammar) -> Occurrence:
+def _take(
+    argv: Sequence[str], at: int, match: Match, matches: Sequence[Match | None], grammar: Grammar
+) -> Occurrence:
     option, flag = match.option, match.flag
     if match.path:
         return _dotted(argv, at, match)
-    following = _following(argv, at, grammar) if match.attached is None else []
+    following = _following(argv, at, matches) if match.attached is None else []
     if option is None:
         # Whether an unknown option takes a value is not known; a word behind it most likely is one.
         value = match.attached if match.attached is not None else (following[0] if following else None)
@@ -132,14 +136,11 @@ def _dotted(argv: Sequence[str], at: int, match: Match) -> Occurrence:
     return Occurrence(at, length, match.written, match.flag, value, problem, match.matches)
 
 
-def _following(argv: Sequence[str], at: int, grammar: Grammar) -> list[str]:
+def _following(argv: Sequence[str], at: int, matches: Sequence[Match | None]) -> Sequence[str]:
     """The words behind an option that could be its values: up to the next option or `--`."""
-    words: list[str] = []
-    for word in argv[at + 1 :]:
-        if word == "--" or grammar.find(word) is not None:
-            break
-        words.append(word)
-    return words
+    places = range(at + 1, len(argv))
+    end = next((place for place in places if matches[place] is not None or argv[place] == "--"), len(argv))
+    return argv[at + 1 : end]
 
 
 def _most(nargs: str) -> int | None:

@@ -13,6 +13,8 @@ from moonpad.explain.source_text import IGNORED, Problems
 
 NEAR: Final = 0.75
 """Of difflib's ratio: `server`, `service` and `serves` are near `serve`; `chat` is a command of its own."""
+MOST_COMPARED: Final = 100
+"""Words in one text: each takes some 50 µs."""
 _OPTIONS: Final = re.compile(r"(?:[^\n#]|\\\n)*?[ \t]--?[A-Za-z]")
 """What is started has options behind it; a sentence about the server has none."""
 
@@ -21,15 +23,22 @@ def with_commands(text: str, start: int, problems: Problems) -> str:
     """`text`, as long as before, which begins at the offset `start` of the whole text."""
     pattern, known = _commands(tuple(ENGINES))
 
+    compared: dict[tuple[str, str], str] = {}
+
     def mended(match: re.Match[str]) -> str:
         first, word = match["first"], match["word"]
-        near = get_close_matches(word, [each for each in known[first] if len(each) <= len(word)], 1, NEAR)
-        if word in known[first] or not near or not _OPTIONS.match(match.string, match.end()):
+        if word in known[first]:
+            return match[0]
+        if (first, word) not in compared and len(compared) < MOST_COMPARED:
+            shorter = [each for each in known[first] if len(each) <= len(word)]
+            compared[first, word] = next(iter(get_close_matches(word, shorter, 1, NEAR)), "")
+        near = compared.get((first, word), "")
+        if not near or not _OPTIONS.match(match.string, match.end()):
             return match[0]
         at = start + match.start("word")
         message = f"{first} has no command {word}: its parser refuses it"
-        problems.add("no-such-command", at, at + len(word), message, f"write {first} {near[0]}")
-        return match[0][: -len(word)] + near[0] + IGNORED * (len(word) - len(near[0]))
+        problems.add("no-such-command", at, at + len(word), message, f"write {first} {near}")
+        return match[0][: -len(word)] + near + IGNORED * (len(word) - len(near))
 
     return pattern.sub(mended, text)
 
