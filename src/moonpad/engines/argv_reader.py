@@ -93,9 +93,7 @@ def parse(argv: Sequence[str], grammar: Grammar, *, start: int = 0) -> Parsed:
     return Parsed({**values, **dotted}, tuple(occurrences), tuple(positionals))
 
 
-def _take(
-    argv: Sequence[str], at: int, match: Match, matches: Sequence[Match | None], grammar: Grammar
-) -> Occurrence:
+def _take(argv: Sequence[str], at: int, match: Match, matches: Sequence[Match | None], grammar: Grammar) -> Occurrence:
     option, flag = match.option, match.flag
     if match.path:
         return _dotted(argv, at, match)
