@@ -35,6 +35,7 @@ SETTING_FLAGS: Final = (
 
 _MATRICES: Final = ("gate", "up", "down")
 _REPEATED: Final = re.compile(r"[*+{]")
+_INTEGER: Final = re.compile(r"\s*[+-]?\d")
 _OPTIONAL: Final = re.compile(r"(?<!\()\?")
 _NESTED: Final = re.compile(r"\)[*+{]")
 """A repeated group can take exponential time; people do not write one."""
@@ -49,7 +50,13 @@ def grammar(version: str | None) -> Grammar:
     if version and not since(version, FLASH_BY_ITSELF):
         switch = (_as_switch(option) if FLASH in option.names else option for option in options.options)
         options = replace(options, options=tuple(switch))
-    return Grammar(options)
+    checks = {name: _begins_with_integer for option in options.options if option.kind == "int" for name in option.names}
+    return Grammar(options, checks=checks)
+
+
+def _begins_with_integer(text: str) -> bool:
+    """std::stoi reads as far as it can: `--top-k 0.0` is 0 (common/arg.cpp)."""
+    return bool(_INTEGER.match(text))
 
 
 def _as_switch(option: Option) -> Option:

@@ -10,7 +10,7 @@ from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import Code, Severity
-from moonpad.values.versions import next_release
+from moonpad.values.versions import next_releases
 
 _MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
 _KEPT: Final = _MEMORY | {Code.KNOWN_REPORT}
@@ -18,21 +18,27 @@ _KEPT: Final = _MEMORY | {Code.KNOWN_REPORT}
 
 
 def judged_twice(judged: Judged | None, again: Callable[[str], Judged | None]) -> Judged | None:
-    """Only what holds for the release before the build and for the one behind it. `again` judges by another version."""
+    """Only what holds for the release before the build and for those that it may be of. `again` judges by another
+    version."""
     if judged is None or judged.engine not in ENGINES:
         return judged
-    behind = next_release(judged.version, versions(ENGINES[judged.engine].program))
-    other = again(behind) if behind else None
-    if other is None:
-        return judged
+    because = judged.version_because
+    for behind in next_releases(judged.version, versions(ENGINES[judged.engine].program)):
+        other = again(behind)
+        judged = judged if other is None else _both(judged, other, behind, because)
+    return judged
+
+
+def _both(judged: Judged, other: Judged, behind: str, because: str) -> Judged:
+    """What holds for both, as of the one with fewer errors. `because`: where the build's version is from."""
     reports = tuple(remark for remark in judged.remarks if remark.finding.code is Code.KNOWN_REPORT)
     places = {_place(remark) for remark in other.remarks}
     if not any(_place(remark) not in places and _is_error(remark) for remark in judged.remarks):
         return replace(judged, remarks=tuple(_in_both(judged, other)))
     others = (remark for remark in _in_both(other, judged) if remark.finding.code is not Code.KNOWN_REPORT)
     in_both = tuple(_as_build(remark, behind, judged.version) for remark in others)
-    because = f"{judged.version_because}, a build of main: judged by {behind}"
-    return replace(other, version=judged.version, version_because=because, remarks=(*in_both, *reports))
+    told = f"{because}, a build of main: judged by {behind}"
+    return replace(other, version=judged.version, version_because=told, remarks=(*in_both, *reports))
 
 
 def _in_both(judged: Judged, other: Judged) -> Iterator[Remark]:

@@ -82,16 +82,21 @@ def is_final(text: str) -> bool:
     return version is not None and not version.is_prerelease
 
 
-def next_release(text: str, releases: Sequence[str]) -> str:
+MANY_COMMITS: Final = 250
+"""Between two minor releases of vLLM there are 250 to 500."""
+
+
+def next_releases(text: str, releases: Sequence[str]) -> tuple[str, ...]:
     """Of releases, oldest first, the one that a build of the main branch comes before: `0.27.0` of
-    `0.26.1rc1.dev229`. "" where the text is no such build, or the releases end before it.
+    `0.26.1rc1.dev229`. None where the text is no such build, or the releases end before it.
 
     A micro version is counted up behind a release that has a branch of its own: main goes on to the next minor one,
-    where there are several.
+    where there are several. A build of many commits may be of a day when the next release had its branch already, and
+    so hold what came with the one after it: vLLM's 0.22.1rc1.dev490 has parsers that 0.23.0 lacks.
     """
     version = parse(text)
     if version is None or not (version.is_devrelease or (version.pre or ("", 1))[1] == 0):
-        return ""
+        return ()
     later = [
         (release, other)
         for release in releases
@@ -99,7 +104,8 @@ def next_release(text: str, releases: Sequence[str]) -> str:
         if other > version
     ]
     new = [release for release, other in later if other.minor != version.minor or other.major != version.major]
-    return next(iter(new), later[0][0] if later else "")
+    behind = new or [release for release, _ in later][:1]
+    return tuple(behind[: 2 if (version.dev or 0) >= MANY_COMMITS else 1])
 
 
 def checked_version(text: str) -> str:

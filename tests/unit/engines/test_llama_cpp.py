@@ -68,6 +68,13 @@ def test_short_names_and_the_context_of_a_slot() -> None:
     assert read("-m", "a.gguf", "-ngl", "999").settings.device_layers is None
 
 
+def test_integers_are_read_as_far_as_they_go() -> None:
+    problems = {
+        place.written: place.problem for place in read("--top-k", "0.0", "-c", "8k", "-np", "few").parsed.occurrences
+    }
+    assert problems == {"--top-k": None, "-c": None, "-np": "invalid-value"}
+
+
 def test_what_is_left_to_the_engine() -> None:
     assert "--fit" in read("-m", "K2.gguf", "-c", "8192").left_to_engine
     assert read("-m", "K2.gguf", "-ngl", "99").left_to_engine == ""

@@ -6,7 +6,7 @@ import pytest
 
 from moonpad.catalog.options import versions
 from moonpad.values.finding import Code
-from moonpad.values.versions import next_release
+from moonpad.values.versions import next_releases
 from tests.unit.explain.judging import ask_one, at, refused
 
 K3 = "vllm serve moonshotai/Kimi-K3 -tp 8 --trust-remote-code"
@@ -16,19 +16,27 @@ K25 = "sglang serve --model-path moonshotai/Kimi-K2.5 --tp-size 8 --trust-remote
 @pytest.mark.parametrize(
     ("build", "behind"),
     [
-        ("0.26.1rc1.dev229+g124154a88.rocm723", "0.27.1"),
-        ("0.26.1rc0", "0.27.1"),
-        ("0.25.0rc1.dev3", "0.26.0"),
-        ("0.33.1rc1.dev4", ""),
-        ("0.26.0", ""),
-        ("0.26.0rc2", ""),
-        ("0.26.0.post1", ""),
-        ("nightly", ""),
-        ("", ""),
+        ("0.26.1rc1.dev229+g124154a88.rocm723", ("0.27.1",)),
+        ("0.26.1rc0", ("0.27.1",)),
+        ("0.25.0rc1.dev3", ("0.26.0",)),
+        ("0.22.1rc1.dev490+g4a560dd8d", ("0.23.0", "0.24.0")),
+        ("0.33.1rc1.dev4", ()),
+        ("0.26.0", ()),
+        ("0.26.0rc2", ()),
+        ("0.26.0.post1", ()),
+        ("nightly", ()),
+        ("", ()),
     ],
 )
-def test_the_release_behind_a_build_of_main(build: str, behind: str) -> None:
-    assert next_release(build, versions("vllm serve")) == behind
+def test_the_releases_behind_a_build_of_main(build: str, behind: tuple[str, ...]) -> None:
+    assert next_releases(build, versions("vllm serve")) == behind
+
+
+def test_a_build_of_many_commits_may_have_what_the_release_after_the_next_brings() -> None:
+    """vllm-project/vllm#45455: the parser came with 0.24.0, and the build of June 2026 started with it."""
+    text = "vllm serve MiniMaxAI/MiniMax-M3 --tool-call-parser minimax_m3 --enable-auto-tool-choice"
+    assert not refused(ask_one(text, version="0.22.1rc1.dev490+g4a560dd8d"))
+    assert refused(ask_one(text, version="0.22.1rc1.dev20"))
 
 
 @pytest.mark.parametrize("version", ["0.26.1rc1.dev229+g124154a88", "0.27.0rc1.dev2", "0.27.0rc0"])
