@@ -54,6 +54,13 @@ class KnownReport:
     remedy: Text
     provenance: Provenance
 
+    @property
+    def particular(self) -> bool:
+        """So much has to agree that it is worth a note where no release is named: two settings, or one with the
+        model."""
+        settings = len(self.options) + len(self.variables) + bool(self.text) + bool(self.weights)
+        return not self.usual and settings + bool(self.models) >= 2 and settings > 0
+
 
 @cache
 def known_reports() -> Mapping[str, KnownReport]:

@@ -15,6 +15,8 @@ _FORMATS: Final = r"w\d+a\d+|fp\d|nvfp4|mxfp4|bf16|int\d|awq|gptq|gguf|quarot|i?
 _HOW: Final = r"sym|asym|inc|autoround|gptqmodel|g\d+|gs\d+|channel|block|dynamic|quantized"
 """How weights were converted."""
 _BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|{_HOW}|\d{{4}}|mtp|base|hf|v\d)\Z")
+_ACTIVE: Final = re.compile(r"(?P<whole>\S+-\d+B)-A\d+B")
+"""Of a title: all weights, and those that a token goes through."""
 _FORMAT: Final = re.compile(rf"(?<=-)(?:{_FORMATS})(?=-|\Z)")
 _BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
 _BLOCK: Final = 128
@@ -83,6 +85,22 @@ def other_model(written: str) -> OtherModel | None:
         shorter = _BEHIND.sub("", stem)
     owner = _OWNER.match(_last_part(written))  # `Qwen_Qwen3-30B-A3B`, a folder as some download it
     return other_model(_last_part(written)[owner.end() :]) if owner else None
+
+
+def with_active(repository: str) -> str:
+    """The publisher's repository that is meant where the size of what is active was left out: `Qwen/Qwen3-235B-A22B` of
+    `Qwen/Qwen3-235B`; "" for other names. They have no such one without it."""
+    owner, slash, name = repository.partition("/")
+    if not slash or owner.casefold() not in _PUBLISHERS:
+        return ""
+    for model in other_models().values():
+        title = _ACTIVE.fullmatch(model.title)
+        if title is None or not name.casefold().startswith(title["whole"].casefold()):
+            continue
+        rest = name[len(title["whole"]) :]
+        if not rest or (rest.startswith("-") and not re.match(r"-A\d", rest, re.IGNORECASE)):
+            return f"{owner}/{title[0]}{rest}"
+    return ""
 
 
 def expert_weights(model: OtherModel) -> int:

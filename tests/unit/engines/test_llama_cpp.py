@@ -70,9 +70,10 @@ def test_short_names_and_the_context_of_a_slot() -> None:
 
 def test_integers_are_read_as_far_as_they_go() -> None:
     problems = {
-        place.written: place.problem for place in read("--top-k", "0.0", "-c", "8k", "-np", "few").parsed.occurrences
+        place.written: place.problem
+        for place in read("--top-k", "0.0", "--threads", "4x", "-np", "few").parsed.occurrences
     }
-    assert problems == {"--top-k": None, "-c": None, "-np": "invalid-value"}
+    assert problems == {"--top-k": None, "--threads": None, "-np": "invalid-value"}
 
 
 def test_what_is_left_to_the_engine() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.catalog.other_models import with_active
 from moonpad.catalog.publishers import lacking, publishers
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_script
@@ -71,3 +72,22 @@ def test_the_switch_is_missing(text: str, severity: str) -> None:
 
     about = [each for each in findings(text) if each.where == "--trust-remote-code" and each.code is Code.MISSING_FLAG]
     assert [each.severity.value for each in about] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("repository", "meant"),
+    [
+        ("Qwen/Qwen3-235B", "Qwen/Qwen3-235B-A22B"),
+        ("Qwen/Qwen3.5-397B-FP8", "Qwen/Qwen3.5-397B-A17B-FP8"),
+        ("Qwen/Qwen3-235B-A22B-Instruct-2507", ""),
+        ("Qwen/Qwen3-30B-a3b", ""),
+        ("Qwen/Qwen3-32B", ""),
+        ("somebody/Qwen3-235B", ""),
+        ("/models/Qwen3-235B", ""),
+        ("Qwen3-235B", ""),
+    ],
+)
+def test_a_name_without_its_active_weights(repository: str, meant: str) -> None:
+    assert with_active(repository) == meant
+    named = [each for each in findings(f"vllm serve {repository} -tp 8") if each.code is Code.MODEL_NAME]
+    assert [each.remedy for each in named] == ([f"write {meant}"] if meant else [])

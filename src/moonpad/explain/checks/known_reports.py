@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, known_reports
+from moonpad.catalog.options import versions
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
@@ -23,6 +24,8 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 4
+_RECENT: Final = 12
+"""Releases that are recorded of an engine: of vLLM half a year."""
 _LONGEST: Final = 2000
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _ANY_WORD: Final = "{x}"
@@ -34,16 +37,17 @@ def reported(case: Case) -> Iterator[Remark]:
     rows = [row for row in known_reports().values() if case.engine.name in row.engines]
     case.script.budget.work(len(rows) // 2, "its known reports")
     spoken = spoken_capability(case.script) if case.cluster is None else ""
+    recent = next(iter(versions(case.engine.program)[-_RECENT:]), "")
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
     rows = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
     case.script.budget.work(6 * len(rows), "its known reports")  # measured: 3 to 8 µs a row
-    matching = [remark for row in rows if (remark := _remark(row, case, spoken)) is not None]
+    matching = [remark for row in rows if (remark := _remark(row, case, spoken, recent)) is not None]
     sure = [remark for remark in matching if remark.finding.severity is Severity.WARNING]
     yield from (sure + [remark for remark in matching if remark not in sure])[:_MOST]
 
 
-def _remark(row: KnownReport, case: Case, spoken: str) -> Remark | None:
-    if not (of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case, spoken)):
+def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:
+    if not (of_release(row, case.version, recent) and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
     if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
@@ -81,10 +85,13 @@ def _as_written(flag: str, case: Case) -> Occurrence | None:
     return next((place for place in case.first.parsed.occurrences if place.written == flag), None)
 
 
-def of_release(row: KnownReport, version: str) -> bool:
-    """A row that ends somewhere needs a release that is named."""
+def of_release(row: KnownReport, version: str, recent: str = "") -> bool:
+    """A row that ends somewhere needs a release that is named. Where none is, its message says of which releases it is:
+    worth a note where much else agrees and it ended after the release `recent`."""
     if not version:
-        return row.also_unnamed or not (row.until or row.last)
+        ends = row.until or row.last
+        late = bool(recent and ends) and row.particular and order(ends) >= order(recent)
+        return row.also_unnamed or late or not ends
     if row.since and order(version) < order(row.since):
         return False
     if row.last:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.other_models import with_active
 from moonpad.catalog.publishers import lacking, owner_meant
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
@@ -20,12 +21,13 @@ def repository(case: Case) -> Iterator[Remark]:
     """A repository that its publisher does not have."""
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         has, day = lacking(reading.model)
-        if not has:
+        whole = with_active(reading.model)
+        if not (has or whole) or is_fragment(command):
             continue
         owner, _, name = reading.model.partition("/")
         at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
-        message = f"{owner} has no repository {shortened(name)} (as of {day})"
-        remedy = f"take one that it has: {', '.join(has[:6])}"
+        message = f"{owner} has no repository {shortened(name)}" + (f" (as of {day})" if day else "")
+        remedy = f"take one that it has: {', '.join(has[:6])}" if has else f"write {shortened(whole)}"
         remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
         yield replace(remark, command=number)
 
