@@ -117,7 +117,7 @@ SAMPLES = {
     "gemma4-assistant": "KeyError: 'gemma4_assistant'",
     "sparse-topk-of-rocm": WORKER
     + "AttributeError: 'ROCMAiterMLASparseMetadata' object has no attribute 'num_decode_tokens'",
-    "aiter-experts-shape": "RuntimeError: ck_moe_stage2: device_gemm does not support this GEMM problem",
+    "aiter-experts-shape": "RuntimeError: Unsupported kernel config for moe heuristic dispatch",
     "eagle3-draft-is-target": "AttributeError: 'LlamaForCausalLM' object has no attribute 'hot_token_id'",
     "npu-stages-mtp": "ValueError: PP+MTP is only supported on PD-disaggregated P nodes (kv_role='kv_producer').",
     "npu-experts-of-w4a8": "ValueError: The current weight does not support moe part tp>16.",

@@ -291,7 +291,9 @@ def test_the_two_commands_of_seed_3_are_clean(version: str) -> None:
         assert judged.cluster is not None
         assert judged.cluster.name == "8xH200"  # "8x H200/H20": the first one
         worse = [finding for finding in judged.findings if finding.severity is not Severity.NOTE]
-        assert {finding.code for finding in worse} == {Code.INSECURE}
+        # A candidate still has vllm-project/vllm#28526, which the release itself mends.
+        reported = version == "0.11.1rc6" and judged.layout.dcp > 1
+        assert {finding.code for finding in worse} == {Code.INSECURE, *([Code.KNOWN_REPORT] if reported else [])}
         assert judged.fits is True
 
 

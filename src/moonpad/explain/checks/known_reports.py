@@ -24,8 +24,8 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 4
-_RECENT: Final = 12
-"""Releases that are recorded of an engine: of vLLM half a year."""
+_RECENT: Final = 8
+"""Releases that are recorded of an engine: of vLLM a third of a year."""
 _LONGEST: Final = 2000
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _ANY_WORD: Final = "{x}"
