@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,4 +59,15 @@ def find_podman(env: dict[str, str], place: Path, image: str, switches: str = ""
     podman = Podman({**env, "CONTAINERS_CONF": str(own)})
     if podman.run("image", "exists", image).returncode:
         pytest.skip(f"{image} is not built: python scripts/container_images.py {image.rpartition('moonpad-')[2]}")
+    if refusal := _refusal(settings, image):
+        pytest.skip(f"podman starts no container with its own settings: python scripts/container_images.py; {refusal}")
     return podman
+
+
+@cache
+def _refusal(settings: str, image: str) -> str:
+    """Why podman starts no container of the image; "" where it does."""
+    asked = ("podman", "run", "--rm", "--entrypoint", "/bin/true", image)
+    env = {**os.environ, "CONTAINERS_CONF": settings} if settings else dict(os.environ)
+    done = subprocess.run(asked, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return done.stderr.strip()[-300:] if done.returncode else ""
