@@ -100,6 +100,19 @@ SAMPLES = {
     + "RuntimeError: Nnopbase fails to invoke the HcclAllocComResourceByTiling function of the hccl module. ret = 4",
     "ascend-mamba-mtp": WORKER
     + "TypeError: postprocess_mamba_fused_kernel() got multiple values for argument 'block_size'",
+    "nixl-conv-layout": WORKER
+    + "AssertionError: 3-read Mamba conv transfer requires DS conv state layout. Set VLLM_SSM_CONV_STATE_LAYOUT=DS",
+    "flash-attention-version": WORKER + "AssertionError: FlashAttention version not detected.",
+    "team-manager-devices": WORKER
+    + "RuntimeError: Detected use of TeamManager on multiple devices. This is not supported.",
+    "hybrid-index-dtype": WORKER + "IndexError: index_fill_(): Expected dtype int64 for index.",
+    "state-components": "RuntimeError: PD state transfer failed: state component count mismatch (local=3, remote=4)",
+    "topk-clusters": "sgl_kernel/deepseek_v4/topk_impl.cuh:27:10: fatal error: 'cooperative_groups.h' file not found",
+    "pre-permute": "AssertionError: Pre-permute function for flashinfer to triton is not registered",
+    "v4-host-cache-size": "ValueError: DeepSeek V4 HiCache currently does not support --hicache-size; use --hicache-ratio instead.",
+    "mlx5-dmabuf": "NCCL WARN Call to mlx5dv_reg_dmabuf_mr failed with error Unknown error 524 errno 524",
+    "ascend-dspark-causality": WORKER
+    + "AttributeError: 'DSparkDeepseekV4ForCausalLM' object has no attribute 'get_draft_attn_causal'",
     "marlin-of-integers": WORKER + "RuntimeError: unsupported `a` scalar_type",
     "gdn-mixed-steps": "(EngineCore pid=31) AssertionError: num_decodes: 1, num_spec_decodes: 7",
     "no-plain-weight": WORKER + "AttributeError: 'ColumnParallelLinear' object has no attribute 'weight'",
@@ -128,6 +141,14 @@ SAMPLES = {
     "kt-instructions": "RuntimeError: MXFP4 backend not available. Required ISA:",
     "trt-attention-sinks": "[TensorRT-LLM][ERROR] Assertion failed: The attention sinks is only supported on SM90",
     "llama-no-draft-layers": 'GGML_ASSERT(hparams.nextn_predict_layers > 0 && "QWEN35MOE_MTP requires nextn_predict_layers > 0") failed',
+    "dynamo-moved-parser": "ModuleNotFoundError: No module named 'sglang.srt.server_args_config_parser'",
+    "dynamo-moved-trace": "ModuleNotFoundError: No module named 'sglang.srt.tracing'",
+    "dspark-of-another-class": WORKER + "AttributeError: 'Qwen3Config' object has no attribute 'hc_mult'",
+    "fa4-fp8-scales": WORKER + "RuntimeError: Expected strides[leading_dim] == 1, but got 0.",
+    "sparse-draft-sm120": "RuntimeError: Check failed: num_tokens > 64 (5 vs. 64)",
+    "dspark-plain-fp8": WORKER + "KeyError: 'model.layers.0.ffn.experts.routed_experts.w13_weight_scale'",
+    "states-layout-drafts": WORKER
+    + "NotImplementedError: DS conv state layout does not yet support speculative decoding with mamba_cache_mode='align'",
 }
 TALK = """
 If the tokenizer needs blobfile, install it with pip.

@@ -99,7 +99,7 @@ ON_ASCEND = [
     ),
     ("ascend-v32-dcp-sides", "0.23.0", f"{V32} -tp 16 {DCP} {CONSUMER}", "", "0.22.1rc1"),
     (
-        "ascend-sparse-c8",
+        "asc-sparse-c8-renamed",
         "0.23.0",
         f"""{V32} -tp 16 --additional-config '{{"enable_sparse_c8":true}}'""",
         "",

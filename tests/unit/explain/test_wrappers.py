@@ -199,3 +199,19 @@ def test_the_command_line_is_peeled_too() -> None:
     script = read_command(["docker", "run", "--name", "x", "image", "bash", "-c", "vllm serve m | tee log"])
     assert [command.program for command in script.commands] == ["vllm serve", "other"]
     assert [wrapper.kind for wrapper in script.commands[0].wrappers] == ["docker run", "bash -c"]
+
+
+def test_words_without_an_option_behind_a_program_are_a_sentence() -> None:
+    sentence = "When serving it on H20 GPUs, vllm serve crashes after requests are sent."
+    text = f"{sentence}\n\nvllm serve moonshotai/Kimi-K2-Thinking -tp 8\n"
+    (command,) = [command for command in read_script(text).commands if command.program == "vllm serve"]
+    assert argv(command) == "moonshotai/Kimi-K2-Thinking -tp 8"
+
+
+def test_a_prompt_of_powershell() -> None:
+    text = (
+        "Mine:\n\n```\nPS C:\\Users\\me> docker run vllm/vllm-openai:v0.20.0 moonshotai/Kimi-K2-Thinking -tp 8\n```\n"
+    )
+    (command,) = read_script(text).commands
+    assert [wrapper.kind for wrapper in command.wrappers] == ["docker run"]
+    assert argv(command) == "moonshotai/Kimi-K2-Thinking -tp 8"

@@ -23,7 +23,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
-_MOST: Final = 4
+_MOST: Final = 6
 _RECENT: Final = 8
 """Releases that are recorded of an engine: of vLLM a third of a year."""
 _LONGEST: Final = 2000
@@ -41,9 +41,11 @@ def reported(case: Case) -> Iterator[Remark]:
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
     rows = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
     case.script.budget.work(6 * len(rows), "its known reports")  # measured: 3 to 8 µs a row
-    matching = [remark for row in rows if (remark := _remark(row, case, spoken, recent)) is not None]
-    sure = [remark for remark in matching if remark.finding.severity is Severity.WARNING]
-    yield from (sure + [remark for remark in matching if remark not in sure])[:_MOST]
+    # What is sure first, then what ended latest.
+    found = [(row, remark) for row in rows if (remark := _remark(row, case, spoken, recent)) is not None]
+    found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
+    found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
+    yield from [remark for _, remark in found[:_MOST]]
 
 
 def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:

@@ -16,6 +16,7 @@ _OF_SHELL: Final = (
     r"(?:\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#]"
     r"|[\w.-]+@[\w.-]+[ ][\w~./-]+[ ]%"  # zsh of macOS
     r"|[\w.-]+:[\w~./-]+[ ][\w.-]+\$"  # its bash: `host:folder user$`
+    r"|PS [A-Z]:\\[^>\n]{0,200}>"  # PowerShell
     r"|[➜❯][ \t]+[\w~./-]+(?:[ \t]+git:\([^()\n]{1,60}\))?(?:[ \t]+[✗✘])?(?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
     rf"docker|{SPEAKING.pattern}))"
     r"|[❯](?=[ \t]+(?:[A-Z][A-Z0-9_]*=|python|\./|"
@@ -35,7 +36,7 @@ _BOLD: Final = re.compile(
 )
 """A line of a text that is a command in bold letters."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
-_SIGNS: Final = re.compile(r"[@➜❯]|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
+_SIGNS: Final = re.compile(r"[@➜❯]|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
 

@@ -129,10 +129,15 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
             continue
         identified = identify(rest[at:])
         program = program_named(identified[0]) if identified else None
-        if identified and program and program.kind == "server" and len(rest) > at + identified[1]:
+        if identified and program and program.kind == "server" and not _goes_on(rest[at + identified[1] :]):
             peeled.wrap(base_name(rest[0]), peeled.position + at)
             return identified
     return None
+
+
+def _goes_on(behind: Sequence[Word]) -> bool:
+    """Words and no option behind the program are a sentence, "vllm serve crashes after requests", or nothing."""
+    return not behind or (len(behind) > 1 and not any(word.text.startswith("-") for word in behind))
 
 
 def _handed_on(peeled: Peeled) -> Word | None:
