@@ -176,12 +176,14 @@ def test_seed2_curl(served: Served) -> None:
 
 def test_seed0_client(served: Served) -> None:
     """The seed's Python, run as it stands. Its last two lines print nothing: the field is called `reasoning` now."""
-    code = at(served, SEED_0_CLIENT) + "\nimport sys; sys.stderr.write(response.choices[0].message.reasoning)"
-    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
-    assert done.stderr.strip()
-    assert "Reasoning:" not in done.stdout
+    code = at(served, SEED_0_CLIENT) + "\nimport sys; sys.stderr.write(response.choices[0].message.reasoning or '')"
+    for _ in range(5):  # as `sampled`
+        done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "Reasoning:" not in done.stdout
+        if done.stdout.strip() not in ("", "None") and done.stderr.strip():
+            return
+    pytest.fail("five times no answer, or no reasoning")
 
 
 def test_parsers(served: Served) -> None:
