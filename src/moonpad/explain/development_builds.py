@@ -17,7 +17,7 @@ _KEPT: Final = _MEMORY | {Code.KNOWN_REPORT}
 """What is said of a build whatever is said of the release behind it."""
 
 
-def judged_twice(judged: Judged | None, again: Callable[[str], Judged | None]) -> Judged | None:
+def judged_as_build(judged: Judged | None, again: Callable[[str], Judged | None]) -> Judged | None:
     """Only what holds for the release before the build and for those that it may be of. `again` judges by another
     version."""
     if judged is None or judged.engine not in ENGINES:

@@ -19,7 +19,7 @@ from moonpad.explain.checks.security import wrapper_remarks
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
-from moonpad.explain.development_builds import judged_twice
+from moonpad.explain.development_builds import judged_as_build
 from moonpad.explain.documents.pasted_failures import failures_in, owners_of
 from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
@@ -94,7 +94,7 @@ def _judged(
         def by(asked: Question) -> Judged:
             return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest).judged()
 
-        return judged_twice(by(question), lambda version: by(replace(question, version=version)))
+        return judged_as_build(by(question), lambda version: by(replace(question, version=version)))
 
     judged = judged_as(meant, repairs, suggest=not any(map(is_chat, meant.commands)))
     if judged is None:

@@ -88,7 +88,7 @@ MANY_COMMITS: Final = 250
 
 def next_releases(text: str, releases: Sequence[str]) -> tuple[str, ...]:
     """Of releases, oldest first, the one that a build of the main branch comes before: `0.27.0` of
-    `0.26.1rc1.dev229`. None where the text is no such build, or the releases end before it.
+    `0.26.1rc1.dev229`. Empty where the text is no such build, or the releases end before it.
 
     A micro version is counted up behind a release that has a branch of its own: main goes on to the next minor one,
     where there are several. A build of many commits may be of a day when the next release had its branch already, and
