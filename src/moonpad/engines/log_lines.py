@@ -36,6 +36,8 @@ _LINE: Final = re.compile(
     r"|Try '[\w. -]{1,60} --help'"
     r")"
 )
+_NEVER: Final = re.compile(r"[ \t\0]*(?:$|[\\#{}<>*&\"'$`]|--)")
+"""How no line of a log begins: one look spares the others in a long text."""
 _RECORD: Final = re.compile(
     rf"(?:{_PROCESS}[ ])?(?:DEBUG|INFO|WARNING|ERROR)[ ]+{_STAMP}|\[{_STAMP}[^\]\n]{{0,40}}\][ ]"
 )
@@ -75,6 +77,8 @@ def logged_lines(lines: list[str]) -> set[int]:
     fronts: set[str] = set()
     inside = 0
     for number, whole in enumerate(lines):
+        if not inside and _NEVER.match(whole):
+            continue
         line = whole[:_LONGEST]
         if _WARNS.match(line):
             found |= {*range(number, _end_of_warning(lines, number))}
