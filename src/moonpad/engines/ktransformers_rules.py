@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Finding, invalid, suboptimal, unsupported
+from moonpad.values.finding import Code, Finding, Severity, invalid, suboptimal, unsupported
 
 
 def nvfp4_device(configuration: Configuration) -> Iterator[Finding]:
@@ -16,6 +16,17 @@ def nvfp4_device(configuration: Configuration) -> Iterator[Finding]:
             "NVFP4 weights: ktransformers multiplies the experts on the processor, and has no kernel for NVFP4 there",
             "take the INT4 checkpoint, which it reads as it is (RAWINT4)",
         )
+
+
+def arm_host(configuration: Configuration) -> Iterator[Finding]:
+    """kt-kernel 0.7.2 has wheels for x86-64 alone (PyPI, 2026-11-27)."""
+    if configuration.device.arm_host:
+        message = (
+            "ktransformers multiplies the experts with AVX2, AVX-512 or AMX, and beside "
+            f"{configuration.device.product} is a processor of Arm's, for which kt-kernel has no package"
+        )
+        remedy = "take vLLM or SGLang, or llama.cpp for experts on the processor"
+        yield Finding(Severity.ERROR, Code.PLATFORM_UNSUPPORTED, "engine", message, remedy)
 
 
 def rawint4_tp(configuration: Configuration) -> Iterator[Finding]:
@@ -34,4 +45,4 @@ def gpu_experts(configuration: Configuration) -> Iterator[Finding]:
         yield invalid("gpu_experts", f"gpu_experts {count}: a layer has {experts} experts", f"set 0 to {experts}")
 
 
-RULES: Final = (nvfp4_device, rawint4_tp, gpu_experts)
+RULES: Final = (nvfp4_device, arm_host, rawint4_tp, gpu_experts)

@@ -39,6 +39,8 @@ class Device:
     source: str = ""
     unified: bool = False
     """Its memory is the host's own, of which the system and the page cache take their part first."""
+    arm_host: bool = False
+    """The machines that have it have a processor of Arm's (Grace)."""
 
     @property
     def sm(self) -> int | None:

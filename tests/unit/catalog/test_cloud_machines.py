@@ -20,13 +20,17 @@ from moonpad.catalog.clusters import parse_cluster
         ("g7e.12xlarge", "2xRTX-PRO-6000"),
         ("a3-highgpu-2g", "2xH100"),
         ("g4-standard-384", "8xRTX-PRO-6000"),
-        ("Standard_NC24ads_A100_v4", "1xA100"),
+        ("Standard_NC24ads_A100_v4", "1xA100-PCIE"),
         ("standard_nd96isr_h200_v5", "8xH200"),
         ("Standard_NC80adis_H100_v5", "2xH100-NVL"),
         ("BM.GPU.MI300X.8", "8xMI300X"),
         ("m5.large", ""),
         ("p5.48xlarge.example.com", ""),
-        ("p4d.24xlarge", ""),  # A100 of 40 GB
+        ("p4d.24xlarge", "8xA100-40G"),
+        ("g5.12xlarge", "4xA10G"),
+        ("g6.48xlarge", "8xL4"),
+        ("Standard_NV36ads_A10_v5", "1xA10"),
+        ("p3.16xlarge", ""),  # V100
     ],
 )
 def test_types(name: str, machine: str) -> None:

@@ -41,6 +41,16 @@ MIB, GIB = 2**20, 2**30
         ("NVIDIA GB10", "gb10"),
         ("950DT", "ascend-950dt"),
         ("RTX 3090", "rtx3090"),
+        ("A800", "a800-sxm"),
+        ("A100-40G", "a100-40g"),
+        ("A100 PCIe", "a100-pcie"),
+        ("GH200", "gh200"),
+        ("RTX A6000", "a6000"),
+        ("RTX 6000 Ada", "rtx6000-ada"),
+        ("A10G", "a10g"),
+        ("L4", "l4"),
+        ("MI308X", "mi308x"),
+        ("NVIDIA A800-SXM4-80GB", "a800-sxm"),
         ("A2", "ascend-910b"),
         ("910B", "ascend-910b"),
         ("A3", "ascend-910c"),
@@ -119,11 +129,12 @@ def test_dies_count_as_devices() -> None:
 def test_native_formats() -> None:
     fp8 = {device.id for device in DEVICES.values() if device.native_fp8}
     fp4 = {device.id for device in DEVICES.values() if device.native_fp4}
-    assert not fp8 & {"a100-sxm", "ascend-910b", "ascend-910c", "cpu"}
+    assert not fp8 & {"a800-sxm", "a40", "a10g", "a100-sxm", "ascend-910b", "ascend-910c", "cpu"}
     assert fp4 == {"b200-sxm", "b300-sxm", "gb200-nvl72", "gb300-nvl72", "rtx5090", "rtx-pro-6000", "mi355x"} | {
         "mi350x",
         "gb10",
         "ascend-950dt",
+        "rtx5080",
     }
 
 

@@ -233,10 +233,24 @@ def test_groups_of_other_controllers(group: str, size: int) -> None:
     ("label", "cluster"),
     [
         *[("gb300pool", "GB300"), ("nvidia-h100-80gb", "H100"), ("NVIDIA-H100-80GB-HBM3", "H100"), ("tesla-t4", "")],
-        *[("p5.48xlarge", "8xH100"), ("p5en.48xlarge", "8xH200"), ("p4d.24xlarge", ""), ("a3-highgpu-8g", "8xH100")],
+        *[
+            ("p5.48xlarge", "8xH100"),
+            ("p5en.48xlarge", "8xH200"),
+            ("p4d.24xlarge", "8xA100-40G"),
+            ("a3-highgpu-8g", "8xH100"),
+        ],
         *[("Standard_ND96isr_H100_v5", "8xH100"), ("Standard_ND128isr_NDR_GB200_v6", "4xGB200")],
         *[("BM.GPU.MI300X.8", "8xMI300X"), ("gpu-mi300x8-1536gb", "8xMI300X"), ("gd-8xh100ib-i128", "8xH100")],
-        *[("nvidia-tesla-a100", ""), ("nvidia-a100-80gb", "A100"), ("A100", ""), ("NVIDIA-GH200-480GB", "")],
+        *[
+            ("nvidia-tesla-a100", "A100-40G"),
+            ("nvidia-a100-80gb", "A100"),
+            ("A100", ""),
+            ("NVIDIA-GH200-480GB", "GH200"),
+            ("NVIDIA-A100-SXM4-40GB", "A100-40G"),
+            ("nvidia-l4", "L4"),
+            ("NVIDIA-A10G", "A10G"),
+            ("NVIDIA-H100-PCIe", "H100-PCIE"),
+        ],
         *[("AMD_Instinct_MI300X_OAM", "MI300X"), ("NVIDIA-H20-3e", "H20-141G"), ("worker", ""), ("true", "")],
     ],
 )

@@ -100,7 +100,7 @@ def test_names_of_objects_only_where_nothing_else_names_devices() -> None:
         ("4 GPUs: H100, 128 cores", ["4xH100"]),
         ("2 GPUs: Nvidia 5090 and 5080", []),  # one of each
         ("2 GPUs: RTX 5090, RTX 4090", []),
-        ("2 identical cards (Rtx 6000 Ada)", ["2xRTX 6000 Ada"]),
+        ("2 identical cards (Rtx 6000 Ada)", ["2xRTX-6000-Ada"]),
     ],
 )
 def test_cards_of_one_machine(text: str, found: list[str]) -> None:

@@ -130,8 +130,8 @@ def test_what_the_catalogue_knows(facts: DeviceFacts, name: str, device: str, us
 @pytest.mark.parametrize(
     ("name", "mib", "capability", "fp8", "fp4"),
     [
-        ("NVIDIA H100 PCIe", 81559, "9.0", True, False),
-        ("NVIDIA A40", 46068, "8.6", False, False),
+        ("NVIDIA H100 CNX", 81559, "9.0", True, False),
+        ("NVIDIA RTX A5000", 24564, "8.6", False, False),
         ("NVIDIA RTX 6000D", 86000, "12.0", True, True),
         ("NVIDIA H200", 71000, "9.0", True, False),  # half of one: no H200 that the catalogue knows
     ],

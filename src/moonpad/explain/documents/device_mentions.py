@@ -19,8 +19,7 @@ from moonpad.values.platform import Platform
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _OTHERS: Final = (
-    *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
-    *("A800", "L20", "L40", "L4", "T4", "P40", "P100", "GH200", "RTX 6000 Ada", "RTX 5080"),
+    *("MI300A", "MI250X", "MI210", "MI100", "V100", "A30", "T4", "P40", "P100"),
     *(
         "RTX 4080 Super",
         "4080 Super",
@@ -58,14 +57,15 @@ _CALLED: Final = {"4080super": "RTX 4080 Super", "8060s": "Radeon 8060S", "2080t
 _VARIANTS: Final[Mapping[str, str]] = {
     **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
     **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
-    **{"H200 NVL": "H200", "H100 PCIe": "H100", "H100 HGX": "H100"},
+    **{"H200 NVL": "H200", "H100 HGX": "H100"},
 }
 """Names of devices with as much memory as one of the catalogue."""
 _SIZES: Final[Mapping[tuple[str, int], str]] = {
     ("H20", 141): "H20-141G",
     ("RTX4090", 48): "RTX4090-48G",
     ("H100", 94): "H100-NVL",
-    ("A100", 40): "",
+    ("A100", 40): "A100-40G",
+    ("GH200", 144): "GH200-144G",
     ("H100", 96): "",
     ("A2", 32): "",
 }

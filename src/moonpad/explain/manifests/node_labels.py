@@ -12,17 +12,22 @@ from typing import Final
 
 from moonpad.catalog.cloud_machines import machine_of_type
 from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.hardware import find_hardware
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.values.errors import UsageError
 
-_SMALLER: Final = re.compile(r"a100(?![\w-]*80)|p4d\.|a2-highgpu", re.IGNORECASE)
-"""The A100 of 40 GB is not in the catalogue."""
+_SMALLER: Final = re.compile(r"a100[\w-]*40|nvidia-tesla-a100$", re.IGNORECASE)
+"""Google's nodes call that of 40 GB by no size: https://cloud.google.com/kubernetes-engine/docs/how-to/gpus"""
+_UNSAID: Final = re.compile(r"(?<!nvidia-tesla-)a100(?![\w-]*[48]0)", re.IGNORECASE)
+"""Nothing tells an A100 of 40 GB from one of 80."""
 _KIND: Final = re.compile(
     r"(?<![a-z0-9])(?:([1248])x)?(gb[23]00|b[23]00|h[128]00|h20|a[18]00|l40s|mi3[0-9]{2}x|rtx[-_ ]?pro[-_ ]?6000"
     r"|gaudi-?3|(?:ascend-?)?910[bc])(?![0-9])",
     re.IGNORECASE,
 )
-_ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|gh200)", re.IGNORECASE)
+_ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|h100-?pcie|gh200)", re.IGNORECASE)
+_VARIANTS: Final = {"3e": "H20-141", "nvl": "H100-NVL", "pcie": "H100-PCIE"}
+"""By how the name ends."""
 _OPERATORS: Final = frozenset({"In", ""})
 
 
@@ -31,12 +36,15 @@ def cluster_of_label(text: str) -> str:
     text = text.strip()[:100]
     if machine := machine_of_type(text):
         return _known(machine)
-    if _SMALLER.search(text) or not (match := _KIND.search(text)):
+    if text.casefold().startswith("nvidia") and (row := find_hardware(text)) is not None:
+        return row.label  # the GPU operator's label is the driver's name, with dashes
+    if _UNSAID.search(text) or not (match := _KIND.search(text)):
         return ""
     kind = re.sub(r"[-_ ]", "-", match[2].upper())
     kind = re.sub(r"^(?:ASCEND-?)?(?=910)", "Ascend-", kind)
+    kind = "A100-40G" if _SMALLER.search(text) else kind
     if another := _ANOTHER.search(text):
-        kind = {"H20": "H20-141", "H100": "H100-NVL"}.get(kind, "") if "gh200" not in another[0].lower() else ""
+        kind = next((kind for end, kind in _VARIANTS.items() if another[0].casefold().endswith(end)), "")
     return _known(f"{match[1]}x{kind}" if match[1] else kind) if kind else ""
 
 

@@ -14,6 +14,7 @@ from tests.unit.plan.rules.builders import (
     B200,
     CPU,
     GB10,
+    GH200,
     H200,
     K2,
     K2_256K,
@@ -276,6 +277,11 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(scheme="nvfp4", on=cluster(MI355X), says=("MI355X",), where="quantization", code=FORMAT),
         Trial(scheme="nvfp4", on=cluster(B200)),
         Trial(scheme="nvfp4", on=cluster(B200), engine="tensorrt-llm"),
+    ),
+    "arm-host": (
+        Trial(on=cluster(GH200), engine="ktransformers", says=("GH200", "Arm"), where="engine", code=PLATFORM),
+        Trial(on=cluster(GH200)),
+        Trial(engine="ktransformers"),
     ),
     "mxfp4-device": (
         Trial(
