@@ -96,7 +96,7 @@ def parse(argv: Sequence[str], grammar: Grammar, *, start: int = 0) -> Parsed:
 def _take(argv: Sequence[str], at: int, match: Match, matches: Sequence[Match | None], grammar: Grammar) -> Occurrence:
     option, flag = match.option, match.flag
     if match.path:
-        return _dotted(argv, at, match)
+        return _dotted(argv, at, match, matches)
     following = _following(argv, at, matches) if match.attached is None else []
     if option is None:
         # Whether an unknown option takes a value is not known; a word behind it most likely is one.
@@ -122,8 +122,8 @@ def _take(argv: Sequence[str], at: int, match: Match, matches: Sequence[Match | 
     return Occurrence(at, length, match.written, flag, value_, problem, match.matches)
 
 
-def _dotted(argv: Sequence[str], at: int, match: Match) -> Occurrence:
-    """`--compilation-config.mode 3`: vLLM takes the next word whatever it is."""
+def _dotted(argv: Sequence[str], at: int, match: Match, matches: Sequence[Match | None]) -> Occurrence:
+    """`--compilation-config.mode 3`: vLLM takes the next word whatever it is, an option too."""
     if match.attached is not None:
         value, length = match.attached, 1
     elif at + 1 < len(argv):
@@ -131,6 +131,8 @@ def _dotted(argv: Sequence[str], at: int, match: Match) -> Occurrence:
     else:
         return Occurrence(at, 1, match.written, match.flag, None, "missing-value", match.matches)
     problem: Problem | None = "invalid-value" if len(match.path) > _DEEPEST_KEY else match.problem
+    if length > 1 and matches[at + 1] is not None:
+        problem = problem or "missing-value"
     return Occurrence(at, length, match.written, match.flag, value, problem, match.matches)
 
 

@@ -300,7 +300,8 @@ def _counts(name: str, near: str) -> bool:
 
 
 def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, budget: Budget) -> Iterator[Remark]:
-    """Keys of the YAML files that the command names, as the script writes them. Such a change is called `table.key`."""
+    """Keys of the YAML files that the command names, as the script writes them. Such a change is called `table.key`, or
+    `key` where it is of no table."""
     values = {option.value for option in parsed.occurrences if option.value}
     for file in (file for path, file in files.items() if path in values):
         for change in (*book.now, *book.later):
@@ -316,14 +317,17 @@ def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, 
                 severity = Severity.ERROR  # unlike an option, a key under its former name is refused
             where = f"{file.path.rpartition('/')[2]}: {change.flag}"
             remark = make_remark(severity, code, where, message, change.remedy, word=place)
-            if change in book.now and len(change.to) == 1:
+            if change in book.now and len(change.to) == 1 and "." in change.flag:
                 remark = replace(remark, file_edit=FileEdit(file, place, change.to[0].rpartition(".")[2]))
             yield remark
 
 
 def _key(file: HereFile, flag: str) -> Word | None:
-    """Where the key of a table stands in a file."""
+    """Where the key of a table stands in a file, or one of no table at the beginning of a line."""
     table, dot, key = flag.partition(".")
+    if not dot:
+        lines = enumerate(file.text.split("\n") if flag.isidentifier() and flag.islower() else (), file.line)
+        return next((Word(flag, at, 0, at, len(flag)) for at, line in lines if line.startswith(f"{flag}:")), None)
     inside = False
     for number, line in enumerate(file.text.split("\n") if dot else (), file.line):
         if line[:1].strip():

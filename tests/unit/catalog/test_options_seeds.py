@@ -103,6 +103,7 @@ def test_nothing_went_from_the_benchmark() -> None:
         ("trtllm-serve", "1.2.0", "--extra_llm_api_options", "renamed"),
         ("trtllm-serve", "1.2.0", "--model", "no-option"),
         ("trtllm-serve", "1.2.0", "cuda_graph_config.padding_enabled", "renamed"),
+        ("trtllm-serve", "1.2.0", "kv_cache_dtype", "renamed"),
     ],
 )
 def test_each_change_since_the_seeds_is_known(program: str, version: str, flag: str, kind: str) -> None:

@@ -149,6 +149,13 @@ VLLM = Grammar(
 )
 
 
+def test_dotted_keys_swallow_the_option_behind_them() -> None:
+    (key,) = parse(["-cc.mode", "--enable-x"], VLLM).occurrences
+    assert (key.length, key.value, key.problem) == (2, "--enable-x", "missing-value")
+    (value,) = parse(["-cc.mode", "-1"], VLLM).occurrences
+    assert value.problem is None
+
+
 @pytest.mark.parametrize(
     ("argv", "values"),
     [
@@ -196,7 +203,7 @@ def test_what_a_parser_would_refuse(argv: Sequence[str], problem: str) -> None:
 @pytest.mark.parametrize("text", ["$PORT", "${PORT:-8000}", "<PORT>", "$(LWS_GROUP_SIZE)", "{{ port }}"])
 def test_what_stands_in_for_a_value_is_not_judged(text: str) -> None:
     assert unresolved(text)
-    assert parse(["--optimization-level", text], VLLM).occurrences[0].problem is None
+    assert parse(["--optimization-level", text]).occurrences[0].problem is None
 
 
 # The examples in the help of --max-model-len of vLLM 0.32.0 and of --context-length of SGLang 0.5.23.

@@ -406,6 +406,15 @@ def test_a_key_that_was_renamed_is_mended_in_the_file() -> None:
     assert not refused(again)
 
 
+def test_a_key_at_the_top_of_a_file_that_belongs_into_a_table() -> None:
+    head = "cat >/c/x.yml <<EOF\nkv_cache_dtype: fp8\nkv_cache_config:\n  dtype: fp8\nEOF\n"
+    command = "trtllm-serve /models/Kimi-K2-Instruct --tp_size 16 --config /c/x.yml --port 8000\n"
+    (judged,) = ask(head + command, "2x8xH200", "1.2.0")
+    assert ("error", "renamed-flag", "x.yml: kv_cache_dtype") in summary(judged)
+    (again,) = ask(head.replace("kv_cache_dtype: fp8\n", "") + command, "2x8xH200", "1.2.0")
+    assert not refused(again)
+
+
 # --- containers and launchers ---
 
 

@@ -35,3 +35,18 @@ def test_a_server_of_it_is_warned() -> None:
     (finding,) = [each for each in judged.findings if "owner" in each.message]
     assert str(finding.severity) == "warning"
     assert finding.remedy == "write moonshotai/Kimi-K2-Instruct"
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ('"owner/Kimi-K2.5-NVFP4 (text only)"', "write owner/Kimi-K2.5-NVFP4"),
+        ('"owner/Kimi-K2.5 of last week"', "write owner/Kimi-K2.5"),
+        ('"/models/Kimi K2"', ""),
+        ('"models/$NAME of mine"', ""),
+        ("owner/Kimi-K2.5", ""),
+    ],
+)
+def test_a_remark_in_a_name(name: str, remedy: str) -> None:
+    (judged,) = ask(f"vllm serve {name} --max-model-len 8192")
+    assert [one.remedy for one in judged.findings if "has blanks" in one.message] == ([remedy] if remedy else [])

@@ -66,6 +66,18 @@ ON_VLLM = [
         f"{R1} -tp 8 -dp 2 --api-server-count 4",
     ),
     (
+        "headless-one-api-server",
+        "0.20.0",
+        f"{R1} -tp 8 -dp 2 --headless --api-server-count 1",
+        f"{R1} -tp 8 -dp 2 --api-server-count 1",
+    ),
+    (
+        "processor-without-colon",
+        "0.20.0",
+        f"{R1} -tp 8 --logits-processors package.module.Processor",
+        f"{R1} -tp 8 --logits-processors package.module:Processor",
+    ),
+    (
         "rank-with-local",
         "0.20.0",
         f"{R1} -tp 4 -dp 4 --data-parallel-rank 1 --data-parallel-size-local 2",
@@ -352,6 +364,14 @@ def test_a_refusal_of_vllm(key: str, version: str, wrong: str, right: str) -> No
     (found,) = told(key, wrong, version)
     assert found.severity is (Severity.WARNING if start_refusals()[key].warns else Severity.ERROR)
     assert not told(key, right, version)
+
+
+def test_another_machine_has_its_own_number_of_servers() -> None:
+    first = f"{R1} -tp 8 -dp 2 --data-parallel-size-local 1 --data-parallel-address 10.0.0.1 --api-server-count 2\n"
+    second = f"{R1} -tp 8 -dp 2 --data-parallel-size-local 1 --data-parallel-address 10.0.0.1 --headless"
+    second += " --data-parallel-start-rank 1"
+    assert not told("headless-api-servers", first + second, "0.20.0")
+    assert told("headless-api-servers", f"{first}{second} --api-server-count 1", "0.20.0")
 
 
 @pytest.mark.parametrize(("key", "version", "wrong", "right"), ON_ASCEND)

@@ -36,7 +36,7 @@ from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
-from moonpad.explain.checks.repository_names import REPOSITORY, repository, repository_owner
+from moonpad.explain.checks.repository_names import REPOSITORY, remark_in_name, repository, repository_owner
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -320,6 +320,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     parser_family,
     repository,
     repository_owner,
+    remark_in_name,
     served_name,
     no_thoughts,
     remote_code,

@@ -14,7 +14,23 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
+_LONGEST: Final = 200
 REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")
+
+_REMARK: Final = re.compile(r"([A-Za-z][\w.-]*/[\w.-]+)[ \t]+\(?[A-Za-z][^/\\$<>]{0,80}")
+
+
+def remark_in_name(case: Case) -> Iterator[Remark]:
+    """`owner/name (text-only variant)`: the hub takes letters, digits, `-`, `_` and `.` alone."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        match = _REMARK.fullmatch(reading.model[:_LONGEST])
+        if match is None or is_fragment(command):
+            continue
+        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
+        message = f"{shortened(reading.model)}: no repository can be called so, for it has blanks"
+        remedy = f"write {match[1]}"
+        remark = make_remark(Severity.ERROR, Code.MODEL_NAME, match[1], message, remedy, at=at)
+        yield replace(remark, command=number)
 
 
 def repository(case: Case) -> Iterator[Remark]:

@@ -31,18 +31,26 @@ _COMPARES: Final[Mapping[str, Callable[[int, int], bool]]] = {
 _SIZES: Final = ("tp", "pp", "dp", "dcp")
 _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
+OTHERS: Final = "--headless"
+"""The option of machines other than the first."""
 _UNKNOWN: Final = "\0"
 """The value of a term that is there, and of which no more is known."""
 
 
 def refused(case: Case) -> Iterator[Remark]:
-    """One remark for each row."""
+    """One remark for each row. Of the other commands of a deployment only what speaks of them: `--headless`."""
     found = [row for row in start_refusals().values() if case.engine.name in row.engines]
     case.script.budget.work(8 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
     for row in found:
         if (whole_text or not row.lacks) and (remark := _remark(row, case, whole_text)) is not None:
             yield remark
+    of_others = [row for row in found if OTHERS in row.given and not row.lacks]
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        if number and reading.parsed.occurrence(OTHERS) is not None:
+            alone = replace(case, commands=(command,), readings=(reading,))
+            remarks = (_remark(row, alone, False) for row in of_others)
+            yield from (replace(remark, command=number) for remark in remarks if remark is not None)
 
 
 def _is_whole(case: Case) -> bool:
@@ -170,6 +178,8 @@ def _inner(case: Case, flag: str, path: str) -> str | None:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, tuple) and len(value) == 1:
+        (value,) = value
     if isinstance(value, bool):
         return str(value).casefold()
     if isinstance(value, int | float | str):
