@@ -203,7 +203,7 @@ def test_what_a_parser_would_refuse(argv: Sequence[str], problem: str) -> None:
 @pytest.mark.parametrize("text", ["$PORT", "${PORT:-8000}", "<PORT>", "$(LWS_GROUP_SIZE)", "{{ port }}"])
 def test_what_stands_in_for_a_value_is_not_judged(text: str) -> None:
     assert unresolved(text)
-    assert parse(["--optimization-level", text]).occurrences[0].problem is None
+    assert parse(["--optimization-level", text], VLLM).occurrences[0].problem is None
 
 
 # The examples in the help of --max-model-len of vLLM 0.32.0 and of --context-length of SGLang 0.5.23.
