@@ -14,6 +14,8 @@ from moonpad.engines.value_checks import as_json, number, unresolved, whole
 MOST: Final = 2**31 - 1
 """Larger sizes are reported and not used."""
 
+OFFLOAD_GROUPS: Final = "--offload-group-size"
+
 
 class Words:
     """Parses a command line from the word `start` on, and looks up values by any name of their option.
@@ -56,6 +58,18 @@ class Words:
 
     def given(self, *flags: str) -> bool:
         return self.value(*flags) is not None
+
+    @property
+    def offloaded_layers(self) -> str:
+        """Why the devices' memory is not known where layers lie in host RAM by turns; "" where none do. It stays in
+        `rest()`.
+
+        vLLM's and SGLang's offloaders have the same options, whose figures are of layers of the model that is loaded.
+        """
+        group = next((each for each in self._parsed.occurrences if each.flag == OFFLOAD_GROUPS), None)
+        if group is None or group.value in ("0", None):
+            return ""
+        return f"{OFFLOAD_GROUPS} leaves some layers in host RAM, and what the devices then hold is not planned"
 
     def whole(self, *flags: str, least: int = 1, read: Callable[[str], int | None] = whole) -> int | None:
         """A whole number; None, and marked as unusable, where it is none or below `least`."""

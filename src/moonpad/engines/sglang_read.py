@@ -113,6 +113,7 @@ def read_words(words: Words, files: Mapping[str, str]) -> Reading:
         node=node,
         attention_dp=attention > 1,
         replicas=replicas,
+        left_to_engine=words.offloaded_layers,
         extra=extra,
     )
 

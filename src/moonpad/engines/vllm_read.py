@@ -121,6 +121,7 @@ def read(invocation: Invocation) -> Reading:
             serving, keyed=serving.keyed or bool(env.get("VLLM_API_KEY")), auto_tool_choice=auto_tool_choice
         ),
         node=node,
+        left_to_engine=words.offloaded_layers,
         extra=extra,
     )
 

@@ -90,3 +90,14 @@ def test_latent_attention_in_sglang() -> None:
 def test_one_device_and_too_little_in_ram() -> None:
     (one,) = judge(read_script("vllm serve moonshotai/Kimi-K2-Instruct --cpu-offload-gb 10"), Question())
     assert ("--tensor-parallel-size", Code.DOES_NOT_FIT) in [(finding.where, finding.code) for finding in one.findings]
+
+
+@pytest.mark.parametrize("command", [VLLM, SGLANG])
+def test_layers_that_lie_in_the_host_by_turns(command: str) -> None:
+    """Four of five layers of eight devices that hold none of it otherwise."""
+    groups = f"{command} --offload-group-size 5 --offload-num-in-group 4"
+    assert judged(command, "8xA100-40G").fits is False
+    offloaded = judged(groups, "8xA100-40G", "0.33.0" if command is VLLM else "0.5.23")
+    assert offloaded.fits is None
+    assert "--offload-group-size leaves some layers" in offloaded.unjudged
+    assert judged(f"{command} --offload-group-size 0", "8xA100-40G").fits is False
