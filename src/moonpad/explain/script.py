@@ -232,7 +232,12 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     if state.search_space is None:  # once for all blocks: a text may have a hundred thousand of them
         state.search_space = search_space_variables(state.text)
     shell.scope.variables.update(state.search_space)
+    if document:
+        state.earlier.give(shell.scope, block.heading, state.budget)
+    before = dict(shell.scope.variables)
     shell.read(substitutions=block.substitutions, indent=block.indent)
+    if document:
+        state.earlier.take(shell.scope, block.heading, before, starts=state.budget.commands > commands_before)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.
         del state.problems.items[problems_before:]
@@ -247,7 +252,9 @@ def _read_inline(part: Inline, state: ScriptState) -> None:
     """A command in the middle of a text: only where it starts an engine."""
     commands_before, problems_before = len(state.commands), len(state.problems.items)
     last_known = state.last_known
-    Shell(state, Source.block(state.text, part.start, part.text)).read()
+    shell = Shell(state, Source.block(state.text, part.start, part.text))
+    state.earlier.give(shell.scope, part.heading, state.budget)
+    shell.read()
     servers = [command for command in state.commands[commands_before:] if starts_with_options(command)]
     state.commands[commands_before:] = servers
     if not servers:

@@ -17,6 +17,7 @@ from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budge
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
+from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.expansion import Expander, assignment_of
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell.shell_files import add_file, here_manifest
@@ -75,6 +76,7 @@ class ScriptState:
     branches themselves, so that no other ones get that identity."""
     intro: str | None = None
     """The line above the block in a document, where it ends with a colon."""
+    earlier: EarlierBlocks = field(default_factory=EarlierBlocks)
     search_space: dict[str, Word] | None = None
     """What a table of benchmarks in the text gives its scripts, once it was looked for."""
 
