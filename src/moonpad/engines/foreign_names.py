@@ -97,6 +97,12 @@ STARTERS: Final = (
     r"(?:python3?(?:\.\d+)?|vllm|sglang|trtllm-serve|llama-server|mpirun|srun|torchrun|numactl|nohup|taskset)"
 )
 """First words of a start, as a regular expression."""
+OTHER_ENGINES: Final = re.compile(
+    r"(?:atom|lmdeploy|mlc_llm|fastdeploy|xllm|aphrodite|lightllm|rtp_llm|mindie\w*|text-generation-launcher)(?:\.\S*)?"
+)
+"""Programs and modules of engines whose options look like those of the engines here, and are their own."""
+OTHER_SERVER: Final = "--omni"
+"""With it vLLM-Omni takes over `vllm serve`, and has options of its own."""
 NAME_IN_WORDS: Final = re.compile(r"(?<![\w/.-])(vllm|sglang|trt-?llm|tensorrt[-_ ]llm)(?![\w/])", re.IGNORECASE)
 """An engine as sentences call it."""
 MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")

@@ -1,24 +1,40 @@
-"""An option that a log shows as read was not refused, whatever is known of that release."""
+"""Options of which no parser's refusal is said: a log shows them as read, another program takes them, or a list only
+names them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.explain.commands import Command
+from moonpad.engines.foreign_names import OTHER_SERVER
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code
 
 _REFUSED: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE})
 
 
-def but_accepted(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
+def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
+    of_other = any(word.text == OTHER_SERVER for word in command.argv)
     for remark in remarks:
-        if remark.finding.code is Code.UNKNOWN_FLAG and "${" in remark.finding.where:
+        code = remark.finding.code
+        if code is Code.UNKNOWN_FLAG and (of_other or "${" in remark.finding.where):
             continue
-        if remark.finding.code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
+        if remark.at is not None and _is_only_named(command, remark.at, script):
+            continue
+        if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
             yield remark
+
+
+def _is_only_named(command: Command, at: int, script: Script) -> bool:
+    """Whether backquotes are closed right behind the option: a sentence or a list speaks of it."""
+    if not is_fragment(command) or at >= len(command.argv):
+        return False
+    word = command.argv[at]
+    line = script.lines[word.end_line - 1] if 0 < word.end_line <= len(script.lines) else ""
+    return line[word.end_column : word.end_column + 1] == "`" and "=" not in word.text
 
 
 def _name(flag: str) -> str:

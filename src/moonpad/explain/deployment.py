@@ -321,7 +321,7 @@ class Deployment:
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
-            flags = but_accepted(flags, command)
+            flags = but_accepted(flags, command, self.script)
             yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)

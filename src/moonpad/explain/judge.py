@@ -14,6 +14,7 @@ from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
 from moonpad.explain.chat_programs import is_chat
+from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.security import wrapper_remarks
 from moonpad.explain.commands import Command, ErrorLine, Script
@@ -155,7 +156,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             about_it += removed_program_remarks(command, version, Parsed())
         if engine and (book := rulebook(name, version)) is not None:
             words = [word.text for word in command.argv]
-            about_it += flag_remarks(words, parse(words, Grammar(book.options)), book, script.budget)
+            parsed = parse(words, Grammar(book.options))
+            about_it += as_certain(flag_remarks(words, parsed, book, script.budget), command, parsed, book, version)
             about_it += env_remarks(command.env, book, script.budget)
         remarks += (replace(remark, command=number) for remark in about_it)
     if not engine and not remarks:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from moonpad.catalog.options import option_set
-from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING, UNNAMED
+from moonpad.engines.foreign_names import MARKING, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.quoted_options import quoted_options
@@ -120,6 +120,8 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
         words = [*command.prefix, *command.argv]
         first = next((at for at, word in enumerate(words) if word.text.startswith("-") and at), None)
         if command.program not in ("other", "docker") or first is None or base_name(words[0]) in SPEAKS_OF:
+            continue
+        if any(OTHER_ENGINES.fullmatch(word.text) for word in words[: first + 2]):
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
         speaks = any(MENTION.search(word.text.casefold()) for word in words)

@@ -13,6 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.spoken_builds import is_logged, is_spoken_of
+from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -113,7 +114,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     for name in (engine, line.build.of) if line.build and not line.names else (engine,):
         if own is not None and own[0] == name:
             return _of_series(engine, own[1], f"the text names {name} {own[1]}")
-        if named := versions.get(name):
+        near = nearest_version(name, script, command) if command is not None else None
+        if named := versions.get(name) if near is None else near:
             return _of_series(engine, named, f"the text names {name} {named}")
         if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.documents.text_hints import versions_of
+from tests.unit.explain.judging import ask
 
 
 @pytest.mark.parametrize(
@@ -31,9 +32,37 @@ from moonpad.explain.documents.text_hints import versions_of
         ),
         ("Package   Version\nsglang    0.5.10\n", "sglang", "0.5.10"),
         ("we saw vllm  0.9.1 times the speed", "vllm", None),
+        ("The model is first supported in `vllm-ascend:v0.10.0rc1`.", "vllm-ascend", None),
+        ("It is supported since vLLM 0.15.0; we run vLLM 0.16.0", "vllm", "0.16.0"),
+        ("Upgraded from vLLM 0.9.0 to vLLM 0.11.0", "vllm", "0.11.0"),
+        ("FROM vllm/vllm-openai:v0.11.0", "vllm", "0.11.0"),
         ("build: 6097 (9515c613)\nbuild: 6200 (9515c614)", "llama-cpp", None),
     ],
 )
 def test_versions(text: str, engine: str, expected: str | None) -> None:
     named, _ = versions_of(text)
     assert named.get(engine) == expected
+
+
+SERVE = "```bash\nvllm serve moonshotai/Kimi-K2.5 -tp 8\n```\n"
+CUDA = "```bash\ndocker pull vllm/vllm-openai:v0.17.0\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        (f"# Guide\n## NVIDIA\nvLLM 0.18.0:\n{SERVE}## Old\nvLLM 0.15.0:\n{SERVE}", ["0.18.0", "0.15.0"]),
+        (f"# Guide\n## Install\n{CUDA}## Run\n{SERVE}", ["0.17.0"]),
+        (f"# Guide\n## Install\n{CUDA}## Run on AMD (ROCm)\n{SERVE}", [""]),
+        (f"# Guide\n## Run\n{SERVE}## Benchmark\n- vLLM version: 0.15.0\n", [""]),
+        (f"# Guide\n## Benchmark\n- vLLM version: 0.15.0\n{SERVE}", ["0.15.0"]),
+        (f"### Your environment\nvLLM version: 0.15.0\n### The bug\n{SERVE}", ["0.15.0"]),
+        (
+            f"# Guide\n## CUDA\n{CUDA}## Latest\n```bash\ndocker run --gpus all vllm/vllm-openai:latest --model m\n```\n",
+            [""],
+        ),
+    ],
+)
+def test_the_version_of_the_own_part(text: str, version: list[str]) -> None:
+    named = [one for one in ask(text) if one.kind == "serve"]
+    assert [one.version if "the text names" in one.version_because else "" for one in named] == version

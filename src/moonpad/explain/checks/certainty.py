@@ -15,6 +15,7 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, Remark
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
@@ -57,6 +58,9 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     """Why it may be right in the release that is run; "" where it cannot. `named`: the release is. `slips`: which words
     have been found to be slips, for ranks repeat each other's."""
     ask = "--engine-version says which is meant"
+    program = program_named(book.program)
+    if not named and program is not None and program.kind == "router":
+        return f"builds after {versions(book.program)[-1]} may take it"
     if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
         return f"releases that are not recorded may read it otherwise: {ask}"
     if option.problem == "unexpected-value" and not named and str(option.value).casefold() in ("true", "false"):

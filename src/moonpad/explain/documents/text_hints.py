@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -16,9 +17,19 @@ _NUMBER: Final = (
 )
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
+_LONGEST: Final = 2000
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
 first of the family came."""
+_SINCE: Final = re.compile(
+    r"(?:\b(?:supported|available|introduced|added|merged|included)[ ](?:in|since|from|with|by|after)"
+    r"|\b(?:since|starting (?:from|with|in|at)|requires?|at least|minimum(?: version)?(?: is|:)?|(?:later|newer) than"
+    r"|as of|(?:upgrad|migrat|switch|updat)\w{0,4} from)"
+    r"|从|自|需要|至少)[ `*\"'(]{0,4}$",
+    re.IGNORECASE,
+)
+"""What stands before the first version that has something: a later one may be in use."""
+_BEFORE: Final = 60
 _NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
 _FIRST_NODE: Final = re.compile(
     r"\b(?:head|master|primary|first|main|leader)[ -](?:node|host|machine|server)\b", re.IGNORECASE
@@ -63,7 +74,7 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
     pin, image, prose, wheel, listed = _patterns(tuple(ENGINES))
     exact = [match for pattern in (pin, image, wheel, listed) for match in pattern.finditer(text)]
     for match in (*sorted(exact, key=lambda match: match.start()), *prose.finditer(text)):
-        versions = least if match.groupdict().get("least") else named
+        versions = least if match.groupdict().get("least") or _is_first(text, match) else named
         if not _NO_RELEASE.match(match["version"]) or match in exact:
             versions.setdefault(*_engine_and_version(match))
     if not BUILDS_OF_OTHERS.search(text):
@@ -72,6 +83,42 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
             if len(numbers) == 1:
                 named.setdefault(engine, f"b{numbers.pop()}")
     return named, least
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMention:
+    """`exact`: a pin or an image's tag, and no prose. `image`: the image with its tag, "" where it is none."""
+
+    line: int
+    engine: str
+    version: str
+    exact: bool
+    image: str
+
+
+@lru_cache(maxsize=2)
+def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
+    """Each version that a line names, in the order of `versions_of`."""
+    pin, image, prose, wheel, listed = _patterns(tuple(ENGINES))
+    found = []
+    for number, line in enumerate(lines, 1):
+        text = line[:_LONGEST]
+        if not any(char.isdigit() for char in text):
+            continue
+        for pattern in (pin, image, wheel, listed, prose):
+            for match in pattern.finditer(text):
+                exact = pattern is not prose
+                if not (match.groupdict().get("least") or _is_first(text, match)) and (
+                    exact or not _NO_RELEASE.match(match["version"])
+                ):
+                    named = match[0] if pattern is image else ""
+                    found.append(VersionMention(number, *_engine_and_version(match), exact, named))
+    return tuple(sorted(found, key=lambda each: (not each.exact, each.line)))
+
+
+def _is_first(text: str, match: re.Match[str]) -> bool:
+    """Whether it is spoken of as the first version that has something."""
+    return _SINCE.search(text[max(0, match.start() - _BEFORE) : match.start()]) is not None
 
 
 def version_of_image(image: str) -> tuple[str, str] | None:
