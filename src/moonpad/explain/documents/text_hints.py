@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final
 
 from moonpad.engines import ENGINES
@@ -30,6 +31,8 @@ _SINCE: Final = re.compile(
 )
 """What stands before the first version that has something: a later one may be in use."""
 _BEFORE: Final = 60
+_UTILISED: Final = re.compile(r"util\w{0,10}[ \t:=|`*]{1,6}(0\.[0-9]{1,2})(?![0-9.])", re.IGNORECASE)
+"""Memory fractions, which texts call runs by: `local vLLM 0.9`."""
 _NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
 _FIRST_NODE: Final = re.compile(
     r"\b(?:head|master|primary|first|main|leader)[ -](?:node|host|machine|server)\b", re.IGNORECASE
@@ -63,57 +66,53 @@ def _either(of_engines: Sequence[Sequence[str]]) -> str:
     return f"(?:{'|'.join(groups)})"
 
 
-def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Engine → the version that is named, and engine → the lowest that is required.
-
-    A pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly (v0.11.1rc6)`), the first of a kind before
-    the others.
-    """
-    named: dict[str, str] = {}
-    least: dict[str, str] = {}
-    pin, image, prose, wheel, listed = _patterns(tuple(ENGINES))
-    exact = [match for pattern in (pin, image, wheel, listed) for match in pattern.finditer(text)]
-    for match in (*sorted(exact, key=lambda match: match.start()), *prose.finditer(text)):
-        versions = least if match.groupdict().get("least") or _is_first(text, match) else named
-        if not _NO_RELEASE.match(match["version"]) or match in exact:
-            versions.setdefault(*_engine_and_version(match))
-    if not BUILDS_OF_OTHERS.search(text):
-        for engine, line in BUILD_LINES.items():
-            numbers = {match[1] or match[2] for match in line.finditer(text)}
-            if len(numbers) == 1:
-                named.setdefault(engine, f"b{numbers.pop()}")
-    return named, least
-
-
 @dataclass(frozen=True, slots=True)
 class VersionMention:
-    """`exact`: a pin or an image's tag, and no prose. `image`: the image with its tag, "" where it is none."""
+    """`exact`: a pin or an image's tag, no prose. `image`: the image with its tag, "" where it is none. `least`: it is
+    the lowest, or the first that has something, and a later one may be in use."""
 
     line: int
     engine: str
     version: str
     exact: bool
     image: str
+    least: bool
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
-    """Each version that a line names, in the order of `versions_of`."""
+    """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
+    (v0.11.1rc6)`), the first of a kind before the others."""
     pin, image, prose, wheel, listed = _patterns(tuple(ENGINES))
     found = []
+    fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
         text = line[:_LONGEST]
         if not any(char.isdigit() for char in text):
             continue
         for pattern in (pin, image, wheel, listed, prose):
             for match in pattern.finditer(text):
-                exact = pattern is not prose
-                if not (match.groupdict().get("least") or _is_first(text, match)) and (
-                    exact or not _NO_RELEASE.match(match["version"])
-                ):
-                    named = match[0] if pattern is image else ""
-                    found.append(VersionMention(number, *_engine_and_version(match), exact, named))
-    return tuple(sorted(found, key=lambda each: (not each.exact, each.line)))
+                if pattern is prose and (_NO_RELEASE.match(match["version"]) or match["version"] in fractions):
+                    continue
+                least = bool(match.groupdict().get("least")) or _is_first(text, match)
+                tag = match[0] if pattern is image else ""
+                mention = VersionMention(number, *_engine_and_version(match), pattern is not prose, tag, least)
+                found.append((pattern is prose, number, match.start(), mention))
+    return tuple(mention for *_, mention in sorted(found, key=itemgetter(0, 1, 2)))
+
+
+def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Engine → the version that is named, and engine → the lowest that is required, each the first."""
+    named: dict[str, str] = {}
+    least: dict[str, str] = {}
+    for mention in version_mentions(tuple(text.split("\n"))):
+        (least if mention.least else named).setdefault(mention.engine, mention.version)
+    if not BUILDS_OF_OTHERS.search(text):
+        for engine, line in BUILD_LINES.items():
+            numbers = {match[1] or match[2] for match in line.finditer(text)}
+            if len(numbers) == 1:
+                named.setdefault(engine, f"b{numbers.pop()}")
+    return named, least
 
 
 def _is_first(text: str, match: re.Match[str]) -> bool:

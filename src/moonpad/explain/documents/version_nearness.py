@@ -35,6 +35,7 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
         each
         for each in version_mentions(script.lines)
         if each.engine == engine
+        and not each.least
         and not _is_of_others(each, script, rocm=rocm, has_image=has_image)
         and (
             each.exact
