@@ -36,6 +36,7 @@ MOST_TIES: Final = 6
 OTHER_SEEDS: Final = (101, 202)
 BATCH_MARGIN: Final = 3.0
 """Nats by which another batch may change what a token leads by, where a mixture of experts chooses other experts."""
+PENALTIES: Final = ("presence_penalty", "frequency_penalty", "repetition_penalty")
 OWN_MEANING: Final = ("repetition_penalty",)
 """Fields that each engine takes in its own way: vLLM counts the tokens of the prompt too, SGLang those of the answer
 alone. What one wrote by them says nothing of another: https://github.com/sgl-project/sglang/pull/5703"""
@@ -176,6 +177,8 @@ class Witness:
             tie = _tie(asked, own, answer, CLEAR_MARGIN) if in_text else None
             if tie is None and in_text and (wide := _tie(asked, own, answer, BATCH_MARGIN)):
                 tie = wide if await self._is_right_alone(key, asked) else None
+            if tie is None and _has_penalty(asked.body) and await self._agree_alone(key, asked, limit):
+                return Examination(reasons=("with a penalty the answer depends on what else is in the batch",))
             if tie is None and not _has_marks(own.text) and not await self._shows_marks():
                 return Examination(reasons=(NO_MARKS,))
             if tie is None and not is_greedy(asked.body) and not await self._is_drawn_otherwise(asked, limit):
@@ -212,6 +215,19 @@ class Witness:
                 chat = await self.api.chat(asked.body)
             except (ContactLost, CheckFailed):
                 return False
+        return isinstance(chat, Message) and not self._differences(Asked(asked.body, chat, "whole"), own, answer)
+
+    async def _agree_alone(self, key: str, asked: Asked, limit: int) -> bool:
+        """Whether both APIs, asked once more and alone, give the same text. The log-probabilities are those before a
+        penalty, so that they do not tell which tokens were about as likely behind it."""
+        prompt = self._prompts[key]
+        async with self._alone:
+            try:
+                own = await continue_prompt(self.api, prompt.sent, asked.body, limit)
+                chat = await self.api.chat(asked.body)
+            except (NoCompletions, ContactLost, CheckFailed):
+                return False
+        answer = self._read(asked.body, own, prompt)
         return isinstance(chat, Message) and not self._differences(Asked(asked.body, chat, "whole"), own, answer)
 
     async def _is_drawn_otherwise(self, asked: Asked, limit: int) -> bool:
@@ -375,6 +391,10 @@ def _is_moved(asked: Asked) -> bool:
     messages: Any = asked.body["messages"]
     later = any(turn.get("role") == "assistant" for turn in messages)
     return later and asked.how == "streamed" and not asked.answer.reasoning and asked.answer.content.startswith(THINK)
+
+
+def _has_penalty(body: Body) -> bool:
+    return any(body.get(name) is not None for name in PENALTIES)
 
 
 def _has_marks(text: str) -> bool:

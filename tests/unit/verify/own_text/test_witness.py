@@ -154,6 +154,16 @@ def test_a_token_that_led_by_more_is_followed_if_the_answer_alone_is_right(alone
     assert examine(replace(RIGHT, content="sun moon"), model).changes
 
 
+@pytest.mark.parametrize(("alone", "changed"), [("sun lamp", False), ("sun moon", True)])
+def test_behind_a_penalty_the_answer_alone_decides(alone: str, changed: bool) -> None:
+    """The log-probabilities are those before it, and tell of no token that was about as likely behind it."""
+    moon = replace(RIGHT, content="sun moon")
+    examination = examine(moon, Model(chat=alone), body={**BODY, "presence_penalty": 2.0})
+    assert bool(examination.changes) is changed
+    assert changed or "penalty" in examination.reasons[0]
+    assert examine(moon, Model(chat=alone)).changes
+
+
 def test_a_lead_that_no_batch_explains_is_not_followed() -> None:
     model = Model(rivals={4: " light"}, lead=4.0, forced={" light": ()}, chat="sun lamp")
     assert examine(replace(RIGHT, content="sun light"), model).changes
