@@ -1,4 +1,4 @@
-"""What `explain` says of the files that projects publish: `python -m benchmarks.explain.published --out OUT NAME=FOLDER …`.
+"""What `explain` says of files that projects publish: `python -m benchmarks.explain.published --out OUT NAME=FOLDER …`.
 
 What a project publishes mostly runs, so each error is read by a person: a false one is a mistake of ours. FOLDER is a
 checkout of the repository NAME, or a part of it; files that name no server's command are left out. OUT holds how many

@@ -18,14 +18,17 @@ def test_a_plugin_that_takes_over_the_server_has_options_of_its_own() -> None:
 
 
 def test_another_engine_is_none_of_ours() -> None:
-    command = "python3 -m atom.entrypoints.openai_server --model m -tp 8 --kv-transfer-config '{\"proxy_ip\":\"10.0.0.1\"}'"
+    command = (
+        'python3 -m atom.entrypoints.openai_server --model m -tp 8 --kv-transfer-config \'{"proxy_ip":"10.0.0.1"}\''
+    )
     assert not ask(command)
     assert ask(command.replace("atom.", "vllm."))
 
 
 @pytest.mark.parametrize("behind", [" (default 262144)", "", ": lower it to free memory"])
 def test_a_list_that_names_an_option_gives_it_no_value(behind: str) -> None:
-    text = f"# Guide\n\n- `--gpu-memory-utilization 0.9` is enough\n- `--tensor-parallel-size 8`\n- `--max-model-len`{behind}\n"
+    text = "# Guide\n\n- `--gpu-memory-utilization 0.9` is enough\n- `--tensor-parallel-size 8`\n"
+    text += f"- `--max-model-len`{behind}\n"
     assert ask(text)
     assert not errors(text)
 

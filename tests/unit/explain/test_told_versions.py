@@ -58,7 +58,7 @@ CUDA = "```bash\ndocker pull vllm/vllm-openai:v0.17.0\n```\n"
         (f"# Guide\n## Benchmark\n- vLLM version: 0.15.0\n{SERVE}", ["0.15.0"]),
         (f"### Your environment\nvLLM version: 0.15.0\n### The bug\n{SERVE}", ["0.15.0"]),
         (
-            f"# Guide\n## CUDA\n{CUDA}## Latest\n```bash\ndocker run --gpus all vllm/vllm-openai:latest --model m\n```\n",
+            f"# Guide\n## CUDA\n{CUDA}## New\n```bash\ndocker run --gpus all vllm/vllm-openai:latest --model m\n```\n",
             [""],
         ),
     ],

@@ -33,7 +33,10 @@ _ANY_WORD: Final = "{x}"
 
 
 def reported(case: Case) -> Iterator[Remark]:
-    """One warning for each report, at the first of its options or variables that the command has."""
+    """One warning for each report, at the first of its options or variables that the command has. A fork has faults of
+    its own."""
+    if case.commands[0].fork:
+        return
     rows = [row for row in known_reports().values() if case.engine.name in row.engines]
     case.script.budget.work(len(rows) // 2, "its known reports")
     spoken = spoken_capability(case.script) if case.cluster is None else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.documents.text_hints import VersionMention, version_mentions
@@ -15,7 +16,7 @@ _MEASURED: Final = re.compile(
 )
 """Headings of what was measured, perhaps with another release than the guide is for."""
 _OF_ROCM: Final = re.compile(r"rocm|mi3[0-9]", re.IGNORECASE)
-_OF_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_", "VLLM_ROCM_")
+_OF_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 
 
 def nearest_version(engine: str, script: Script, command: Command) -> str | None:
@@ -29,7 +30,7 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
     if not own:
         return None
     titles = [script.lines[line - 1] for line in own]
-    rocm = _speaks_of_rocm(command, titles)
+    rocm = _speaks_of_rocm(command, titles, (*_OF_ROCM_ENV, *ENGINES[engine].command_line.rocm_env))
     has_image = command.container is not None and command.container.image is not None
     fitting = [
         each
@@ -49,10 +50,10 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
     return ""
 
 
-def _speaks_of_rocm(command: Command, titles: list[str]) -> bool:
+def _speaks_of_rocm(command: Command, titles: list[str], variables: tuple[str, ...]) -> bool:
     image = command.container.image if command.container is not None else None
     texts = [*titles, *command.comments, image.text if image is not None else ""]
-    return any(name.startswith(_OF_ROCM_ENV) for name in command.env) or any(_ROCM.search(text) for text in texts)
+    return any(name.startswith(variables) for name in command.env) or any(_ROCM.search(text) for text in texts)
 
 
 def _is_of_others(each: VersionMention, script: Script, *, rocm: bool, has_image: bool) -> bool:
