@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.catalog.hardware import find_hardware
-from moonpad.catalog.known_reports import KnownReport, known_reports
+from moonpad.catalog.known_reports import KnownReport, known_reports, reports_of
 from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.known_reports import fits, of_release, told
@@ -112,7 +112,7 @@ def _kinds(named: Sequence[str], script: Script) -> Sequence[Set[str]]:
 
 def _only_release(lines: Sequence[str], engine: str) -> str:
     """A release of the engine that stands alone, where the text has no other: one that is recorded, or reported of."""
-    rows = [row for row in known_reports().values() if engine in row.engines]
+    rows = reports_of(engine)
     known = {*versions(ENGINES[engine].program)} | {name for row in rows for name in (row.since, row.until, row.last)}
     found = {match[1] for line in lines for match in _RELEASE.finditer(line) if match[1] in known}
     return found.pop() if len(found) == 1 else ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.known_reports import KnownReport, known_reports
+from moonpad.catalog.known_reports import KnownReport, reports_of
 from moonpad.catalog.options import versions
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
@@ -37,15 +37,15 @@ def reported(case: Case) -> Iterator[Remark]:
     its own."""
     if case.commands[0].fork:
         return
-    rows = [row for row in known_reports().values() if case.engine.name in row.engines]
+    rows = reports_of(case.engine.name)
     case.script.budget.work(len(rows) // 2, "its known reports")
     spoken = spoken_capability(case.script) if case.cluster is None else ""
     recent = next(iter(versions(case.engine.program)[-_RECENT:]), "")
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
-    rows = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
-    case.script.budget.work(6 * len(rows), "its known reports")  # measured: 3 to 8 µs a row
+    near = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
+    case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What is sure first, then what ended latest.
-    found = [(row, remark) for row in rows if (remark := _remark(row, case, spoken, recent)) is not None]
+    found = [(row, remark) for row in near if (remark := _remark(row, case, spoken, recent)) is not None]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     yield from [remark for _, remark in found[:_MOST]]
