@@ -1,5 +1,7 @@
-"""Reports about releases, models, devices or options that a command line alone can match: data/known_reports.toml, and a
-file for the reports of each engine alone, since reading all takes a quarter of a second."""
+"""Reports about releases, models, devices or options that a command line alone can match: data/known_reports.toml.
+
+Those of each engine alone have a file of their own, since reading all takes a quarter of a second.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports that a command line alone can match: data/known_reports.toml."""
+"""Reports that a command line alone can match: data/known_reports*.toml."""
 
 from __future__ import annotations
 

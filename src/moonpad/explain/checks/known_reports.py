@@ -1,6 +1,6 @@
 """What was reported about the release, the model, the devices and the options of a command: warnings, never errors.
 
-The rows are data/known_reports.toml. What is not known matches no row that asks for it: a row with releases needs the
+The rows are data/known_reports*.toml. What is not known matches no row that asks for it: a row with releases needs the
 release, one with devices the devices.
 """
 
