@@ -84,7 +84,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
     (v0.11.1rc6)`), the first of a kind before the others."""
     pin, image, prose, wheel, listed = _patterns(tuple(ENGINES))
-    found = []
+    named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
         text = line[:_LONGEST]
@@ -97,8 +97,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(number, *_engine_and_version(match), pattern is not prose, tag, least)
-                found.append((pattern is prose, number, match.start(), mention))
-    return tuple(mention for *_, mention in sorted(found, key=itemgetter(0, 1, 2)))
+                named.append((pattern is prose, number, match.start(), mention))
+    return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
 
 
 def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
