@@ -97,6 +97,7 @@ ATTACKS: Final[dict[str, Callable[[], str]]] = {
     "a large environment": lambda: numbered("export AN=" + "y" * 800 + "\n", 999) + (SERVE + "\n") * 200,
     "unknown variables": lambda: numbered("export VLLM_USE_TRITOM_FLASH_N=1\n", 990) + (SERVE + "\n") * 200,
     # Continuations, placeholders, invisible characters.
+    "blanks in a line": lambda: f"{SERVE} a{' ' * 900_000}b\n",
     "continuations": lambda: "\\\n# c\n" * 150_000,
     "broken continuations": lambda: "\\ " * 450_000,
     "placeholders": lambda: "<aaaaaaaaa bbbbbbbb ccccccc ddddd " * 25_000,

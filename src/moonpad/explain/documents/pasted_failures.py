@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
+from operator import attrgetter
 from typing import Final
 
 from moonpad.engines import ENGINES
@@ -128,6 +129,7 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
     if engine is None or not errors:
         return
     causes = ENGINES[engine].log.all_causes
+    errors = _each_once(errors, script)
     seen: set[str] = set()
     for error in errors:
         script.budget.work(len(causes), "its error lines")
@@ -137,6 +139,12 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
             yield remark
     if not seen and (last := _weakest(errors, causes, engine, script)) is not None:
         yield last
+
+
+def _each_once(errors: Sequence[ErrorLine], script: Script) -> list[ErrorLine]:
+    """Without lines that repeat an earlier one, the line below it too: what ranks say again in a loop."""
+    texts = {(error.logged, script.lines[error.number - 1 : error.number + 1]): error for error in reversed(errors)}
+    return sorted(texts.values(), key=attrgetter("number"))
 
 
 def causes_in(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[Remark]:

@@ -12,7 +12,7 @@ from typing import Final
 from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 
-_LINE: Final = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_LINE: Final = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
 _COMMENT: Final = re.compile(r"[ \t]+#.*$")
 DEFAULT: Final = ".env"
 """Compose takes it for what it fills in, without being told."""
@@ -23,7 +23,7 @@ def variables_in(files: Mapping[str, HereFile], path: str) -> Iterator[tuple[str
     name = path.rpartition("/")[2]
     for file in (file for key, file in files.items() if key.rpartition("/")[2] == name):
         for match in _LINE.finditer(file.text):
-            value = match[2]
+            value = match[2].rstrip(" \t")
             quoted = value[:1] in ("'", '"') and value[:1] == value[-1:] and len(value) > 1
             value = value[1:-1] if quoted else _COMMENT.sub("", value)
             yield match[1], Word(value, file.line + file.text.count("\n", 0, match.start()))

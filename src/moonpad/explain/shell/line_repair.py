@@ -19,7 +19,6 @@ _SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
 _ARROWS: Final = re.compile(r"(\\[ \t]*\n)>(?=[ \t])")
 """What a shell shows in front of a line that goes on: to another it would be a file to write to."""
 _LEAST_WORDS: Final = 6
-_LINE: Final = re.compile(r"^([ \t\0]*)(.*?)[ \t]*$", re.MULTILINE)
 _NARROWEST: Final = 60
 _LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
 """`\\ --reasoning-parser deepseek_r1` behind a line without a backslash."""
@@ -65,7 +64,11 @@ def repaired(text: str, start: int, problems: Problems) -> str:
 def words_of_lines(text: str) -> list[tuple[int, str]]:
     """The arguments of a process, one on each line, as a manifest or a tool lists them, with their offsets; none where
     it is another text."""
-    lines = [(match.start() + len(match[1]), match[2]) for match in _LINE.finditer(text) if match[2]]
+    lines, start = [], 0
+    for line in text.split("\n"):
+        if word := line.lstrip(" \t\0").rstrip(" \t"):
+            lines.append((start + len(line) - len(line.lstrip(" \t\0")), word))
+        start += len(line) + 1
     if len(lines) < _LEAST_WORDS or any(len(line.split()) > 1 and line[:1] not in "{['\"" for _, line in lines):
         return []
     return lines if SPEAKING.match(" ".join(line for _, line in lines)) else []
