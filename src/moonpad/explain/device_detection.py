@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines.base import Engine, Reading
@@ -21,10 +21,10 @@ from moonpad.explain.documents.device_nearness import (
     by_nearness,
     of_layout,
     owned,
-    sections,
     sure_mentions,
     without_lists,
 )
+from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named
 from moonpad.explain.target_detection import Question
@@ -33,10 +33,8 @@ from moonpad.values.plan import Platform
 
 NO_DEVICES: Final = "no devices are named"
 
-_ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
-_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _LIST: Final = 3
@@ -65,9 +63,9 @@ def cluster_of(
     script.budget.work(script.steps_to_scan + 8 * len(script.placed_hints), "the text around its engine commands")
     used = _used(reading, commands[0].container, commands[0].pods)
     first = min(command.line for command in commands)
-    variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
+    variables = (*ROCM_ENV, *engine.command_line.rocm_env)
     of_gfx950 = _OF_GFX950.search(reading.model) is not None
-    of_amd = of_gfx950 or _speaks_of_rocm(script, commands, first, variables)
+    of_amd = of_gfx950 or speaks_of_rocm(script, commands, first, variables)
     rocm = Platform.ROCM in platforms and of_amd
     allowed = (Platform.ROCM,) if rocm else platforms
     named = [
@@ -206,21 +204,3 @@ def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, 
     if pods > 1 and devices % pods == 0:
         return devices, devices // pods
     return devices, None
-
-
-def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
-    """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
-    texts = [*_titles(script, line)]
-    for command in commands:
-        if any(name.startswith(variables) for name in command.env):
-            return True
-        image = command.container.image if command.container else None
-        texts += (*command.comments, command.heading or "", image.text if image else "")
-    return any(_ROCM.search(text[:_LONGEST]) for text in texts)
-
-
-def _titles(script: Script, line: int) -> Iterator[str]:
-    """The headings of a document that a line stands under."""
-    chains = sections(script.lines) if script.markdown else ()
-    for number in chains[min(line, len(chains)) - 1] if chains else ():
-        yield script.lines[number - 1].strip("# ")

@@ -66,3 +66,11 @@ CUDA = "```bash\ndocker pull vllm/vllm-openai:v0.17.0\n```\n"
 def test_the_version_of_the_own_part(text: str, version: list[str]) -> None:
     named = [one for one in ask(text) if one.kind == "serve"]
     assert [one.version if "the text names" in one.version_because else "" for one in named] == version
+
+
+def test_a_build_is_told_by_its_program_in_another_part() -> None:
+    text = (
+        "### Name and version\nversion: 10900 (9515c613)\n### The bug\n```bash\nllama-server -m k2.gguf -c 8192\n```\n"
+    )
+    (judged,) = ask(text)
+    assert judged.version == "b10900"

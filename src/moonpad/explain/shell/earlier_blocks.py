@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import Budget
-from moonpad.explain.shell.scope import Scope, Value
+from moonpad.explain.shell.scope import Scope, Value, is_known
 
 MOST_NAMES: Final = 100
 """Further ones are not kept: a text may set a hundred thousand."""
@@ -46,14 +46,10 @@ class EarlierBlocks:
 
 def _one(values: dict[str | None, Value], heading: str | None) -> Value | None:
     if heading in values:
-        return values[heading] if _known(values[heading]) else None
+        return values[heading] if is_known(values[heading]) else None
     first, *others = values.values()
     alike = all(_text(other) == _text(first) for other in others)
-    return first if alike and _known(first) else None
-
-
-def _known(value: Value) -> bool:
-    return not any(word.unresolved for word in _words(value))
+    return first if alike and is_known(first) else None
 
 
 def _text(value: Value) -> list[str]:

@@ -42,7 +42,7 @@ class Scope:
     def is_open(self, name: str) -> bool:
         """Whether its value is not known."""
         value = self.variables.get(name)
-        return value is None or not _known(value)
+        return value is None or not is_known(value)
 
     def export(self, name: str, value: Value) -> None:
         # An array cannot be exported.
@@ -105,12 +105,12 @@ def _join(
         before = variables.get(name)
         everywhere = exhaustive and len(values) == len(branches)
         if before is None and not everywhere and name not in defaults:
-            if any(map(_known, values)):
+            if any(map(is_known, values)):
                 variables[name] = unresolved(name, values[0])
             continue
         if before is not None and not everywhere:
             asked = text_of(before) in _NONE or (text_of(before) == "" and any(map(_is_argument, values)))
-            others = [value for value in values if asked or _known(value) or not _known(before)]
+            others = [value for value in values if asked or is_known(value) or not is_known(before)]
             values = [before, *(value for value in others if not _extends(value, before))]
         variables[name] = _merged(name, before, values)
 
@@ -138,5 +138,5 @@ def _is_argument(value: Value) -> bool:
     return isinstance(value, Word) and bool(value.unresolved) and re.fullmatch(r"\$\{?[0-9]\}?", value.text) is not None
 
 
-def _known(value: Value) -> bool:
+def is_known(value: Value) -> bool:
     return not any(word.unresolved for word in ((value,) if isinstance(value, Word) else value))
