@@ -92,13 +92,25 @@ def value_of_flag(knob: Knob, extra_args: Sequence[str]) -> KnobValue | None:
     return None
 
 
-def combined(ranked: Sequence[tuple[Candidate, float]], known: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def combined(
+    ranked: Sequence[tuple[Candidate, float]], known: Sequence[Candidate], quicker: Sequence[Candidate] = ()
+) -> tuple[Candidate, ...]:
     """Of single changes that did clearly better than the default, best first with their ratios: the best two together,
-    the best three, and so on, each knob at its best value. Without what is `known` already."""
+    the best three, and so on, each knob at its best value. Without what is `known` already.
+
+    quicker: single changes whose answers were complete sooner, though alone they may not keep the limits: what a limit
+    hides of one change shows beside another. The first of them joins the best ones, and the next best value of the best
+    knob, which may keep the limits with it.
+    """
     best: list[Change] = []
     for candidate, ratio in ranked:
         single = len(candidate.changes) == 1 and ratio >= LEAST_GAIN
         if single and candidate.changes[0].knob not in {one.knob for one in best}:
             best.append(candidate.changes[0])
-    together = [Candidate(tuple(best[:count])) for count in range(2, min(len(best), MOST_TOGETHER) + 1)]
-    return tuple(candidate for candidate in together if candidate not in known)
+    together = [best[:count] for count in range(2, min(len(best), MOST_TOGETHER) + 1)]
+    partner = next((one.changes for one in quicker if one.changes[0].knob not in {each.knob for each in best}), ())
+    if best and partner:
+        others = [one.changes[0] for one, _ in ranked if one.changes[0].knob == best[0].knob]
+        together += [[*best[: MOST_TOGETHER - 1], *partner], *([other, *partner] for other in others[1:2])]
+    found = dict.fromkeys(Candidate(tuple(changes)) for changes in together)
+    return tuple(candidate for candidate in found if candidate not in known)

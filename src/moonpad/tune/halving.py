@@ -65,10 +65,12 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Choose what goes on: the ids of single changes, best first with their ratios. Their combinations join them."""
+    """Choose what goes on: the ids of single changes, best first with their ratios. Their combinations join them, also
+    with one of the `quicker`."""
 
     ranked: tuple[tuple[str, float], ...]
     count: int
+    quicker: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ def _screening(search: Search, sizes: Sizes) -> Action | None:
         return Measure(DEFAULT, "screen", 0, sizes.screen, 1)
     if search.kept is None:
         ranked = search.ranked(search.entered, "screen")
-        return Keep(tuple(ranked), max(2, math.ceil(len(search.entered) / KEEP)))
+        quicker = tuple(search.quicker(search.entered, "screen"))
+        return Keep(tuple(ranked), max(2, math.ceil(len(search.entered) / KEEP)), quicker)
     return None
 
 

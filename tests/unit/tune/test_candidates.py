@@ -131,6 +131,18 @@ def test_combinations_have_each_knob_once_at_its_best() -> None:
     assert combined([(a, 1.4), (c, 1.2)], [a.with_changes(c.changes)]) == ()
 
 
+def test_what_is_quicker_joins_though_alone_it_keeps_no_limit() -> None:
+    a, b = change("max_num_seqs", 8), change("max_num_seqs", 16)
+    graphs, idle = change("enforce_eager", False), change("prefix_caching", False)
+    found = combined([(a, 14.0), (b, 1.0), (idle, 1.0), (graphs, 1.0)], [], [graphs])
+    assert [one.id for one in found] == [
+        "enforce_eager = false; max_num_seqs = 8",
+        "enforce_eager = false; max_num_seqs = 16",
+    ]
+    assert combined([(a, 14.0)], [], [b]) == (), "another value of the same knob is no partner"
+    assert combined([(b, 1.0), (graphs, 1.0)], [], [graphs]) == (), "nothing keeps the limits: nothing to join"
+
+
 def test_a_candidate_is_the_same_in_any_order() -> None:
     a, c = change("max_num_seqs", 32), change("async_scheduling", True)
     assert a.with_changes(c.changes) == c.with_changes(a.changes)

@@ -230,6 +230,20 @@ def test_a_default_that_keeps_no_limit_has_no_ratio_and_can_be_beaten(tmp_path: 
     assert "the default none" in outcome.sentences[0]
 
 
+def test_what_the_limits_hide_of_one_change_is_found_beside_another(tmp_path: Path) -> None:
+    """8 sequences keep the limit alone, 16 only with the graphs, which alone keep it for nobody."""
+    worths = {
+        frozenset({"max_num_seqs = 8"}): 10.0,
+        frozenset({"max_num_seqs = 8", "enforce_eager = false"}): 12.0,
+        frozenset({"max_num_seqs = 16", "enforce_eager = false"}): 18.0,
+    }
+    world = machine(tmp_path, whole_s={"enforce_eager = false": 0.7})
+    world.true_worth = lambda one: worths.get(frozenset(each.words for each in one.changes), 0.0)  # type: ignore[method-assign]
+    outcome = outcome_of(world.run(), "good requests/s")
+    assert outcome.winner is not None
+    assert outcome.winner.id == "enforce_eager = false; max_num_seqs = 16"
+
+
 @pytest.mark.parametrize(("times", "ended"), [(1, "the winner is proved"), (3, "the default failed 3 times")])
 def test_a_default_that_fails_later_is_measured_again(tmp_path: Path, times: int, ended: str) -> None:
     world = machine(tmp_path, effects=EFFECTS)

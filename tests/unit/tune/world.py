@@ -55,6 +55,8 @@ class Machine:
     predicted: Mapping[str, float] = field(default_factory=dict)
     noise: float = 0.01
     base: float = 10.0
+    whole_s: Mapping[str, float] = field(default_factory=dict)
+    """What changes multiply the time of a whole answer with, which is 1 s."""
     kill_at: int = 0
     calls: int = 0
     measured: list[tuple[str, str]] = field(default_factory=list)
@@ -92,9 +94,9 @@ class Machine:
         worth = self.true_worth(candidate)
         worths = tuple(worth * math.exp(dice.gauss(0, self.noise)) for _ in range(action.runs))
         samples = tuple(worth * math.exp(dice.gauss(0, self.noise)) for _ in range(20))
-        return replace(
-            visit, worths=worths, samples=samples, start_s=START_S - 2, load_s=load_s, run_s=load_s / action.runs
-        )
+        whole_s = math.prod(self.whole_s.get(one.words, 1.0) for one in candidate.changes)
+        times = {"start_s": START_S - 2, "load_s": load_s, "run_s": load_s / action.runs}
+        return replace(visit, worths=worths, samples=samples, figures={"median_e2el_s": whole_s}, **times)
 
     def prove(self, search: Search, action: Prove, beat: Callable[[float], None]) -> Visit:
         self._count()
