@@ -6,10 +6,10 @@
 
 The first runs the command as a person would, with its proof, and records its result: goodput under a stated SLO,
 default and candidates side by side in one run, the ratio with its interval. The second measures every point of a grid
-of the same knobs once, in a drawn order, with the default in between: a point counts as its ratio to the requests a second of the default
-before and after it, since a machine drifts over hours. The third lets what tune chose, the grid's best three and the default
-take turns, so that the best of many is not the luckiest of many. Each can be interrupted and started again: `--home`
-keeps the tune's state, and OUT is written after each point, which is not measured again.
+of the same knobs once, in a drawn order, with the default in between: a point counts as its ratio to the requests a
+second of the default before and after it, since a machine drifts over hours. The third lets what tune chose, the grid's
+best three and the default take turns, so that the best of many is not the luckiest of many. Each can be interrupted and
+started again: `--home` keeps the tune's state, and OUT is written after each point, which is not measured again.
 """
 
 from __future__ import annotations
