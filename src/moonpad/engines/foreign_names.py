@@ -223,7 +223,9 @@ AITER_OF_OLD: Final = re.compile(
 AITER_CHOSEN: Final = re.compile(r"Using (?:ROCM_)?AITER[_ ]MLA|Using ROCM_AITER_MLA backend", re.IGNORECASE)
 OF_AITER: Final = ("AITER_", "ATOM_")
 """How the variables of AITER and of a plugin begin that uses it whatever the engine's own variables say."""
-STARTS: Final = re.compile(r"(?:vllm serve|sglang serve|trtllm-serve|trtllm-serve serve)\Z")
+STARTS: Final = re.compile(
+    r"(?:vllm serve|sglang serve|trtllm-serve|trtllm-serve serve|-m tensorrt_llm\.commands\.serve)\Z"
+)
 """How a line ends behind which the model follows."""
 NO_METHODS: Final = frozenset({
     *("int4", "int8", "int4_awq", "fp4", "nvfp4", "4bit", "8bit", "4-bit", "8-bit", "q4", "q8", "q4_k_m", "q8_0"),

@@ -16,6 +16,8 @@ FILE_FOR_FOLDER: Final = "0.2.2"
 """The first release that takes the folder of a file that is named in place of the folder."""
 FILES: Final = ("--gguf_path", "--model", "--kt-weight-path")
 """Options that name GGUF files, or their folder."""
+EXPERTS: Final = ("--kt-weight-path", "--kt-amx-weight-path")
+"""The folder of the experts that the processors compute."""
 
 RULES: Final = ("--optimize_config_path", "--optimize_rule_path")
 BACKEND: Final = "--backend_type"

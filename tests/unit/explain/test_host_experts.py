@@ -100,3 +100,20 @@ def test_rules_and_backend(text: str, expected: bool) -> None:
 )
 def test_the_server_of_2025(text: str, part: str, expected: bool) -> None:
     assert said(text, part) is expected
+
+
+@pytest.mark.parametrize(
+    ("model", "folder", "told"),
+    [
+        ("path/to/Kimi-K2-Thinking/", "path/to/Kimi-K2-Instruct-CPU-weight/", True),
+        ("moonshotai/Kimi-K2.6", "/w/Kimi-K2.5", True),
+        ("path/to/Kimi-K2-Thinking/", "path/to/Kimi-K2-Thinking-CPU-weight/", False),
+        ("/m/Kimi-K2.5", "/m/kimi_k2.5_amx", False),
+        ("/m/Kimi-K2-Instruct", "/m/kimi-k2-int4", False),
+        ("/m/Kimi-K2.5", "/m/experts", False),
+        ("$MODEL", "/w/Kimi-K2.5", False),
+    ],
+)
+def test_experts_of_another_model(model: str, folder: str, told: bool) -> None:
+    text = f"python -m sglang.launch_server --model {model} --kt-weight-path {folder} --kt-method AMXINT4"
+    assert said(text, "the experts of another model") is told

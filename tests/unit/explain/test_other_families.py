@@ -118,3 +118,13 @@ def test_a_model_that_the_text_alone_names(heading: str, model: str, name: str) 
 def test_a_model_that_was_asked_for_is_not_doubted() -> None:
     one = ask_one(f"{FOLDER} -tp 8 --max-model-len 8192", "8xH100", model="deepseek-ai/DeepSeek-R1")
     assert memory_of(one) == [Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    ("method", "known"),
+    [("compressed-tensors", False), ("modelopt_fp4", False), ("fp8", True), ("bitsandbytes", True)],
+)
+def test_a_served_name_says_little_where_the_method_is_of_other_weights(method: str, known: bool) -> None:
+    text = f"vllm serve /mnt/models --served-model-name kimi-k2-instruct -tp 16 --quantization {method}"
+    judged = ask_one(text, "2x8xH200")
+    assert (judged.checkpoint is not None) is known

@@ -34,6 +34,7 @@ _TOGETHER: Final = (
         r"(?P<sockets>\d)\s?sockets?,? ?(?:with |x |× ?|of )?(?P<each>\d{1,3}) cores (?:each|per)", re.IGNORECASE
     ),
 )
+_OF_FAMILY: Final = re.compile(r"(kimi[-_]?)(k\d(?:\.\d)?)(?:[-_](instruct|thinking|base|code))?(?![.\d])")
 _WHOLE: Final = re.compile(r"(?<![\d.])(\d{1,3})\s?(?:physical cores|物理核心?(?!数))", re.IGNORECASE)
 
 
@@ -157,6 +158,24 @@ def folder_of_weights(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.FOLDER, message, remedy, at=place.index)
 
 
+def experts_of_another(case: Case) -> Iterator[Remark]:
+    """A folder of experts that is called after another model of the family than the one that is served."""
+    place, model = case.option(*names.EXPERTS), case.readings[0].model
+    if place is None or not isinstance(place.value, str) or unresolved(place.value) or unresolved(model):
+        return
+    folder = place.value.strip("'\"").rstrip("/")
+    own, theirs = ({(one[1], one[2] or "") for one in _OF_FAMILY.findall(text.casefold())} for text in (model, folder))
+    if len(own) != 1 or len(theirs) != 1 or own == theirs:
+        return
+    (release, kind), (other, its_kind) = own.pop(), theirs.pop()
+    if release == other and not (kind and its_kind):
+        return  # one of them is called by the release alone
+    name = shortened(folder.rpartition("/")[2])
+    message = f"{name}: by its name the experts of another model than {shortened(model.rstrip('/').rpartition('/')[2])}"
+    remedy = f"give {place.written} the experts of the model that is served"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+
+
 def file_of_set(case: Case) -> Iterator[Remark]:
     """One of the GGUF files where their folder is meant."""
     place = case.option(names.FOLDER)
@@ -211,6 +230,7 @@ HOST_EXPERT_CHECKS: Final = (
     chunk_of_server,
     batch_of_server,
     folder_of_weights,
+    experts_of_another,
     file_of_set,
     experts_on_devices,
     one_node_of_memory,

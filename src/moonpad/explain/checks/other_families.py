@@ -30,6 +30,8 @@ _NAMED: Final = re.compile(
 )
 _OURS: Final = re.compile(r"kimi|moonshot|qwen|llama-?[0-9]|glm-?[0-9]|minimax|mi[sx]tral|gemma", re.IGNORECASE)
 _AS_PUBLISHED: Final = frozenset({"", "fp8", "auto"})
+_OF_WEIGHTS: Final = ("compressed-tensors", "modelopt", "quark", "awq", "gptq")
+"""How methods are called that weights bring themselves: an engine makes none of them while it loads."""
 _OF_FORMAT: Final = (Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT)
 
 
@@ -63,13 +65,16 @@ def doubtful_name(checkpoint: Checkpoint, written: str) -> bool:
 def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Script) -> str:
     """Why weights of such a name are perhaps not the publisher's, as a sentence without its end; "" where they are."""
     scheme = model.quantization.scheme if model.quantization else ""
-    if not is_other(model) or in_full(model.id, reading.model) or scheme == "gguf":
+    asked = reading.parsed.occurrence("--quantization")
+    given = asked.value if asked is not None and isinstance(asked.value, str) else ""
+    if not is_other(model):
+        of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
+        return f"--quantization {given[:40]} is for other weights than those of {model.id}" if of_others else ""
+    if in_full(model.id, reading.model) or scheme == "gguf":
         return ""  # of a GGUF file the name says the type
     name = model.id.rpartition("/")[2]
     if Platform.ASCEND in engine.platforms:
         return f"which weights of {name} they are is not said, and these devices do not read the publisher's"
-    asked = reading.parsed.occurrence("--quantization")
-    given = asked.value if asked is not None and isinstance(asked.value, str) else ""
     if given.strip("'\"").casefold() not in _AS_PUBLISHED:
         return f"which weights of {name} are meant with --quantization {given[:40]} is not said"
     script.budget.work(len(script.lines), "the text around its engine commands")
@@ -78,6 +83,13 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         if form and form[0].casefold() not in f"{scheme} {name.casefold()}":
             return f"whether {name} is the publisher's or in {form[0].upper()} is not said"
     return ""
+
+
+def is_of_other_weights(method: str, model: Model) -> bool:
+    """Whether a method of quantisation that weights bring themselves is not that of this checkpoint."""
+    own = model.quantization.method if model.quantization else ""
+    asked = next((kind for kind in _OF_WEIGHTS if method.replace("_", "-").startswith(kind)), "")
+    return bool(asked and own) and not own.replace("_", "-").startswith(asked)
 
 
 def as_published(finding: Finding, configuration: Configuration, written: str) -> Finding:
