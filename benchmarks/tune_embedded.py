@@ -201,9 +201,9 @@ def last_summary(rows: list[dict[str, Any]], chosen: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget", default="14m")
-    parser.add_argument("--requests", type=int, default=128)
-    parser.add_argument("--users", type=int, default=32)
-    parser.add_argument("--slo", default="ttft=5s,tpot=25ms")
+    parser.add_argument("--requests", type=int, default=192)
+    parser.add_argument("--users", type=int, default=64)
+    parser.add_argument("--slo", default="ttft=10s,tpot=25ms")
     parser.add_argument("--grid", action="store_true")
     parser.add_argument("--last", action="store_true")
     parser.add_argument("--home", type=Path, default=Path("/tmp/tune-embedded"))  # noqa: S108

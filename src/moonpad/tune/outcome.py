@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from moonpad.catalog.knobs import knobs
 from moonpad.stats.bootstrap import Ratio
@@ -14,6 +14,8 @@ from moonpad.tune.search import Search
 from moonpad.tune.visit import STAGES, Stage
 
 Standing = Literal["confirmed", "not confirmed", "the default is best"]
+MOST_TOLD: Final = 20
+"""A ratio above it is told as that: the default keeps the limits for next to nothing."""
 STAGE_WORDS = {
     "screen": "screened once",
     "again": "measured again",
@@ -223,9 +225,11 @@ def words_of(knob: str) -> tuple[str, str]:
 
 
 def ratio_words(ratio: Ratio | None) -> str:
-    """`× 1.42 (1.31 to 1.54)`."""
+    """`× 1.42 (1.31 to 1.54)`. Of a default that keeps the limits for nearly no request the ratio says little."""
     if ratio is None:
         return "no ratio"
+    if ratio.value > MOST_TOLD:
+        return f"more than × {MOST_TOLD}"
     if ratio.low is None or ratio.high is None:
         return f"× {ratio.value:.2f}"
     return f"× {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"

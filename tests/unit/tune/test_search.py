@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from moonpad.stats.bootstrap import Ratio
 from moonpad.tune.candidate import DEFAULT
 from moonpad.tune.halving import Measure
 from moonpad.tune.kept import kept_visit
-from moonpad.tune.outcome import effects_of, outcome_of
+from moonpad.tune.outcome import effects_of, outcome_of, ratio_words
 from moonpad.tune.search import Search, replay
 from moonpad.tune.visit import Visit
 from tests.unit.tune.world import CANDIDATES, START_S, Killed, Machine, machine
@@ -242,6 +243,11 @@ def test_what_the_limits_hide_of_one_change_is_found_beside_another(tmp_path: Pa
     outcome = outcome_of(world.run(), "good requests/s")
     assert outcome.winner is not None
     assert outcome.winner.id == "enforce_eager = false; max_num_seqs = 16"
+
+
+def test_a_default_that_keeps_the_limits_for_next_to_nothing_has_no_exact_ratio() -> None:
+    assert ratio_words(Ratio(961.5, 246.1, 3756.5)) == "more than × 20"
+    assert ratio_words(Ratio(19.0, 15.0, 24.0)) == "× 19.00 (15.00 to 24.00)"
 
 
 @pytest.mark.parametrize(("times", "ended"), [(1, "the winner is proved"), (3, "the default failed 3 times")])
