@@ -13,6 +13,7 @@ LEAST_GAIN: Final = 1.03
 """A single change that gains less is not combined: it would only be carried along."""
 MOST_TOGETHER: Final = 4
 """Knobs that are combined: more of them have effects that hide in the noise."""
+MOST_PARTNERS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,14 @@ def value_of_flag(knob: Knob, extra_args: Sequence[str]) -> KnobValue | None:
 
 
 def combined(
-    ranked: Sequence[tuple[Candidate, float]], known: Sequence[Candidate], quicker: Sequence[Candidate] = ()
+    ranked: Sequence[tuple[Candidate, float]], known: Sequence[Candidate], partners: Sequence[Candidate] = ()
 ) -> tuple[Candidate, ...]:
     """Of single changes that did clearly better than the default, best first with their ratios: the best two together,
     the best three, and so on, each knob at its best value. Without what is `known` already.
 
-    quicker: single changes whose answers were complete sooner, though alone they may not keep the limits: what a limit
-    hides of one change shows beside another. The first of them joins the best ones, and the next best value of the best
-    knob, which may keep the limits with it.
+    partners: single changes that may help beside another, the most promising first: what the limits hide of one change
+    shows beside another that keeps them. The first value of each other knob joins the best ones, and the first of all
+    the next best value of the best knob, which may keep the limits with it.
     """
     best: list[Change] = []
     for candidate, ratio in ranked:
@@ -108,9 +109,13 @@ def combined(
         if single and candidate.changes[0].knob not in {one.knob for one in best}:
             best.append(candidate.changes[0])
     together = [best[:count] for count in range(2, min(len(best), MOST_TOGETHER) + 1)]
-    partner = next((one.changes for one in quicker if one.changes[0].knob not in {each.knob for each in best}), ())
-    if best and partner:
-        others = [one.changes[0] for one, _ in ranked if one.changes[0].knob == best[0].knob]
-        together += [[*best[: MOST_TOGETHER - 1], *partner], *([other, *partner] for other in others[1:2])]
+    others: dict[str, Change] = {}
+    for one in partners if best else ():
+        if one.changes[0].knob not in {each.knob for each in best}:
+            others.setdefault(one.changes[0].knob, one.changes[0])
+    together += [[*best[: MOST_TOGETHER - 1], other] for other in list(others.values())[:MOST_PARTNERS]]
+    if others:
+        values = [one.changes[0] for one, _ in ranked if one.changes[0].knob == best[0].knob]
+        together += [[value, next(iter(others.values()))] for value in values[1:2]]
     found = dict.fromkeys(Candidate(tuple(changes)) for changes in together)
     return tuple(candidate for candidate in found if candidate not in known)

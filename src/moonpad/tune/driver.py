@@ -99,8 +99,8 @@ def _write_judged(folder: TuneFolder, one: Judged) -> None:
 def _keep(folder: TuneFolder, search: Search, action: Keep, measurer: Measurer, on_event: OnEvent) -> None:
     ranked = [(search.candidate(id_), ratio) for id_, ratio in action.ranked]
     known = [one.candidate for one in search.judged.values()]
-    quicker = [search.candidate(id_) for id_ in action.quicker]
-    together = [measurer.judge(candidate) for candidate in combined(ranked, known, quicker)]
+    partners = [search.candidate(id_) for id_ in action.partners]
+    together = [measurer.judge(candidate) for candidate in combined(ranked, known, partners)]
     for one in together:
         _write_judged(folder, one)
     best = [id_ for id_, _ in action.ranked][: action.count]

@@ -66,11 +66,11 @@ class Enter:
 @dataclass(frozen=True, slots=True)
 class Keep:
     """Choose what goes on: the ids of single changes, best first with their ratios. Their combinations join them, also
-    with one of the `quicker`."""
+    with `partners`."""
 
     ranked: tuple[tuple[str, float], ...]
     count: int
-    quicker: tuple[str, ...] = ()
+    partners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ def _screening(search: Search, sizes: Sizes) -> Action | None:
         return Measure(DEFAULT, "screen", 0, sizes.screen, 1)
     if search.kept is None:
         ranked = search.ranked(search.entered, "screen")
-        quicker = tuple(search.quicker(search.entered, "screen"))
-        return Keep(tuple(ranked), max(2, math.ceil(len(search.entered) / KEEP)), quicker)
+        partners = tuple(search.partners(search.entered, "screen"))
+        return Keep(tuple(ranked), max(2, math.ceil(len(search.entered) / KEEP)), partners)
     return None
 
 

@@ -18,6 +18,7 @@ WORTH_IT: Final = 1.02
 """A ratio below this is not worth a changed spec, however sure it is."""
 QUICKER: Final = 1.1
 WHOLE: Final = "median_e2el_s"
+SPEED: Final = "request_throughput"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,12 @@ class Search:
                 return stage, found
         return None
 
+    def _share(self, visit: Visit) -> float:
+        """Its worth, over the speed of a default beside it that keeps the limits for nothing: how fast the machine was
+        then shows in that too."""
+        speeds = [each.figures[SPEED] for each in self.beside(visit) if each.figures.get(SPEED)]
+        return (visit.worth or 0.0) / (fmean(speeds) if speeds else 1.0)
+
     def ranked(self, ids: Iterable[str], stage: Stage) -> list[tuple[str, float]]:
         """Those without a problem, the best ratio first. Where the default is worth nothing, by their own worth."""
         rows = []
@@ -148,18 +155,21 @@ class Search:
             own = [visit for visit in self.of(id_, stage) if visit.worth is not None]
             if own and self.beside(own[-1]):
                 gain = self._gain(own[-1])
-                rows.append((id_, 1 + (own[-1].worth or 0.0) if gain is None else gain))
+                rows.append((id_, 1 + self._share(own[-1]) if gain is None else gain))
         return sorted(rows, key=lambda row: -row[1])
 
-    def quicker(self, ids: Iterable[str], stage: Stage) -> list[str]:
-        """Those without a problem whose median answer was complete clearly sooner than the default's beside it,
-        whatever the limits say; the quickest first."""
+    def partners(self, ids: Iterable[str], stage: Stage) -> list[str]:
+        """Single changes that may help beside another though alone they do not: those whose median answer was complete
+        clearly sooner than the default's beside it, whatever the limits say; all of them, where the default keeps the
+        limits for nothing and so hides what they do. The quickest first."""
         rows = []
         for id_ in ids:
             own = [visit for visit in self.of(id_, stage) if visit.figures.get(WHOLE)]
             if own and not self.problem(id_):
-                base = [each.figures[WHOLE] for each in self.beside(own[-1]) if each.figures.get(WHOLE)]
-                if base and (gain := fmean(base) / own[-1].figures[WHOLE]) >= QUICKER:
+                beside = self.beside(own[-1])
+                base = [each.figures[WHOLE] for each in beside if each.figures.get(WHOLE)]
+                gain = fmean(base) / own[-1].figures[WHOLE] if base else 0.0
+                if gain >= QUICKER or (base and not any(each.worth for each in beside)):
                     rows.append((-gain, id_))
         return [id_ for _, id_ in sorted(rows)]
 

@@ -131,14 +131,14 @@ def test_combinations_have_each_knob_once_at_its_best() -> None:
     assert combined([(a, 1.4), (c, 1.2)], [a.with_changes(c.changes)]) == ()
 
 
-def test_what_is_quicker_joins_though_alone_it_keeps_no_limit() -> None:
+def test_partners_join_though_alone_they_keep_no_limit() -> None:
     a, b = change("max_num_seqs", 8), change("max_num_seqs", 16)
     graphs, idle = change("enforce_eager", False), change("prefix_caching", False)
-    found = combined([(a, 14.0), (b, 1.0), (idle, 1.0), (graphs, 1.0)], [], [graphs])
-    assert [one.id for one in found] == [
-        "enforce_eager = false; max_num_seqs = 8",
-        "enforce_eager = false; max_num_seqs = 16",
-    ]
+    singles = [(a, 14.0), (b, 1.0), (idle, 1.0), (graphs, 1.0)]
+    graphs_with = ["enforce_eager = false; max_num_seqs = 8", "enforce_eager = false; max_num_seqs = 16"]
+    assert [one.id for one in combined(singles, [], [graphs])] == graphs_with
+    both = [graphs_with[0], "max_num_seqs = 8; prefix_caching = false", graphs_with[1]]
+    assert [one.id for one in combined(singles, [], [graphs, idle])] == both
     assert combined([(a, 14.0)], [], [b]) == (), "another value of the same knob is no partner"
     assert combined([(b, 1.0), (graphs, 1.0)], [], [graphs]) == (), "nothing keeps the limits: nothing to join"
 

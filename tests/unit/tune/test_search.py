@@ -245,6 +245,16 @@ def test_what_the_limits_hide_of_one_change_is_found_beside_another(tmp_path: Pa
     assert outcome.winner.id == "enforce_eager = false; max_num_seqs = 16"
 
 
+def test_how_fast_the_machine_was_counts_where_the_default_keeps_no_limit() -> None:
+    def visit(id_: str, worth: float, speed: float) -> Visit:
+        return Visit(id_, "screen", 0, 64, worths=(worth,), figures={"request_throughput": speed})
+
+    early, late = "max_num_seqs = 16", "max_num_seqs = 8"
+    slow, fast = visit(DEFAULT, 0.0, 10.0), visit(DEFAULT, 0.0, 30.0)
+    search = Search("throughput", visits=[slow, visit(early, 12.0, 9.0), slow, fast, visit(late, 18.0, 25.0), fast])
+    assert [id_ for id_, _ in search.ranked((late, early), "screen")] == [early, late]
+
+
 def test_a_default_that_keeps_the_limits_for_next_to_nothing_has_no_exact_ratio() -> None:
     assert ratio_words(Ratio(961.5, 246.1, 3756.5)) == "more than × 20"
     assert ratio_words(Ratio(19.0, 15.0, 24.0)) == "× 19.00 (15.00 to 24.00)"
