@@ -13,7 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.router_programs import ROUTERS
 from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.environments.receipt import Receipt, good_receipt
-from moonpad.facts.probe import Unknown, run
+from moonpad.facts.probe import Output, Unknown, run
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import order
@@ -72,6 +72,10 @@ BRING_YOUR_OWN: Final = 'name your own in the spec: [engine] image = "NAME@sha25
 """The remedy for an engine that moonpad has no recipe for."""
 
 
+_TOLD: dict[tuple[tuple[str, ...], int], Output | Unknown] = {}
+"""What commands said of their versions, with the time of the program's file."""
+
+
 def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> InstalledEngine:
     """The engine, or the router, of an environment that the user brings, as it is; nothing is written there. Raises
     PreflightRefused: no Python is there, the command is not beside it or does not print its version."""
@@ -90,12 +94,15 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
     asked = (str(executable), *(engine.version_args if engine else ("--version",)))
     if router is not None:  # not every router prints its version
         asked = (str(python), *router.recipe.ask[1:])
-    output = run(asked, timeout_s, environment)
+    # One process asks for many starts of the same engine, and the answer can take half a minute of imports.
+    told = (asked, executable.stat().st_mtime_ns)
+    output = _TOLD.get(told) or run(asked, timeout_s, environment)
     instead = f"moonpad engine install {name}" if program and program.recipe else "name another [engine] python"
     if isinstance(output, Unknown) or output.returncode:
         reason = output.reason if isinstance(output, Unknown) else output.failure
         raise _refused(name, f"its version cannot be read: {reason}", f"repair it, or {instead}")
     answer = output.stdout if output.stdout.strip() else output.stderr
+    _TOLD[told] = output
     build = re.search(engine.build_pattern, answer) if engine and engine.build_pattern else None
     if not (version := f"b{build[1]}" if build else version_in(answer)):
         raise _refused(name, f"{shlex.join(asked)} prints no version", instead)

@@ -23,6 +23,7 @@ from moonpad.tune.halving import Measure, Prove
 from moonpad.tune.journal import TuneFolder
 from moonpad.tune.kept import kept_visit
 from moonpad.tune.order import Judged
+from moonpad.tune.pace import Pace
 from moonpad.tune.search import Search
 from moonpad.tune.subject import Subject, prepare_one
 from moonpad.tune.visit import Visit
@@ -31,10 +32,9 @@ from moonpad.values.errors import CheckFailed, ContactLost, LaunchFailed, Prefli
 from moonpad.values.plan import Platform
 
 BEAT_S: Final = 5.0
-WARM_ROUNDS: Final = 5
+WARM_ROUNDS: Final = 8
 WARM_SEED: Final = 100_000
 """No run that counts has the prompts of a warm-up."""
-SETTLED: Final = 0.8
 
 
 @dataclass(slots=True)
@@ -124,13 +124,13 @@ class DeploymentMeasurer:
         )
 
     def _warm_up(self, run: CandidateRun, timed: _Timed) -> None:
-        """Rounds of one request for each user, until one takes as long as the last: an engine on a device compiles
-        kernels for what it meets first after a start. On an H200 a round of the first two took 1.4 to 2.1 s where
-        others took 0.6 (benchmarks/results/gpu_tune.json). Raises BudgetOver."""
+        """Rounds of one request for each user, until two in a row take about as long as the fastest: an engine on a
+        device compiles kernels for what it meets first after a start. On an H200 rounds after a first start took 1.9,
+        1.4, 0.8 and 0.8 s (benchmarks/results/gpu_tune.json). Raises BudgetOver."""
         if run.prepared.engine.platform is Platform.CPU:
             return
         self.phase("warming up")
-        last_s = math.inf
+        pace = Pace()
         for number in range(WARM_ROUNDS):
             config = self.subject.load.bench(self.subject.load.users, WARM_SEED + number)
             load = BoundedLoad(config, self.subject.load.goal, 0.0, timed.left_s, lambda _: timed.beat_at_times())
@@ -140,9 +140,8 @@ class DeploymentMeasurer:
                 raise BudgetOver
             self._calibration = result.plan.calibration
             whole = result.metrics.e2el_s
-            if whole is None or whole.median >= SETTLED * last_s:
+            if whole is None or pace.is_steady(whole.median):
                 return
-            last_s = whole.median
 
     def prove(self, search: Search, action: Prove, beat: Callable[[float], None]) -> Visit:
         """What speaks against a candidate's answers is in the visit's `answers`; probes that fail of the default too do

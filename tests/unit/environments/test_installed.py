@@ -147,6 +147,15 @@ class TestOfTheUser:
         assert (engine.size_bytes, engine.installed_at) == (None, None)
         assert sorted(tmp_path.rglob("*")) == before
 
+    def test_its_version_is_asked_for_once_as_long_as_it_is_the_same(self, tmp_path: Path) -> None:
+        python = program(tmp_path / "bin/python", "exit 0")
+        vllm = program(tmp_path / "bin/vllm", f"echo once >> {tmp_path}/asked; echo vLLM 0.11.0")
+        assert [engine_from_python("vllm-cpu", python).version for _ in range(3)] == ["0.11.0"] * 3
+        assert (tmp_path / "asked").read_text() == "once\n"
+        vllm.write_text(vllm.read_text().replace("0.11.0", "0.12.0"))
+        os.utime(vllm, ns=(1, 1))
+        assert engine_from_python("vllm-cpu", python).version == "0.12.0"
+
     @pytest.mark.parametrize(
         ("python", "vllm", "words"),
         [

@@ -203,6 +203,13 @@ def test_nothing_else_changes() -> None:
     assert edited(SPEC, {}) == SPEC
 
 
+def test_a_switch_that_the_spec_has_is_changed_and_keeps_its_comment() -> None:
+    text = 'model = "a"\n\n[settings]\nenforce_eager = true  # starts sooner\nprefix_caching = false\n'
+    changed = edited(text, {"settings": {"enforce_eager": False, "prefix_caching": True}})
+    assert tomllib.loads(changed)["settings"] == {"enforce_eager": False, "prefix_caching": True}
+    assert "enforce_eager = false  # starts sooner\n" in changed
+
+
 def test_a_layout_replaces_the_former_one() -> None:
     text = 'model = "a"\nengine = "vllm"\n\n[layout]\ntp = 8  # all\ndcp = 8\nexpert_parallel = true\n'
     changed = changed_text(text, (), Candidate((Change(LAYOUT, "TP4 DP2"),)))
