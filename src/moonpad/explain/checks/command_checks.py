@@ -34,6 +34,7 @@ from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
+from moonpad.explain.checks.quantization_flags import quantization_flag
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.repository_names import REPOSITORY, remark_in_name, repository, repository_owner
@@ -326,6 +327,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     remote_code,
     int4_deepep,
     quantization_mismatch,
+    quantization_flag,
     weights_for_ascend,
     expert_method,
     chat_template,
