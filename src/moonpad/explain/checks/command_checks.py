@@ -23,6 +23,7 @@ from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.draft_checks import draft_family, tokens_of_tree
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
@@ -368,6 +369,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     stand_ins,
     *TEXT_CHECKS,
     *GGUF_CHECKS,
+    *SIZE_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,
