@@ -20,9 +20,9 @@ LEVELS = {"error": Severity.ERROR, "warning": Severity.WARNING}
 
 
 def said(key: str, text: str, version: str, on: str = "") -> list[Severity]:
-    part = start_refusals()[key].message
+    part = max(start_refusals()[key].message.replace("{right}", "{left}").split("{left}"), key=len)
     found = [finding for judgement in ask(text, on, version) for finding in judgement.findings]
-    return [finding.severity for finding in found if finding.message == part]
+    return [finding.severity for finding in found if part in finding.message]
 
 
 def test_each_row_has_a_sample() -> None:

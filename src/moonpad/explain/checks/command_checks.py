@@ -38,7 +38,7 @@ from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.quantization_flags import quantization_flag
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
-from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
+from moonpad.explain.checks.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.repository_names import REPOSITORY, remark_in_name, repository, repository_owner
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
@@ -339,6 +339,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     ranks_of_nodes,
     pages_of_chunk,
     experts_on_all_ranks,
+    copies_of_experts,
     cpu_offload,
     one_device,
     model_slices,
