@@ -1,4 +1,4 @@
-"""Sizes of llama.cpp that cut each other, and drafts with other vocabularies."""
+"""Sizes of llama.cpp that cut each other, and drafts with other vocabularies, SGLang's among them."""
 
 from __future__ import annotations
 
@@ -87,6 +87,45 @@ def test_the_context_of_a_slot(options: str, expected: int) -> None:
 )
 def test_the_vocabulary_of_a_draft(target: str, draft: str, expected: int) -> None:
     assert said(f"llama-server -m {target} -md {draft} -ngl 99", "so builds refuse the draft") == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("-c 131072", 1),
+        ("-c 40960", 0),
+        ("-c 131072 -np 4", 0),
+        ("-c 131072 -np 2", 1),
+        ("-c 131072 -np 4 --kv-unified", 1),
+        ("-c 131072 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", 0),
+        ("-c $C", 0),
+        ("-c 131072 -np $N", 0),
+        ("", 0),
+    ],
+)
+def test_the_context_of_training(options: str, expected: int) -> None:
+    assert said(BASE + options, "40,960 positions") == expected
+
+
+def test_a_longer_version_is_another_model() -> None:
+    assert not said("llama-server -m Qwen3-32B-128K-Q4_K_M.gguf -c 131072", "positions")
+
+
+STANDALONE = "sglang serve --model-path {} --tp-size 8 --speculative-algorithm {} --speculative-draft-model-path {}"
+
+
+@pytest.mark.parametrize(
+    ("target", "algorithm", "draft", "expected"),
+    [
+        ("meta-llama/Llama-3.3-70B-Instruct", "STANDALONE", "Qwen/Qwen3-0.6B", 1),
+        ("Qwen/Qwen3-32B", "STANDALONE", "Qwen/Qwen3-0.6B", 0),
+        ("Qwen/Qwen2.5-72B-Instruct", "STANDALONE", "Qwen/Qwen2.5-0.5B-Instruct", 0),
+        ("meta-llama/Llama-3.3-70B-Instruct", "EAGLE3", "a/Qwen3-0.6B", 0),
+        ("meta-llama/Llama-3.3-70B-Instruct", "STANDALONE", "$DRAFT", 0),
+    ],
+)
+def test_the_draft_of_another_family(target: str, algorithm: str, draft: str, expected: int) -> None:
+    assert said(STANDALONE.format(target, algorithm, draft), "hardly a guess is right", "0.5.9") == expected
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from moonpad.explain.checks.aiter_checks import AITER_CHECKS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
-from moonpad.explain.checks.draft_checks import draft_family, tokens_of_tree
+from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
@@ -362,6 +362,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     no_such_module,
     step_budget,
     draft_family,
+    draft_of_vocabulary,
     tokens_of_tree,
     prefill_context,
     cache_of_workers,

@@ -21,6 +21,7 @@ PHYSICAL: Final = "--ubatch-size"
 CONTEXT: Final = "--ctx-size"
 SLOTS: Final = "--parallel"
 UNIFIED: Final = "--kv-unified"
+_STRETCHES: Final = ("--rope-scaling", "--rope-scale", "--rope-freq-base", "--rope-freq-scale", "--override-kv")
 DRAFT: Final = ("--model-draft", "--spec-draft-model")
 _EMBEDS: Final = ("--embedding", "--embeddings", "--rerank", "--reranking")
 _BATCH_BY_ITSELF: Final = 2048
@@ -100,12 +101,30 @@ def context_of_slots(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
 
 
+def context_of_training(case: Case) -> Iterator[Remark]:
+    """A slot with more tokens than the model has positions, and nothing that stretches them."""
+    place, context = case.option(CONTEXT), _size(case, CONTEXT)
+    slots = case.option(SLOTS)
+    if not _judged(case) or place is None or not context or any(case.option(flag) is not None for flag in _STRETCHES):
+        return
+    known = other_model(_plain(_name(case)))
+    shared = 1 if slots is None or case.option(UNIFIED) is not None else _size(case, SLOTS)
+    if known is None or not known.positions or not shared or context // shared <= known.positions:
+        return
+    message = (
+        f"{context // shared:,} tokens of a slot, and {known.title} has {known.positions:,} positions: builds of late "
+        "2025 and after cut a slot to these, earlier ones answer nonsense behind them"
+    )
+    remedy = f"write {CONTEXT} {known.positions * shared}, or add --rope-scaling yarn as the model's page has it"
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
+
+
 def draft_vocabulary(case: Case) -> Iterator[Remark]:
     """A draft of another family: its tokens are not the target's."""
     place = case.option(*DRAFT)
     if not _judged(case) or place is None or not isinstance(place.value, str) or unresolved(place.value):
         return
-    target, draft = _vocabulary(_name(case)), _vocabulary(place.value.strip("'\""))
+    target, draft = vocabulary_of(_name(case)), vocabulary_of(place.value.strip("'\""))
     if not target or not draft or abs(target - draft) <= _VOCABULARIES_DIFFER:
         return
     message = (
@@ -137,12 +156,9 @@ def _last(written: str) -> str:
     return written.strip("'\"").rstrip("/")[-_LONGEST:].rpartition("/")[2]
 
 
-def _vocabulary(written: str) -> int:
+def vocabulary_of(written: str) -> int:
     """Of the model that a file or a repository is called after; 0 where it is not known."""
-    name = re.sub(r"-gguf(?::\S*)?\Z", "", _last(written), flags=re.IGNORECASE)
-    shorter = _OF_FILE.sub("", name)
-    while shorter != name:
-        name, shorter = shorter, _OF_FILE.sub("", shorter)
+    name = _plain(written)
     known = other_model(name)
     if known is not None and known.vocabulary:
         return known.vocabulary
@@ -150,4 +166,13 @@ def _vocabulary(written: str) -> int:
     return model.architecture.vocabulary if model is not None and model.architecture is not None else 0
 
 
-SIZE_CHECKS: Final = (physical_batch, embedded_texts, context_of_slots, draft_vocabulary)
+def _plain(written: str) -> str:
+    """The name of a model, of the file or the repository of its GGUF."""
+    name = re.sub(r"-gguf(?::\S*)?\Z", "", _last(written), flags=re.IGNORECASE)
+    shorter = _OF_FILE.sub("", name)
+    while shorter != name:
+        name, shorter = shorter, _OF_FILE.sub("", shorter)
+    return name
+
+
+SIZE_CHECKS: Final = (physical_batch, embedded_texts, context_of_slots, context_of_training, draft_vocabulary)
