@@ -64,8 +64,13 @@ def test_sizes_of_graphs(content: str, expected: list[Severity]) -> None:
     ],
 )
 def test_the_draft_of_a_file(content: str, expected: int) -> None:
-    found = [*said(content, "and none is named: the start ends (Draft"), *said(content, "without max_draft_len")]
+    words = ("and none is named: the start ends (Draft", "without max_draft_len")
+    found = [each for part in words for each in said(content, part, version="1.3.0rc14")]
     assert len(found) == expected
+
+
+def test_the_length_of_a_draft_is_asked_for_by_later_releases() -> None:
+    assert not said("speculative_config:\n  decoding_type: Eagle", "without max_draft_len", version="1.1.0")
 
 
 def test_a_recipe_is_quiet() -> None:

@@ -15,11 +15,14 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.config_files import files_of
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _GRAPHS: Final = "cuda_graph_config"
 _SIZES: Final = re.compile(r"\[(\d{1,6}(?:, ?\d{1,6}){0,500})\]")
 _DRAFTS: Final = "speculative_config"
 _WITH_WEIGHTS: Final = frozenset({"Eagle", "Eagle3"})
+_LENGTH_SINCE: Final = "1.2.0rc0"
+"""The releases from which on a draft's length has to be given: 1.1.0 does not ask for it, and 1.2.1 does."""
 _WEIGHTS: Final = ("speculative_model", "speculative_model_dir", "pytorch_eagle_weights_path", "pytorch_weights_path")
 _warning = partial(make_remark, Severity.WARNING)
 
@@ -65,7 +68,7 @@ def draft_of_file(case: Case) -> Iterator[Remark]:
         yield _warning(
             Code.MISSING_FLAG, _DRAFTS, message, "add speculative_model with the weights of the draft", at=at
         )
-    if f"{_DRAFTS}.max_draft_len" not in options:
+    if f"{_DRAFTS}.max_draft_len" not in options and (not case.version or since(case.version, _LENGTH_SINCE)):
         message = f"{kind} without max_draft_len is refused by releases from 1.2 on"
         yield _warning(Code.MISSING_FLAG, _DRAFTS, message, "add max_draft_len: 3", at=at)
 
