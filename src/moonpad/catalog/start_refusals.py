@@ -1,4 +1,5 @@
-"""What an engine's own start compares and refuses: data/start_refusals.toml."""
+"""What an engine's own start compares and refuses: data/start_refusals.toml, and of kernels against devices and weights
+data/kernel_refusals.toml."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.toml_rows import Provenance, Text, rows
+from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILE: Final = "start_refusals.toml"
+FILES: Final = ("start_refusals.toml", "kernel_refusals.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,10 @@ class StartRefusal:
     """Where the devices have to be known, and be of one of these."""
     not_on: tuple[str, ...] = ()
     """Platforms that it is not true of."""
+    devices: tuple[str, ...] = ()
+    """Where the devices have to be known, and be of one of these: `sm9` for the capabilities 9.x."""
+    weights: tuple[str, ...] = ()
+    """Where the weights have to be known, and have one of these as `quant_method`: `bf16` for none."""
     models: str = ""
     """Part of the model's name, as a regular expression."""
     where: str = ""
@@ -53,5 +58,7 @@ class StartRefusal:
 
 @cache
 def start_refusals() -> Mapping[str, StartRefusal]:
-    """By their keys."""
-    return {key: row.build(StartRefusal) for key, row in rows(FILE, "refusals")}
+    """By their keys. Raises ValueError where a key comes twice."""
+    named = [(key, row.build(StartRefusal)) for file in FILES for key, row in rows(file, "refusals")]
+    unique(FILES[0], (key for key, _ in named))
+    return dict(named)

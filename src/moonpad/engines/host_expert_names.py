@@ -10,6 +10,11 @@ NODES: Final = "--kt-numa-nodes"
 
 ON_DEVICES: Final = "--kt-num-gpu-experts"
 METHOD: Final = "--kt-method"
+WEIGHTS: Final = "--kt-weight-path"
+READS_GGUF: Final = ("LLAMAFILE",)
+READS_CONVERTED: Final = ("AMXINT4", "AMXINT8", "MOE_INT4", "MOE_INT8")
+"""Methods that read GGUF files, and those that read experts as kt-kernel's scripts have written them: its
+python/utils/llamafile.py, amx.py and moe_kernel.py (SafeTensorLoader.load_experts) of August 2026."""
 BYTES_OF_METHOD: Final = {"FP8": 1.0, "FP8_PERCHANNEL": 1.0, "BF16": 2.0}
 """Of a weight on the devices, where the experts in RAM are read from the same files."""
 FILE_FOR_FOLDER: Final = "0.2.2"

@@ -17,6 +17,17 @@ POOLS: Final = PoolFacts(
     default="mooncake",
     equal_blocks=True,
     stages_match=True,
+    # PyPI sglang 0.5.1.post3 to 0.5.23, server_args.py, later arg_groups/overrides.py: _mla_backend_page_constraints
+    # and _page_size_default; disaggregation/common/conn.py: Page size mismatch.
+    pages={
+        "flashmla": (64,),
+        "cutlass_mla": (128,),
+        "trtllm_mla": (64, 32),
+        "cutedsl_mla": (64, 32),
+        "trtllm_mha": (64, 32, 16),
+        **dict.fromkeys(("fa3", "flashinfer", "triton", "torch_native"), ()),
+    },
+    pages_compared_since="0.5.8",
 )
 
 SGLANG: Final = EngineFacts(

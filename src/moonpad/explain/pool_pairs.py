@@ -13,6 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Word
 from moonpad.explain.grouping import value_of
+from moonpad.explain.pool_pages import pages_of_backends, plain_cache, title_of_other
 from moonpad.explain.results import Judged, Remark
 from moonpad.plan.rules.pools import check_pools
 from moonpad.values.configuration import KV_FORMATS
@@ -60,8 +61,11 @@ def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark
     pair = PoolPair(_pool(prefill, facts), _pool(decode, facts), facts)
     if not alone and pair.prefill.model != pair.decode.model:
         return
-    for finding in check_pools(pair):
+    findings = check_pools(pair)
+    for finding in findings:
         yield _placed(finding, decode, facts)
+    if all(finding.where != "block_size" for finding in findings):
+        yield from (_placed(finding, decode, facts) for finding in pages_of_backends(prefill, decode, pair))
 
 
 def _pool(judged: Judged, facts: PoolFacts) -> Pool:
@@ -77,11 +81,13 @@ def _pool(judged: Judged, facts: PoolFacts) -> Pool:
     written = "" if dtype in _DEFAULT else KV_FORMATS.get(dtype or "", dtype or "")
     if checkpoint is not None:
         written = written or checkpoint.quantization.kv_cache or "bf16"
+    elif not written and dtype in _DEFAULT:
+        written = plain_cache(judged.model_written)
     context = settings.max_model_len or (checkpoint.architecture.max_context if checkpoint else None)
     return Pool(
         engine=judged.engine,
         version=judged.version,
-        model=checkpoint.name if checkpoint else "",
+        model=checkpoint.name if checkpoint else title_of_other(judged.model_written),
         model_written=judged.model_written,
         layout=layout,
         settings=settings,

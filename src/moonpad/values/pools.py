@@ -38,6 +38,11 @@ class PoolFacts:
     compares_since: str | None = None
     """The release since which its NIXL servers compare their releases, attention backends and words for the checkpoint
     before a transfer, and refuse it where they differ; None: they never do."""
+    pages: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Attention backends → the sizes of a page that each takes, the one that it takes in place of others first; empty
+    where it takes any, and 1 by itself."""
+    pages_compared_since: str = ""
+    """The release since which decode compares the sizes of pages and ends a transfer where they differ; "": never."""
     sizes_divide: bool = False
     """It refuses tensor-parallel and decode-context-parallel sizes of which neither divides the other."""
     stages_match: bool = False
@@ -45,6 +50,7 @@ class PoolFacts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "connectors", MappingProxyType(dict(self.connectors)))
+        object.__setattr__(self, "pages", MappingProxyType(dict(self.pages)))
 
     def ours(self, name: str) -> str:
         """Our name of the engine's, or the engine's where there is no other."""

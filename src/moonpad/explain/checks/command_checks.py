@@ -21,21 +21,24 @@ from moonpad.explain.checks.aiter_checks import AITER_CHECKS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
-from moonpad.explain.checks.draft_checks import draft_family, tokens_of_tree
+from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
 from moonpad.explain.checks.local_checks import chat_template, expert_method
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offload_checks import cpu_offload
+from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.other_families import in_full, is_other
 from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
+from moonpad.explain.checks.quantization_flags import quantization_flag
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
-from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
+from moonpad.explain.checks.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.repository_names import REPOSITORY, remark_in_name, repository, repository_owner
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
@@ -326,6 +329,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     remote_code,
     int4_deepep,
     quantization_mismatch,
+    quantization_flag,
     weights_for_ascend,
     expert_method,
     chat_template,
@@ -335,6 +339,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     ranks_of_nodes,
     pages_of_chunk,
     experts_on_all_ranks,
+    copies_of_experts,
     cpu_offload,
     one_device,
     model_slices,
@@ -357,6 +362,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     no_such_module,
     step_budget,
     draft_family,
+    draft_of_vocabulary,
     tokens_of_tree,
     prefill_context,
     cache_of_workers,
@@ -366,6 +372,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     stand_ins,
     *TEXT_CHECKS,
     *GGUF_CHECKS,
+    *SIZE_CHECKS,
+    *OPTION_FILE_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,

@@ -11,11 +11,16 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.gguf_sizes import vocabulary_of
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _CONFIG: Final = "--speculative-config"
 _LONGEST: Final = 300
+_ALONE: Final = "STANDALONE"
+"""The algorithm whose draft is a whole model."""
+_PADDING: Final = 1024
+"""Vocabularies of one family differ by less, for the sake of their layout."""
 _TREE: Final = ("--speculative-num-steps", "--speculative-eagle-topk", "--speculative-num-draft-tokens")
 
 
@@ -58,6 +63,23 @@ def tokens_of_tree(case: Case) -> Iterator[Remark]:
     message = f"{tokens} tokens to verify, and {depth} steps of {breadth} branches have {most}"
     remedy = f"write {_TREE[2]} {most} or less, or more steps"
     yield make_remark(Severity.WARNING, Code.CONFLICT, _TREE[2], message, remedy, at=wanted.index)
+
+
+def draft_of_vocabulary(case: Case) -> Iterator[Remark]:
+    """A model of its own as draft, whose tokens are not the target's."""
+    place, draft = case.option(names.DRAFT_PATH), case.text(names.DRAFT_PATH).strip("'\"")
+    if place is None or unresolved(draft) or case.text(names.ALGORITHM).strip("'\"").upper() != _ALONE:
+        return
+    target_size, draft_size = vocabulary_of(case.first.model), vocabulary_of(draft)
+    if not target_size or not draft_size or abs(target_size - draft_size) <= _PADDING:
+        return
+    last = draft.rstrip("/").rpartition("/")[2]
+    message = (
+        f"{shortened(last, 50)} has {draft_size:,} tokens and the target {target_size:,}: its tokens are taken by "
+        "their numbers, so hardly a guess is right"
+    )
+    remedy = "take a small model of the target's own family as draft"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, names.DRAFT_PATH, message, remedy, at=place.index)
 
 
 def _by_options(case: Case) -> Iterator[tuple[Occurrence, str, str]]:

@@ -11,6 +11,7 @@ from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_memory import experts_on_devices, one_node_of_memory
+from moonpad.explain.checks.host_expert_weights import WEIGHT_CHECKS
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -235,4 +236,5 @@ HOST_EXPERT_CHECKS: Final = (
     experts_on_devices,
     one_node_of_memory,
     false_is_true,
+    *WEIGHT_CHECKS,
 )

@@ -8,11 +8,15 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.named_models import named_model
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _BACKENDS: Final = ("--attention-backend", "--prefill-attention-backend", "--decode-attention-backend")
+_COPIES: Final = "--ep-num-redundant-experts"
+_ON_ALL_RANKS: Final = ("deepep", "mooncake")
+"""Backends that exchange tokens, with which the experts are spread over all ranks of --tp-size."""
 _KEPT: Final = (32, 64)
 """Pages that no backend changes by itself."""
 
@@ -56,6 +60,27 @@ def experts_on_all_ranks(case: Case) -> Iterator[Remark]:
     edit = Edit(place.index, place.length, (place.written, str(group)))
     where, remedy = place.written, f"write {place.written} {group}, or leave it out"
     yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, where, message, remedy, at=place.index, edits=[edit])
+
+
+def copies_of_experts(case: Case) -> Iterator[Remark]:
+    """The experts and the copies of some lie in equal numbers on the ranks, of models that are not planned."""
+    place, copies, named = case.option(_COPIES), _size(case, _COPIES), named_model(case)
+    if case.base != names.EXPERTS_BY_OPTION or place is None or not copies or named is None or not named.model.experts:
+        return
+    spread = case.text("--moe-a2a-backend") in _ON_ALL_RANKS
+    ranks = case.size("--tp-size") if spread else case.size("--ep-size")
+    experts = named.model.experts + copies
+    if ranks < 2 or not case.laid_out or not experts % ranks:
+        return
+    left = experts % ranks
+    fits = copies + ranks - left
+    message = (
+        f"{named.model.experts} experts of {named.model.title} and {copies} copies leave {left} over on {ranks} ranks, "
+        "and each has to hold the same number"
+    )
+    remedy = f"write {_COPIES} {fits}"
+    edit = Edit(place.index, place.length, (place.written, str(fits)))
+    yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, _COPIES, message, remedy, at=place.index, edits=[edit])
 
 
 def _size(case: Case, flag: str) -> int:

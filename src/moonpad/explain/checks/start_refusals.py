@@ -1,4 +1,4 @@
-"""What the engine's own start refuses, whatever the devices are: data/start_refusals.toml.
+"""What the engine's own start refuses: catalog/start_refusals.py.
 
 A term whose value is not known meets no row, neither as one that is there nor as one that is not.
 """
@@ -15,6 +15,7 @@ from moonpad.catalog.start_refusals import StartRefusal, start_refusals
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
+from moonpad.explain.checks.quantization_flags import weights_of
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -65,11 +66,11 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     command = case.commands[0]
     if not _of_release(row, case.version) or command.held_tokens is not None:
         return None
-    if not _on_platform(row, case) or not _of_model(row, case):
+    if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
         return None
     if not all(_given(case, term, pattern) for term, pattern in row.given.items()):
         return None
-    if any(_value(case, term) is not None for term in row.lacks):
+    if any(_value(case, term) is not None for term in row.lacks) or not _of_weights(row, case):
         return None
     pairs = [_pair(case, comparison, whole_text) for comparison in row.when]
     if any(pair is None or not _COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
@@ -80,7 +81,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
     code, remedy = Code(row.code), row.remedy.format(left=left, right=right)
-    severity = Severity.ERROR if _sure(row, case) and not row.warns else Severity.WARNING
+    severity = Severity.ERROR if _sure(row, case) and not row.warns and _known(row, case) else Severity.WARNING
     edits = [Edit(len(command.argv), 0, row.add)] if row.add else []
     if row.drop and place is not None:
         edits.append(Edit(place.index, place.length, ()))
@@ -101,6 +102,22 @@ def _of_release(row: StartRefusal, version: str) -> bool:
 def _on_platform(row: StartRefusal, case: Case) -> bool:
     platform = case.cluster.device.platform if case.cluster is not None else ""
     return (not row.platforms or platform in row.platforms) and platform not in row.not_on
+
+
+def _on_devices(row: StartRefusal, case: Case) -> bool:
+    sm = case.cluster.device.sm if case.cluster is not None else None
+    return not row.devices or (sm is not None and f"sm{sm // 10}" in row.devices)
+
+
+def _of_weights(row: StartRefusal, case: Case) -> bool:
+    weights = weights_of(case) if row.weights else None
+    return not row.weights or (weights is not None and weights.methods <= {*row.weights})
+
+
+def _known(row: StartRefusal, case: Case) -> bool:
+    """Whether it is certain that the weights and the devices are those of the row."""
+    weights = weights_of(case) if row.weights else None
+    return (weights is None or weights.sure) and (not row.devices or case.devices_asked)
 
 
 def _of_model(row: StartRefusal, case: Case) -> bool:

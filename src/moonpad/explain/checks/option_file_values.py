@@ -1,0 +1,91 @@
+"""What stands in an option file against itself: words that a key does not take, sizes of graphs that differ, a draft
+without its weights. The data are catalog/option_file_values.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final
+
+from moonpad.catalog.option_file_values import option_file_values
+from moonpad.engines.option_file import option_file
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.config_files import files_of
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
+
+_GRAPHS: Final = "cuda_graph_config"
+_SIZES: Final = re.compile(r"\[(\d{1,6}(?:, ?\d{1,6}){0,500})\]")
+_DRAFTS: Final = "speculative_config"
+_WITH_WEIGHTS: Final = frozenset({"Eagle", "Eagle3"})
+_LENGTH_SINCE: Final = "1.2.0rc0"
+"""The releases from which on a draft's length has to be given: 1.1.0 does not ask for it, and 1.2.1 does."""
+_WEIGHTS: Final = ("speculative_model", "speculative_model_dir", "pytorch_eagle_weights_path", "pytorch_weights_path")
+_warning = partial(make_remark, Severity.WARNING)
+
+
+def words_of_keys(case: Case) -> Iterator[Remark]:
+    """A word that the key does not take; in another case it surely is refused."""
+    options, at = _options(case)
+    for row in option_file_values().values():
+        value = options.get(row.key, "")
+        if case.engine.name not in row.engines or not value or unresolved(value) or value in (*row.takes, "null"):
+            continue
+        near = next((word for word in row.takes if word.casefold() == value.casefold()), "")
+        severity = Severity.ERROR if near else Severity.WARNING
+        message = f"{shortened(value)} is not a value of {row.key}, and the start ends in a ValidationError"
+        remedy = f"write {near}" if near else f"write one of {', '.join(row.takes[:7])}"
+        message += ": capitals count" if near else ""
+        yield make_remark(severity, Code.INVALID_VALUE, row.key, message, remedy, at=at)
+
+
+def sizes_of_graphs(case: Case) -> Iterator[Remark]:
+    """A list of batches and a largest one that is not in it."""
+    options, at = _options(case)
+    sizes = _SIZES.fullmatch(options.get(f"{_GRAPHS}.batch_sizes", ""))
+    largest = whole(options.get(f"{_GRAPHS}.max_batch_size", "")) or 0
+    if sizes is None or not largest:
+        return
+    most = max(int(size) for size in sizes[1].split(","))
+    if most == largest:
+        return
+    message = f"batch_sizes go to {most} and max_batch_size is {largest}: both together are refused where they differ"
+    remedy = "leave max_batch_size out of cuda_graph_config"
+    yield make_remark(Severity.ERROR, Code.CONFLICT, _GRAPHS, message, remedy, at=at)
+
+
+def draft_of_file(case: Case) -> Iterator[Remark]:
+    """Eagle has weights of its own and a length that must be given."""
+    options, at = _options(case)
+    kind = options.get(f"{_DRAFTS}.decoding_type", "")
+    if kind not in _WITH_WEIGHTS:
+        return
+    if not any(f"{_DRAFTS}.{key}" in options for key in _WEIGHTS):
+        message = f"{kind} has a draft of its own, and none is named: the start ends (Draft model must be provided)"
+        yield _warning(
+            Code.MISSING_FLAG, _DRAFTS, message, "add speculative_model with the weights of the draft", at=at
+        )
+    if f"{_DRAFTS}.max_draft_len" not in options and (not case.version or since(case.version, _LENGTH_SINCE)):
+        message = f"{kind} without max_draft_len is refused by releases from 1.2 on"
+        yield _warning(Code.MISSING_FLAG, _DRAFTS, message, "add max_draft_len: 3", at=at)
+
+
+def _options(case: Case) -> tuple[Mapping[str, str], int | None]:
+    """What the file says, of engines that read it themselves, and where the command names it."""
+    flags = case.engine.command_line.option_files
+    place = case.option(*flags)
+    if place is None or not isinstance(place.value, str) or case.engine.name not in _engines():
+        return {}, None
+    case.script.budget.work(len(case.script.files), "its files")
+    files = {path: file.text for path, file in files_of(case.commands[0], case.script.files).items()}
+    return option_file(place.value, files), place.index
+
+
+def _engines() -> frozenset[str]:
+    return frozenset(name for row in option_file_values().values() for name in row.engines)
+
+
+OPTION_FILE_CHECKS: Final = (words_of_keys, sizes_of_graphs, draft_of_file)

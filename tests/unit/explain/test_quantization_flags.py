@@ -1,0 +1,101 @@
+"""`--quantization` against the weights, of the engine that compares the two."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.catalog.quantization_flags import methods_of_name, named_formats, quantization_flags
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+SERVE = "sglang serve --model-path {} --tp-size 8 --quantization {}"
+SIGNS = ("refuses another method", "does not convert weights")
+
+
+def said(text: str, version: str = "0.5.9") -> list[Severity]:
+    judged = ask(text, "8xH200", version)
+    return [
+        finding.severity
+        for each in judged
+        for finding in each.findings
+        if any(sign in finding.message for sign in SIGNS)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "method", "version", "expected"),
+    [
+        ("deepseek-ai/DeepSeek-V3.1", "awq", "0.5.9", [ERROR]),
+        ("deepseek-ai/DeepSeek-V3.1", "w8a8_int8", "0.5.9", [ERROR]),
+        ("deepseek-ai/DeepSeek-V3.1", "w4afp8", "0.5.9", [ERROR]),
+        ("deepseek-ai/DeepSeek-V3.1", "modelopt_fp4", "0.5.9", [ERROR]),
+        ("deepseek-ai/DeepSeek-V3.1", "modelopt_fp4", "0.5.18", []),
+        ("deepseek-ai/DeepSeek-V3.1", "fp8", "0.5.9", []),
+        ("moonshotai/Kimi-K2-Thinking", "fp8", "0.5.9", [ERROR]),
+        ("moonshotai/Kimi-K2-Thinking", "compressed-tensors", "0.5.9", []),
+        ("moonshotai/Kimi-K2.5", "fp8", "0.5.9", [WARNING]),
+        ("Qwen/Qwen3-32B-FP8", "awq", "0.5.9", [ERROR]),
+        ("Qwen/Qwen3-32B-FP8", "fp8", "0.5.9", []),
+        ("Qwen/Qwen3-32B", "awq", "0.5.9", [ERROR]),
+        ("Qwen/Qwen3-32B", "gptq_marlin", "", [ERROR]),
+        ("Qwen/Qwen3-32B", "modelopt_fp4", "0.5.9", [ERROR]),
+        ("Qwen/Qwen3-32B", "modelopt_fp4", "0.5.20", []),
+        ("Qwen/Qwen3-32B", "fp8", "0.5.9", []),
+        ("Qwen/Qwen3-32B", "w8a8_int8", "0.5.9", []),
+        ("Qwen/Qwen3-32B-AWQ", "fp8", "0.5.9", [WARNING]),
+        ("Qwen/Qwen3-32B-AWQ", "gptq", "0.5.9", [WARNING]),
+        ("Qwen/Qwen3-32B-AWQ", "awq_marlin", "0.5.9", []),
+        ("/models/Qwen3-32B-GPTQ-Int4", "awq", "0.5.9", [WARNING]),
+        ("/models/Qwen3-32B-GPTQ-Int4", "moe_wna16", "0.5.9", []),
+        ("/models/Qwen3-32B-AWQ", "compressed-tensors", "0.5.9", []),
+        ("/models/Qwen3-32B", "awq", "0.5.9", []),
+        ("nvidia/DeepSeek-R1-FP4", "modelopt_fp4", "0.5.9", []),
+        ("nvidia/DeepSeek-R1-FP4", "fp8", "0.5.9", []),
+        ("/models/DeepSeek-R1", "awq", "0.5.9", []),
+        ("RedHatAI/Qwen3-32B-FP8-dynamic", "w8a8_fp8", "0.5.9", []),
+        ("openai/gpt-oss-120b", "fp8", "0.5.9", [WARNING]),
+        ("openai/gpt-oss-120b", "mxfp4", "0.5.9", []),
+        ("unsloth/gpt-oss-120b-BF16", "fp8", "0.5.9", []),
+        ("someone/Some-7B-BF16", "gptq", "0.5.9", [WARNING]),
+        ("someone/Some-7B-NVFP4-FP8", "awq", "0.5.9", []),
+        ("$MODEL", "awq", "0.5.9", []),
+        ("deepseek-ai/DeepSeek-V3.1", "$METHOD", "0.5.9", []),
+    ],
+)
+def test_methods_and_weights(model: str, method: str, version: str, expected: list[Severity]) -> None:
+    assert said(SERVE.format(model, method), version) == expected
+
+
+def test_of_releases_that_were_not_read_nothing_is_said() -> None:
+    assert not said(SERVE.format("deepseek-ai/DeepSeek-V3.1", "awq"), "0.4.1")
+
+
+def test_recipes_are_quiet() -> None:
+    recipe = (
+        "sglang serve --model-path nvidia/DeepSeek-R1-0528-FP4 --tp 4 --quantization modelopt_fp4 --trust-remote-code"
+    )
+    assert not said(recipe, "0.5.5")
+    assert not said("sglang serve --model-path unsloth/DeepSeek-R1-BF16 --tp 16 --quantization fp8")
+
+
+def test_another_engine_is_not_judged() -> None:
+    assert not said("vllm serve Qwen/Qwen3-32B -tp 8 --quantization awq", "0.32.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("a/b-AWQ", "awq"), ("a/b_GPTQ-Int4/", "gptq"), ("a/b-FP8", "fp8"), ("a/b-bnb-4bit", "bitsandbytes")],
+)
+def test_names_tell_formats(name: str, expected: str) -> None:
+    assert expected in methods_of_name(name)
+
+
+def test_names_with_two_formats_or_none_tell_nothing() -> None:
+    assert not methods_of_name("a/b-AWQ-FP8")
+    assert not methods_of_name("a/b")
+
+
+def test_rows_are_whole() -> None:
+    assert all(row.methods and row.reads and row.since for row in quantization_flags().values())
+    assert all(row.methods for row in named_formats().values())
