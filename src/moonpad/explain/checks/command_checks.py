@@ -22,6 +22,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.draft_checks import draft_family, tokens_of_tree
+from moonpad.explain.checks.expert_backends import expert_backend
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
@@ -342,6 +343,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *CHECKS_OF_OTHERS,
     *SLICE_CHECKS,
     *FORMAT_CHECKS,
+    expert_backend,
     *TEXT_SIGNS,
     transformers_of_text,
     weights_of_others,
