@@ -56,6 +56,31 @@ class ExpertKernel:
     provenance: Provenance
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpertVariable:
+    """A variable that, set to 1, asks for kernels for a format, from release `since` on and before release `until`."""
+
+    engines: tuple[str, ...]
+    variable: Text
+    format: Text
+    since: Text
+    until: str = ""
+    values: tuple[str, ...]
+    by: str = ""
+    """Another variable that chooses among them."""
+    chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What each of its values leaves."""
+    not_with: str = ""
+    """A variable that takes it back by 0."""
+    provenance: Provenance
+
+
+@cache
+def expert_variables() -> Mapping[str, ExpertVariable]:
+    """By their keys."""
+    return {key: row.build(ExpertVariable) for key, row in rows(FILE, "variables")}
+
+
 @cache
 def expert_formats() -> Mapping[str, ExpertFormat]:
     """By their keys."""

@@ -129,6 +129,66 @@ def test_what_has_a_kernel_or_is_not_known(text: str, on: str, version: str) -> 
     assert not told(text, on, version)
 
 
+FLASHINFER = "VLLM_USE_FLASHINFER_MOE_FP8=1 "
+DEEP_GEMM = "VLLM_USE_DEEP_GEMM=1 "
+
+
+def told_of_variable(text: str, on: str, version: str) -> list[Finding]:
+    judged = ask_one(text, on=on, version=version)
+    return [each for each in judged.findings if each.code is Code.CONFLICT and " asks for " in each.message]
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "version", "part"),
+    [
+        (FLASHINFER, "8xMI300X", "0.18.0", "VLLM_USE_FLASHINFER_MOE_FP8=1 asks for flashinfer_trtllm or"),
+        (
+            f"{FLASHINFER}VLLM_FLASHINFER_MOE_BACKEND=throughput ",
+            "8xB200",
+            "0.20.0",
+            "asks for flashinfer_cutlass, and",
+        ),
+        (f"{FLASHINFER}VLLM_FLASHINFER_MOE_BACKEND=masked_gemm ", "8xB200", "0.20.0", "no kernel that there is"),
+        (DEEP_GEMM, "8xRTX-PRO-6000", "0.22.1", "asks for deep_gemm"),
+        (DEEP_GEMM, "8xMI300X", "0.33.0", "asks for deep_gemm"),
+        ("VLLM_ROCM_USE_AITER=1 ", "8xH200", "0.24.0", "asks for aiter"),
+    ],
+)
+def test_a_variable_that_asks_for_no_kernel(text: str, on: str, version: str, part: str) -> None:
+    (finding,) = told_of_variable(f"{text}vllm serve deepseek-ai/DeepSeek-R1-0528 -tp 8", on, version)
+    assert part in finding.message
+    assert finding.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "version"),
+    [
+        (FLASHINFER, "8xH200", "0.18.0"),
+        (FLASHINFER, "8xB200", "0.18.0"),
+        (FLASHINFER, "8xMI300X", "0.14.1"),
+        (FLASHINFER, "8xMI300X", "0.24.0"),
+        (f"{FLASHINFER}VLLM_FLASHINFER_MOE_BACKEND=latency ", "8xH200", "0.20.0"),
+        (f"{FLASHINFER}VLLM_FLASHINFER_MOE_BACKEND=$BACKEND ", "8xB200", "0.20.0"),
+        (DEEP_GEMM, "8xH200", "0.22.1"),
+        (DEEP_GEMM, "8xRTX-PRO-6000", "0.24.0"),
+        (f"{DEEP_GEMM}VLLM_MOE_USE_DEEP_GEMM=0 ", "8xRTX-PRO-6000", "0.22.1"),
+        ("VLLM_USE_DEEP_GEMM=0 ", "8xRTX-PRO-6000", "0.22.1"),
+        ("VLLM_ROCM_USE_AITER=1 ", "8xMI300X", "0.24.0"),
+    ],
+)
+def test_a_variable_that_has_its_kernel_or_asks_nothing(text: str, on: str, version: str) -> None:
+    assert not told_of_variable(f"{text}vllm serve deepseek-ai/DeepSeek-R1-0528 -tp 8", on, version)
+
+
+def test_the_option_goes_before_the_variable() -> None:
+    text = f"{DEEP_GEMM}{R1.format('triton')}"
+    assert not told_of_variable(text, "8xMI300X", "0.24.0")
+    four_bits = "VLLM_USE_FLASHINFER_MOE_FP4=1 vllm serve nvidia/Kimi-K2.5-NVFP4 -tp 8 --trust-remote-code"
+    assert told_of_variable(four_bits, "8xH200", "0.20.0")
+    assert not told_of_variable(four_bits, "8xB200", "0.20.0")
+    assert not told_of_variable(four_bits, "8xRTX-PRO-6000", "0.20.0")
+
+
 def test_each_kernel_is_of_a_value_of_its_format() -> None:
     for (key, value), kernels in expert_kernels().items():
         assert value in expert_formats()[key].values

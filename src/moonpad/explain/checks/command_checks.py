@@ -22,7 +22,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.draft_checks import draft_family, tokens_of_tree
-from moonpad.explain.checks.expert_backends import expert_backend
+from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
@@ -37,6 +37,7 @@ from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
+from moonpad.explain.checks.registered_names import registered_name
 from moonpad.explain.checks.repository_names import REPOSITORY, remark_in_name, repository, repository_owner
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
@@ -343,7 +344,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *CHECKS_OF_OTHERS,
     *SLICE_CHECKS,
     *FORMAT_CHECKS,
-    expert_backend,
+    *EXPERT_CHECKS,
     *TEXT_SIGNS,
     transformers_of_text,
     weights_of_others,
@@ -372,6 +373,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *MACHINE_CHECKS,
     unreachable,
     quantization_name,
+    registered_name,
     refused,
     *SHARED_MEMORY_CHECKS,
     image_without_ray,

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.expert_backends import ExpertFormat, ExpertKernel, expert_formats, expert_kernels
+from moonpad.catalog.expert_backends import (
+    ExpertFormat,
+    ExpertKernel,
+    ExpertVariable,
+    expert_formats,
+    expert_kernels,
+    expert_variables,
+)
 from moonpad.catalog.other_models import as_published, fp8_block, of_publisher, other_model
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import unresolved
@@ -28,6 +36,7 @@ _FAMILY: Final = re.compile(r"(\d+)\.x")
 _ON: Final = ("1", "true")
 _OFF: Final = ("0", "false")
 _SHARED: Final = 2
+_PLATFORMS: Final = ("cuda", "rocm")
 _UNSHARED: Final = f"leave out --enable-expert-parallel, or {BACKEND}"
 _NOTHING: Final = ("", Severity.NOTE, "")
 
@@ -55,6 +64,48 @@ def expert_backend(case: Case) -> Iterator[Remark]:
     edits = [Edit(place.index, place.length, ())] if severity is Severity.ERROR else []
     message = f"{why}: the start ends"
     yield make_remark(severity, Code.CONFLICT, BACKEND, message, remedy, at=place.index, edits=edits)
+
+
+def expert_variable(case: Case) -> Iterator[Remark]:
+    """The same of variables, which no option goes before."""
+    device, backend = case.cluster.device if case.cluster is not None else None, case.text(BACKEND).strip("'\"")
+    found = [row for row in expert_variables().values() if case.variable(row.variable).casefold() in _ON]
+    if not found or device is None or str(device.platform) not in _PLATFORMS or not case.version:
+        return
+    if backend not in ("", "auto") or case.option(*_CHANGED) is not None:
+        return
+    key = _format_of(case)
+    for row in found:
+        if row.format != key or case.engine.name not in row.engines or not _of_release(row, case.version):
+            continue
+        values = _asked_by(case, row)
+        kernels = [kernel for value in values or () if (kernel := _kernel(key, value, case.version)) is not None]
+        if values is None or any(_is_of(device, wanted) for kernel in kernels for wanted in kernel.on):
+            continue
+        title, by = expert_formats()[key].title, case.variable(row.by) if row.by else ""
+        asks = f"{row.variable}=1" + (f" with {row.by}={by}" if by else "")
+        message = (
+            f"{asks} asks for {' or '.join(values) or 'no kernel that there is'}, and for {title} there is none on "
+            f"{device.product} (compute capability {device.capability}): the start ends"
+        )
+        severity = Severity.ERROR if case.devices_asked and _certain(case) else Severity.WARNING
+        remark = make_remark(severity, Code.CONFLICT, row.variable, message, "leave it out")
+        yield replace(remark, variable=row.variable)
+
+
+def _of_release(row: ExpertVariable, version: str) -> bool:
+    """The newest release that was read is that of the format."""
+    last = expert_formats()[row.format].last
+    in_time = since(version, row.since) and order(version) <= order(last)
+    return in_time and (not row.until or order(version) < order(row.until))
+
+
+def _asked_by(case: Case, row: ExpertVariable) -> tuple[str, ...] | None:
+    """The values that it asks for; None where that is not known, or nothing is asked for."""
+    if row.not_with and case.variable(row.not_with).casefold() in _OFF:
+        return None
+    by = case.variable(row.by).casefold() if row.by else ""
+    return row.chosen.get(by) if by else row.values
 
 
 def _refused(case: Case, known: ExpertFormat, key: str, value: str, version: str) -> tuple[str, Severity, str]:
@@ -95,7 +146,7 @@ def _format_of(case: Case) -> str:
 
 def _is_judged(known: ExpertFormat, case: Case) -> bool:
     device = case.cluster.device if case.cluster is not None else None
-    if device is not None and str(device.platform) not in ("cuda", "rocm"):
+    if device is not None and str(device.platform) not in _PLATFORMS:
         return False
     firsts = [known.first, *known.first_on.values()] if device is None else [known.first]
     if device is not None and str(device.platform) in known.first_on:
@@ -166,3 +217,6 @@ def _is_named(case: Case) -> bool:
     """Whether a repository is named: a folder may hold other weights."""
     written, checkpoint = case.first.model, case.checkpoint
     return in_full(checkpoint.name, written) if checkpoint is not None else _REPOSITORY.fullmatch(written) is not None
+
+
+EXPERT_CHECKS: Final = (expert_backend, expert_variable)
