@@ -22,6 +22,8 @@ class Register:
     """Where such a name is written."""
     without: tuple[str, ...] = ()
     """Terms with which the register is not asked."""
+    lists: tuple[str, ...] = ()
+    """The same inside of a list: its path, and behind it the key in each of its tables."""
     what: Text
     closed: bool = False
     """Nothing but the engine adds names."""

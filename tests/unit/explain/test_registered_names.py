@@ -109,6 +109,16 @@ def test_a_name_that_it_has_or_that_is_not_known(text: str, version: str) -> Non
     assert not told(K25 + text, version)
 
 
+def test_connectors_inside_of_one() -> None:
+    inner = '{"kv_connector":"NixlConnector","kv_role":"kv_both"},{"kv_connector":"%s","kv_role":"kv_both"}'
+    outer = """--kv-transfer-config '{"kv_connector":"MultiConnector","kv_role":"kv_both",%s}'"""
+    text = outer % ('"kv_connector_extra_config":{"connectors":[' + inner + "]}")
+    (finding,) = told(K25 + text % "SharedStorageConnector", "0.28.0")
+    assert finding.remedy == "write ExampleConnector"
+    assert not told(K25 + text % "OffloadingConnector", "0.28.0")
+    assert not told(K25 + text % "$INNER", "0.28.0")
+
+
 def test_another_engine_has_names_of_its_own() -> None:
     text = "sglang serve --model-path moonshotai/Kimi-K2.5 --tp-size 8 --trust-remote-code --load-format something"
     assert not told(text, "0.5.12")

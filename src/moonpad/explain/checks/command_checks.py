@@ -35,6 +35,7 @@ from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
+from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.registered_names import registered_name
@@ -342,6 +343,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_slices,
     heads_of_others,
     *CHECKS_OF_OTHERS,
+    *RANKS_OF_OTHERS,
     *SLICE_CHECKS,
     *FORMAT_CHECKS,
     *EXPERT_CHECKS,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
 from moonpad.catalog.registered_names import Register, registers
+from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.start_refusals import UNKNOWN, term_value
 from moonpad.explain.flag_lists import is_fragment
@@ -16,6 +17,7 @@ from moonpad.values.versions import is_final, order
 
 _LIKE: Final = 0.8
 _LONGEST: Final = 80
+_MOST: Final = 8
 
 
 def registered_name(case: Case) -> Iterator[Remark]:
@@ -31,6 +33,21 @@ def registered_name(case: Case) -> Iterator[Remark]:
             if written is None or written == UNKNOWN or not 0 < len(written) < _LONGEST:
                 continue
             yield from _remarks(case, row, term, written)
+        for path in row.lists:
+            for written in _in_list(case, path)[:_MOST]:
+                yield from _remarks(case, row, path, written)
+
+
+def _in_list(case: Case, path: str) -> list[str]:
+    """What stands at the last key of each table of a list; a table that names a module of its own is left out."""
+    flag, *keys = path.split(".")
+    value: object = case.first.parsed.values.get(flag.removeprefix("--").replace("-", "_"))
+    value = as_json(value.strip("'")) if isinstance(value, str) else value
+    for key in keys[:-1]:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    tables = [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    found = [each.get(keys[-1]) for each in tables if f"{keys[-1]}_module_path" not in each]
+    return [each for each in found if isinstance(each, str) and 0 < len(each) < _LONGEST and not unresolved(each)]
 
 
 def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Remark]:
