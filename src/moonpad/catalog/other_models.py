@@ -119,6 +119,12 @@ def as_published(written: str) -> bool:
     return _FORMAT.search(_last_part(written)) is None
 
 
+def of_publisher(written: str) -> bool:
+    """Whether the repository is one of the publishers' own."""
+    repository = _REPOSITORY.fullmatch(written)
+    return repository is not None and repository[1].casefold() in _PUBLISHERS
+
+
 def in_four_bits(written: str) -> bool:
     """Whether the name says so: no option makes such weights smaller."""
     return any(_width(form) == 0.5 for form in _FORMAT.findall(_last_part(written)))

@@ -26,3 +26,5 @@ TITLES: Final[Mapping[str, str]] = {"eagle3": "EAGLE3", "dflash": "DFLASH", "dsp
 """A kind as an option's value, where the object of another engine has it in small letters."""
 ALIKE: Final = frozenset({("eagle", "mtp"), ("mtp", "eagle")})
 """Methods that take drafts of the other kind: one engine runs a checkpoint's own layer as EAGLE."""
+NO_OWN_LAYER: Final = frozenset({"kimi_k2", "kimi_k25", "kimi_linear"})
+"""Types of models whose published weights have no layer for multi-token prediction (num_nextn_predict_layers is 0)."""

@@ -363,3 +363,14 @@ NO_WEIGHT_ONLY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.16"}
 WITHOUT_WEIGHT_ONLY: Final = "triton"
 WEIGHT_ONLY_NVFP4: Final[Mapping[str, str]] = {"vllm": "0.9.0", "sglang": "0.5.13"}
 """The first release that multiplies NVFP4 weights in BF16 where the devices have no FP4 arithmetic."""
+EXPERT_BACKENDS: Final = frozenset({
+    *("triton", "batched_triton", "triton_unfused", "deep_gemm", "cutlass", "marlin", "humming", "aiter", "flydsl"),
+    *("flashinfer_trtllm", "flashinfer_cutlass", "flashinfer_cutedsl", "flashinfer_b12x", "b12x", "hpc", "emulation"),
+    *("aiter_triton_mxfp4_bf16", "aiter_triton_mxfp4_mxfp4", "rdna3"),
+})  # fmt: skip
+"""Values of `--moe-backend` that choose a kernel of the layer that all models share; others belong to one model."""
+SLOW_EXPERT_BACKENDS: Final = frozenset({"emulation"})
+FP8_BLOCK_EXPERTS: Final = "fp8-block"
+NVFP4_EXPERTS: Final = "nvfp4"
+BF16_EXPERTS: Final = "bf16"
+"""Keys of data/expert_backends.toml."""

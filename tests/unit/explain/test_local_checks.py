@@ -14,13 +14,13 @@ LLAMA = "llama-server -m /models/Kimi-K2.6-UD-Q2_K_XL-00001-of-00008.gguf"
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("--kt-method RAWINT4", []),
-        ("--kt-method FP8_PERCHANNEL", [Severity.WARNING]),
+        ("--kt-method RAWINT4 --kt-weight-path moonshotai/Kimi-K2.5", []),
+        ("--kt-method FP8_PERCHANNEL --kt-weight-path moonshotai/Kimi-K2.5", [Severity.WARNING]),
         ("--kt-method FP8 --kt-weight-path moonshotai/Kimi-K2.5", [Severity.WARNING]),
-        ("--kt-method BF16", [Severity.WARNING]),
+        ("--kt-method BF16 --kt-weight-path moonshotai/Kimi-K2.5", [Severity.WARNING]),
         ("--kt-method AMXINT4 --kt-weight-path /converted", []),
         ("--kt-method FP8 --kt-weight-path /converted", []),
-        ("--kt-method $METHOD", []),
+        ("--kt-method $METHOD --kt-weight-path moonshotai/Kimi-K2.5", []),
     ],
 )
 def test_methods(options: str, expected: list[Severity]) -> None:

@@ -22,6 +22,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
+from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
@@ -37,8 +38,10 @@ from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.quantization_flags import quantization_flag
+from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
+from moonpad.explain.checks.registered_names import registered_name
 from moonpad.explain.checks.repository_names import REPOSITORY, remark_in_name, repository, repository_owner
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
@@ -345,8 +348,10 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_slices,
     heads_of_others,
     *CHECKS_OF_OTHERS,
+    *RANKS_OF_OTHERS,
     *SLICE_CHECKS,
     *FORMAT_CHECKS,
+    *EXPERT_CHECKS,
     *TEXT_SIGNS,
     transformers_of_text,
     weights_of_others,
@@ -378,6 +383,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *MACHINE_CHECKS,
     unreachable,
     quantization_name,
+    registered_name,
     refused,
     *SHARED_MEMORY_CHECKS,
     image_without_ray,

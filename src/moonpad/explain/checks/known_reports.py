@@ -16,6 +16,7 @@ from moonpad.catalog.options import versions
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.expert_backends import expert_backend
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.model_detection import says_nothing
@@ -46,6 +47,8 @@ def reported(case: Case) -> Iterator[Remark]:
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What is sure first, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, spoken, recent)) is not None]
+    ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
+    found = [one for one in found if one[1].at not in ended]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     yield from [remark for _, remark in found[:_MOST]]

@@ -7,10 +7,12 @@ from typing import Final
 
 from moonpad.catalog.options import versions
 from moonpad.catalog.other_models import OtherModel, fp8_block, group_of_four_bits, other_model, shared_evenly
+from moonpad.engines import draft_names as drafts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.other_families import in_full
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -102,14 +104,21 @@ def context_of_others(case: Case) -> Iterator[Remark]:
 
 def drafts_of_others(case: Case) -> Iterator[Remark]:
     """Multi-token prediction by the checkpoint's own layer, of a model that has none."""
-    known = _known(case)
+    known, checkpoint = _known(case), case.checkpoint
     found = _own_draft(case)
-    if known is None or known.own_drafts != "none" or found is None:
+    if found is None:
         return
     place, method = found
-    message = f"{method} needs a layer for multi-token prediction in the checkpoint, and {known.title} has none"
+    title, severity = known.title if known is not None and known.own_drafts == "none" else "", Severity.ERROR
+    if checkpoint is not None and checkpoint.architecture.model_type in drafts.NO_OWN_LAYER:
+        title = checkpoint.name
+        sure = in_full(title, case.first.model) and case.engine.name == names.EXPERTS_BY_VARIABLE
+        severity = Severity.ERROR if sure and not is_fragment(case.commands[0]) else Severity.WARNING
+    if not title:
+        return
+    message = f"{method} needs a layer for multi-token prediction in the checkpoint, and {title} has none"
     remedy = "leave it out, or name a draft that was made for this model"
-    yield make_remark(Severity.ERROR, Code.CONFLICT, place.written, message, remedy, at=place.index)
+    yield make_remark(severity, Code.CONFLICT, place.written, message, remedy, at=place.index)
 
 
 def _own_draft(case: Case) -> tuple[Occurrence, str] | None:

@@ -34,7 +34,7 @@ _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
 OTHERS: Final = "--headless"
 """The option of machines other than the first."""
-_UNKNOWN: Final = "\0"
+UNKNOWN: Final = "\0"
 """The value of a term that is there, and of which no more is known."""
 
 
@@ -70,7 +70,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if not all(_given(case, term, pattern) for term, pattern in row.given.items()):
         return None
-    if any(_value(case, term) is not None for term in row.lacks) or not _of_weights(row, case):
+    if any(term_value(case, term) is not None for term in row.lacks) or not _of_weights(row, case):
         return None
     pairs = [_pair(case, comparison, whole_text) for comparison in row.when]
     if any(pair is None or not _COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
@@ -137,8 +137,8 @@ def _sure(row: StartRefusal, case: Case) -> bool:
 
 
 def _given(case: Case, term: str, pattern: str) -> bool:
-    value = _value(case, term)
-    if value is None or value == _UNKNOWN:
+    value = term_value(case, term)
+    if value is None or value == UNKNOWN:
         return False
     if not pattern:
         return value != "false"
@@ -156,23 +156,23 @@ def _number(case: Case, term: str, whole_text: bool) -> int | None:
     name, _, default = term.partition("|")
     if name in _SIZES and not whole_text and case.option(case.engine.command_line.options.get(name, "")) is None:
         return None
-    value = _value(case, name)
+    value = term_value(case, name)
     if value is None:
-        value = default if whole_text else _UNKNOWN
+        value = default if whole_text else UNKNOWN
     number = vllm_tokens(value)
     return None if number is None or number < 0 else number
 
 
-def _value(case: Case, term: str) -> str | None:
+def term_value(case: Case, term: str) -> str | None:
     """As text; None where it is not there."""
     if term in _SIZES:
-        return str(getattr(case.first.layout, term)) if case.laid_out else _UNKNOWN
+        return str(getattr(case.first.layout, term)) if case.laid_out else UNKNOWN
     if whole(term) is not None:
         return term
     if term.startswith("$"):
         word = case.commands[0].env.get(term[1:])
         text = case.variable(term[1:])
-        return None if word is None else _UNKNOWN if unresolved(text) else text
+        return None if word is None else UNKNOWN if unresolved(text) else text
     flag, _, path = term.partition(".")
     place = case.option(flag)
     if place is None:
@@ -186,7 +186,7 @@ def _inner(case: Case, flag: str, path: str) -> str | None:
     if isinstance(value, str):
         value = as_json(value.strip("'"))
     if not isinstance(value, Mapping):
-        return _UNKNOWN
+        return UNKNOWN
     for key in path.split("."):
         if not isinstance(value, Mapping):
             return None
@@ -201,5 +201,5 @@ def _text(value: object) -> str:
         return str(value).casefold()
     if isinstance(value, int | float | str):
         text = str(value).strip("'\"")
-        return _UNKNOWN if unresolved(text) else text
-    return "given" if value else _UNKNOWN
+        return UNKNOWN if unresolved(text) else text
+    return "given" if value else UNKNOWN
