@@ -170,7 +170,8 @@ FACTS: Final = EngineFacts(
     title="TensorRT-LLM",
     platforms=(Platform.CUDA,),
     preference=30,
-    first_versions={"kimi_k2": "1.0.0rc2"},
+    # K3: its deployment guide (https://nvidia.github.io/TensorRT-LLM/1.3.0rc26/, "Kimi K3 on TensorRT LLM").
+    first_versions={"kimi_k2": "1.0.0rc2", "kimi_k3": "1.3.0rc26"},
     setting_names={
         "max_seq_len": "max_model_len",
         "max_batch_size": "max_num_seqs",

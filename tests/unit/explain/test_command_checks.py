@@ -190,3 +190,9 @@ def test_converted_weights_that_no_device_holds(call: str, is_told: bool) -> Non
     judged = judge(read_script(f"# one machine, 8x H800 80G\nfrom vllm import LLM\n\nmodel = {call}\n"), Question())
     told = [finding for one in judged for finding in one.findings if str(finding.code) == "does-not-fit"]
     assert bool(told) == is_told
+
+
+@pytest.mark.parametrize(("least", "told"), [("0.8", 1), ("0.15.0", 0), ("0.19", 0)])
+def test_a_least_release_that_does_not_know_the_model(least: str, told: int) -> None:
+    text = f'pip install "vllm>={least}"\n\nvllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code'
+    assert len(at(text, f">={least}", Code.UNSUPPORTED_FORMAT)) == told

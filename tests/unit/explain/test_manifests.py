@@ -295,3 +295,9 @@ def test_damaged_files(seed: int) -> None:
         text = text[:start] + chance.choice(pieces) + text[end:]
     with contextlib.suppress(UsageError):
         ask(read_script(text))
+
+
+def test_a_note_that_happens_to_be_yaml_keeps_the_ends_of_its_lines() -> None:
+    start = "python -m sglang.launch_server \\\n    --model-path /data/MiniMax-M2 \\\n    --tp-size 4\n"
+    (one,) = ask(f"image:  v0.5.4.post3\nstart command:  {start}")
+    assert (one.model_written, one.layout.tp if one.layout else 0) == ("/data/MiniMax-M2", 4)

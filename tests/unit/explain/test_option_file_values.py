@@ -85,3 +85,23 @@ def test_a_recipe_is_quiet() -> None:
 def test_a_file_of_another_engine_is_not_read() -> None:
     text = "cat > c.yaml <<EOF\nmoe_config:\n  backend: trtllm\nEOF\nvllm serve Qwen/Qwen3-32B --config c.yaml\n"
     assert not [finding for judged in ask(text) for finding in judged.findings if "not a value of" in finding.message]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("tensor_parallel_size: 1", [WARNING]),
+        ("tensor_parallel_size: 8", []),
+        ("max_batch_size: 16", []),
+        ("tensor_parallel_size: ${TP}", []),
+    ],
+)
+def test_the_file_wins_over_the_command_line(content: str, expected: list[Severity]) -> None:
+    assert said(content, "the file wins") == expected
+
+
+def test_the_file_wins_over_a_worker_s_options_too() -> None:
+    worker = "python3 -m dynamo.trtllm --model-path a/b --tensor-parallel-size 8 --extra-engine-args extra.yaml"
+    text = f"cat > extra.yaml <<EOF\ntensor_parallel_size: 1\nEOF\n{worker}\n"
+    found = [finding.message for one in ask(text) for finding in one.findings]
+    assert any("the file wins" in message for message in found)

@@ -4,13 +4,14 @@ without its weights. The data are catalog/option_file_values.py."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from moonpad.catalog.option_file_values import option_file_values
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.option_file import option_file
-from moonpad.engines.value_checks import unresolved, whole
+from moonpad.engines.value_checks import number, unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.config_files import files_of
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -24,6 +25,16 @@ _WITH_WEIGHTS: Final = frozenset({"Eagle", "Eagle3"})
 _LENGTH_SINCE: Final = "1.2.0rc0"
 """The releases from which on a draft's length has to be given: 1.1.0 does not ask for it, and 1.2.1 does."""
 _WEIGHTS: Final = ("speculative_model", "speculative_model_dir", "pytorch_eagle_weights_path", "pytorch_weights_path")
+_ALSO_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "tensor_parallel_size": ("--tp_size", "--tensor-parallel-size"),
+    "pipeline_parallel_size": ("--pp_size", "--pipeline-parallel-size"),
+    "moe_expert_parallel_size": ("--ep_size", "--expert-parallel-size"),
+    "max_batch_size": ("--max_batch_size", "--max-batch-size"),
+    "max_num_tokens": ("--max_num_tokens", "--max-num-tokens"),
+    "max_seq_len": ("--max_seq_len", "--max-seq-len"),
+    "kv_cache_config.free_gpu_memory_fraction": ("--kv_cache_free_gpu_memory_fraction", "--free-gpu-memory-fraction"),
+}
+"""Keys of the file that are options too."""
 _warning = partial(make_remark, Severity.WARNING)
 
 
@@ -73,10 +84,24 @@ def draft_of_file(case: Case) -> Iterator[Remark]:
         yield _warning(Code.MISSING_FLAG, _DRAFTS, message, "add max_draft_len: 3", at=at)
 
 
+def file_wins(case: Case) -> Iterator[Remark]:
+    """A size that the command line gives and the file gives otherwise: the file is read last."""
+    options, _ = _options(case)
+    for key, flags in _ALSO_OPTIONS.items():
+        place, inside = _written(case, flags), options.get(key, "")
+        if place is None or not isinstance(place.value, str) or not inside:
+            continue
+        given, own = number(place.value), number(inside)
+        if given is not None and own is not None and given != own:
+            message = f"{place.value}, and {key} in the file is {inside}: the file wins, without a word"
+            remedy = f"write {key}: {place.value} in the file, or leave {place.written} out"
+            yield _warning(Code.CONFLICT, place.written, message, remedy, at=place.index)
+
+
 def _options(case: Case) -> tuple[Mapping[str, str], int | None]:
     """What the file says, of engines that read it themselves, and where the command names it."""
     flags = case.engine.command_line.option_files
-    place = case.option(*flags)
+    place = _written(case, flags)
     if place is None or not isinstance(place.value, str) or case.engine.name not in _engines():
         return {}, None
     case.script.budget.work(len(case.script.files), "its files")
@@ -84,8 +109,14 @@ def _options(case: Case) -> tuple[Mapping[str, str], int | None]:
     return option_file(place.value, files), place.index
 
 
+def _written(case: Case, flags: Sequence[str]) -> Occurrence | None:
+    """As it is written, too: workers of a framework around the engine have its options under names of their own."""
+    spelled = (place for place in case.first.parsed.occurrences if place.written in flags)
+    return case.option(*flags) or next(spelled, None)
+
+
 def _engines() -> frozenset[str]:
     return frozenset(name for row in option_file_values().values() for name in row.engines)
 
 
-OPTION_FILE_CHECKS: Final = (words_of_keys, sizes_of_graphs, draft_of_file)
+OPTION_FILE_CHECKS: Final = (words_of_keys, sizes_of_graphs, draft_of_file, file_wins)

@@ -10,6 +10,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
+from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.rank_checks import unlike_ranks
@@ -90,6 +91,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     unlike_ranks,
     variable_not_set,
     probe_path,
+    minimum_release,
     worker_on_loopback,
     mode_in_comment,
     target_not_built,

@@ -19,3 +19,11 @@ def folded(node: Node, word: Word) -> Word:
     if len(lines) < 2 or not all(map(_GOES_ON.match, lines[1:])):
         return word
     return replace(word, text=word.text.rstrip("\n").replace("\n", " "))
+
+
+def unfolded(node: Node, word: Word) -> Word:
+    """`Start command: vllm serve … \\` with its next lines below is prose that happens to be YAML, which puts the lines
+    behind one another: the backslashes at their ends, each before a blank now, are what a shell takes out."""
+    if not isinstance(node, ScalarNode) or node.style or node.start_mark.line == node.end_mark.line:
+        return word
+    return replace(word, text=re.sub(r"\\ (?=\S)", "  ", word.text))

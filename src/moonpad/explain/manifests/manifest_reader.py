@@ -28,7 +28,7 @@ from moonpad.explain.manifests.custom_resources import (
     with_runtime,
 )
 from moonpad.explain.manifests.fill_ins import fill_ins, filled_in
-from moonpad.explain.manifests.folded_text import folded
+from moonpad.explain.manifests.folded_text import folded, unfolded
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.made_commands import MadeCommands
 from moonpad.explain.manifests.node_labels import cluster_of_label
@@ -280,7 +280,8 @@ class _ManifestReader:
                 self._flags(node, around)
                 return
             if names_engine_command(text):
-                self._script(folded(node, self.word(node)), {}, around, name)
+                own = self.word(node)
+                self._script(unfolded(node, own) if " " in name else folded(node, own), {}, around, name)
         else:
             self.visit(node, around, depth)
 
