@@ -8,8 +8,9 @@ The first runs the command as a person would, with its proof, and records its re
 default and candidates side by side in one run, the ratio with its interval. The second measures every point of a grid
 of the same knobs once, in a drawn order, with the default in between: a point counts as its ratio to the requests a
 second of the default before and after it, since a machine drifts over hours. The third lets what tune chose, the grid's
-best three and the default take turns, so that the best of many is not the luckiest of many. Each can be interrupted and
-started again: `--home` keeps the tune's state, and OUT is written after each point, which is not measured again.
+best two, the point of the best values on average and the default take turns, so that the best of many is not the
+luckiest of many. Each can be interrupted and started again: `--home` keeps the tune's state, and OUT is written after
+each point, which is not measured again.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ ALL = "request_throughput"
 EVERY = 8
 """Points between two of the default."""
 ROUNDS = 4
-BEST = 3
+BEST = 2
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -163,6 +164,18 @@ def grid_summary(rows: list[dict[str, Any]], tune: dict[str, Any]) -> dict[str, 
     }
 
 
+def by_effects(rows: list[dict[str, Any]]) -> str:
+    """The point of the values that were the best of their knobs on average over all points: a lucky visit moves it
+    little."""
+    worths: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        for change in row["changes"]:
+            worths.setdefault((change["knob"], str(change["value"])), []).append(row["worth"] or 0.0)
+    means = {key: sum(values) / len(values) for key, values in worths.items()}
+    points = [row for row in rows if row["changes"]]
+    return str(max(points, key=lambda row: sum(means[c["knob"], str(c["value"])] for c in row["changes"]))["id"])
+
+
 def last(visits: Visits, chosen: Candidate, best: list[Candidate]) -> Iterator[dict[str, Any]]:
     """Turns, forth and back."""
     sides = list(dict.fromkeys([UNCHANGED, chosen, *best]))
@@ -178,7 +191,7 @@ def last_summary(rows: list[dict[str, Any]], chosen: str) -> dict[str, Any]:
         rounds.setdefault(row["round"], {})[row["id"]] = row["worth"] or 0.0
     ids = list(dict.fromkeys(row["id"] for row in rows))
     whole = [one for one in rounds.values() if len(one) == len(ids)]
-    if not whole or chosen == UNCHANGED.id:
+    if not whole or chosen == UNCHANGED.id or chosen not in ids:
         return {}
     means = {id_: sum(one[id_] for one in whole) / len(whole) for id_ in ids}
     to_chosen = {
@@ -233,7 +246,8 @@ def main() -> None:
     known = {row["id"]: Candidate.of(row["changes"]) for row in rows}
     ranked = sorted(ratios(rows).items(), key=lambda item: -item[1])
     turns: list[dict[str, Any]] = []
-    for row in last(visits, chosen, [known[id_] for id_, _ in ranked[:BEST]]):
+    best = [id_ for id_, _ in ranked[:BEST]] + ([by_effects(rows)] if rows else [])
+    for row in last(visits, chosen, [known[id_] for id_ in dict.fromkeys(best)]):
         turns.append(row)
         print(row["round"], row["id"], row["worth"], row["problem"], flush=True)
         record["last"] = {"summary": last_summary(turns, chosen.id), "rows": turns}
