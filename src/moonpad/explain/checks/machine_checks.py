@@ -16,9 +16,11 @@ from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugi
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.same_rank import rank_of_another
+from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
+from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
 from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
@@ -41,4 +43,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     draft_is_method,
     path_of_wsl,
     started_in_turn,
+    visible_devices,
+    numbered_anew,
+    rank_of_batch,
 )
