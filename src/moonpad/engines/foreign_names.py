@@ -117,6 +117,10 @@ OF_LIBRARIES: Final = re.compile(
 """Variables of libraries that engines use, which are for a process and not for a script."""
 EXAMPLES: Final = "vllm serve, sglang serve …"
 
+NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
+"""The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
+(https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""
+
 TRUST_OPTION: Final[Mapping[str, str]] = {
     "vllm": "--trust-remote-code",
     "sglang": "--trust-remote-code",

@@ -11,6 +11,7 @@ from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
+from moonpad.explain.checks.pod_ports import probed_port, published_port, service_port, variable_of_service
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.request_names import request_names
@@ -90,6 +91,10 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     unlike_ranks,
     variable_not_set,
     probe_path,
+    probed_port,
+    published_port,
+    service_port,
+    variable_of_service,
     worker_on_loopback,
     mode_in_comment,
     target_not_built,
