@@ -117,6 +117,11 @@ OF_LIBRARIES: Final = re.compile(
 """Variables of libraries that engines use, which are for a process and not for a script."""
 EXAMPLES: Final = "vllm serve, sglang serve …"
 
+WITHOUT_WEIGHTS: Final = re.compile(
+    r"(?:docker\.io/)?(?:vllm/vllm-openai|lmsysorg/sglang|rocm/vllm|rocm/sglang|nvcr\.io/nvidia/tensorrt-llm/release"
+    r"|ghcr\.io/ggml-org/llama\.cpp)(?:[:@][^\s/]*)?"
+)
+"""Images that the engines publish: they have no models, and their user is root."""
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""
