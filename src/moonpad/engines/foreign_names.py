@@ -122,6 +122,14 @@ WITHOUT_WEIGHTS: Final = re.compile(
     r"|ghcr\.io/ggml-org/llama\.cpp)(?:[:@][^\s/]*)?"
 )
 """Images that the engines publish: they have no models, and their user is root."""
+NOT_FOR_MODELS: Final = re.compile(
+    r"vllm|triton|torch|inductor|flashinfer|deep_?gemm|lora|nixl|lmcache|mooncake|compile|template|config|tmp"
+    r"|logs?(?![a-z])|\.(?:json|jinja|ya?ml|py|sh|txt|toml)$|dataset|tokeniz|pip|nltk|tiktoken|draft|\$",
+    re.IGNORECASE,
+)
+"""What folders that are mounted for something else than weights are called."""
+OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
+"""Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
+from moonpad.explain.checks.group_pods import ranks_of_cluster, unlike_images
 from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
@@ -16,6 +17,7 @@ from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugi
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.same_rank import rank_of_another
+from moonpad.explain.checks.side_by_side import one_port, one_set_of_devices
 from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
@@ -46,4 +48,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     visible_devices,
     numbered_anew,
     rank_of_batch,
+    unlike_images,
+    ranks_of_cluster,
+    one_port,
+    one_set_of_devices,
 )

@@ -35,11 +35,6 @@ _UNKNOWN: Final = ("--volumes-from", "--workdir", "--user")
 _FOR_MODELS: Final = re.compile(
     r"hugging|(?<![a-z])hf(?![a-z])|models?(?![a-z])|weights|^/data/?$|(?:^|/)cache/?$", re.IGNORECASE
 )
-_NOT_FOR_MODELS: Final = re.compile(
-    r"vllm|triton|torch|inductor|flashinfer|deep_?gemm|lora|nixl|lmcache|mooncake|compile|template|config|tmp"
-    r"|logs?(?![a-z])|\.(?:json|jinja|ya?ml|py|sh|txt|toml)$|dataset|tokeniz|pip|nltk|tiktoken|draft|\$",
-    re.IGNORECASE,
-)
 _IS_CACHE: Final = re.compile(r"huggingface|\.cache")
 """The cache of another user, whose name the image may have."""
 _HUB: Final = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
@@ -165,7 +160,7 @@ def _of_options(container: Wrapper) -> Sequence[str] | None:
 
 def _is_meant(target: str) -> bool:
     """Whether weights are meant to be there."""
-    return _FOR_MODELS.search(target) is not None and _NOT_FOR_MODELS.search(target) is None
+    return _FOR_MODELS.search(target) is not None and names.NOT_FOR_MODELS.search(target) is None
 
 
 def _covers(folder: str, path: str) -> bool:
