@@ -130,6 +130,8 @@ NOT_FOR_MODELS: Final = re.compile(
 """What folders that are mounted for something else than weights are called."""
 OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
 """Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
+ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})
+"""Engines whose server starts the ranks of its node itself."""
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""

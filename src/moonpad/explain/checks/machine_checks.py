@@ -18,6 +18,7 @@ from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.side_by_side import one_port, one_set_of_devices
+from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_tasks
 from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
@@ -52,4 +53,6 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     ranks_of_cluster,
     one_port,
     one_set_of_devices,
+    slurm_devices,
+    slurm_tasks,
 )
