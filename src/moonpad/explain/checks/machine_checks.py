@@ -16,6 +16,7 @@ from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugin_key
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
+from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.side_by_side import one_port, one_set_of_devices
 from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_tasks
@@ -55,4 +56,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_set_of_devices,
     slurm_devices,
     slurm_tasks,
+    router_target,
+    bootstrap_port,
+    bridged_nodes,
 )
