@@ -132,6 +132,10 @@ OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
 """Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
 ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})
 """Engines whose server starts the ranks of its node itself."""
+SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
+    "NixlConnector": ("VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
+}
+"""Connectors that wait for a handshake: the variables of the port and of the address."""
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""

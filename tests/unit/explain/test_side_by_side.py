@@ -74,3 +74,45 @@ def test_one_device_twice(text: str) -> None:
 )
 def test_devices_that_differ_or_are_shared(text: str) -> None:
     assert told(text, "takes most of device") == []
+
+
+NIXL = """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
+PORT = "VLLM_NIXL_SIDE_CHANNEL_PORT"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{A} {NIXL} &\n{B} {NIXL} &\n",
+        f"{PORT}=5700 {A} {NIXL} &\n{PORT}=5700 {B} {NIXL} &\n",
+        f"1. prefill:\n```bash\n{A} {NIXL}\n```\n2. decode:\n```bash\n{B} {NIXL}\n```\n",
+    ],
+)
+def test_one_side_channel(text: str) -> None:
+    findings = [finding for judged in ask(text) for finding in judged.findings]
+    assert [finding.where for finding in findings if "no cache is handed over" in finding.message] == [PORT]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{PORT}=5700 {A} {NIXL} &\n{PORT}=5701 {B} {NIXL} &\n",
+        f"{PORT}=$P {A} {NIXL} &\n{PORT}=$Q {B} {NIXL} &\n",
+        f"{A} {NIXL} &\n{B} &\n",
+        f"# node 0\n{A} {NIXL} &\n# node 1\n{B} {NIXL} &\n",
+        f"1. prefill:\n```bash\n{A} {NIXL}\n```\n2. decode:\n```bash\n{B.replace('2,3', '0,1')} {NIXL}\n```\n",
+        f"1. prefill:\n```bash\n{A} {NIXL}\n```\n2. decode:\n```bash\nHOST_IP=10.0.0.2 {B} {NIXL}\n```\n",
+    ],
+)
+def test_side_channels_that_differ_or_are_apart(text: str) -> None:
+    assert told(text, "no cache is handed over") == []
+
+
+def test_one_bootstrap_port() -> None:
+    prefill = f"{SGLANG} --disaggregation-mode prefill"
+    two = f"{prefill} --port 30000{{}} &\n{prefill} --port 30001 --base-gpu-id 2{{}} &\n"
+    assert told(two.format("", ""), "same bootstrap port") == ["--disaggregation-bootstrap-port"]
+    own = (" --disaggregation-bootstrap-port 8998", " --disaggregation-bootstrap-port 8999")
+    assert told(two.format(*own), "same bootstrap port") == []
+    decode = two.format("", "").replace("mode prefill --port 30001", "mode decode --port 30001")
+    assert told(decode, "same bootstrap port") == []

@@ -18,7 +18,7 @@ from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
-from moonpad.explain.checks.side_by_side import one_port, one_set_of_devices
+from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
 from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_tasks
 from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
@@ -54,6 +54,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     ranks_of_cluster,
     one_port,
     one_set_of_devices,
+    one_side_channel,
+    one_bootstrap_port,
     slurm_devices,
     slurm_tasks,
     router_target,

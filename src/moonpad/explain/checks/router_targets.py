@@ -24,6 +24,8 @@ _PREFILL: Final = "--prefill"
 _ROLE: Final = "--disaggregation-mode"
 _BOOTSTRAP: Final = "--disaggregation-bootstrap-port"
 _DEFAULT_BOOTSTRAP: Final = 8998
+_RUST: Final = "_RUST_SERVER"
+"""The ending of a variable with which the bootstrap is served at the server's own port."""
 _MOST: Final = 200
 
 
@@ -58,7 +60,7 @@ def bootstrap_port(case: Case) -> Iterator[Remark]:
     routers, servers = found
     prefill = [server for server in servers if (role := value_of(server.argv, (_ROLE,))) and role.text == "prefill"]
     own = [_number(value_of(server.argv, (_BOOTSTRAP,)), _DEFAULT_BOOTSTRAP) for server in prefill]
-    if not prefill or None in own:
+    if not prefill or None in own or any(name.endswith(_RUST) for server in prefill for name in server.env):
         return
     for router in routers:
         for flag, words in _targets(router):

@@ -34,6 +34,9 @@ _APART: Final = frozenset({"ssh", "srun", "mpirun", "pdsh", "clush", "docker run
 _DEVICES: Final = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 _CHOOSES: Final = ("--base-gpu-id", "--device", "--gpu-id-step", "--headless", "--node-rank", "--data-parallel-rank")
 _SHARES: Final = ("--gpu-memory-utilization", "--mem-fraction-static", "--kv-cache-memory-bytes", "--max-total-tokens")
+_ROLE: Final = "--disaggregation-mode"
+_BOOTSTRAP: Final = "--disaggregation-bootstrap-port"
+_TRANSFER: Final = "--kv-transfer-config"
 _DEFAULT: Final = 0.85
 _NUMBERS: Final = re.compile(r"\d{1,3}(?:,\d{1,3})*")
 
@@ -74,6 +77,68 @@ def one_set_of_devices(case: Case) -> Iterator[Remark]:
         remedy = f"give each its own devices by {_DEVICES[0]}, or smaller shares of the memory"
         yield make_remark(Severity.WARNING, Code.CONFLICT, _DEVICES[0], message, remedy)
         return
+
+
+def one_side_channel(case: Case) -> Iterator[Remark]:
+    """Two servers of one machine whose connectors wait for each other's handshake at the same port."""
+    command = case.commands[0]
+    for other in (*_running(case), *_by_devices(case)):
+        mine, its = (_side_channel(each) for each in (command, other))
+        if mine is None or mine != its:
+            continue
+        connector, variable, port, _ = mine
+        at = f"both at {port}" if port else "both at its default, since neither sets it"
+        message = f"{connector} here and in the server of {case.script.where(other.line)} waits at {variable}, {at}: "
+        message += "address already in use, and no cache is handed over"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, variable, message, f"give each its own {variable}")
+        return
+
+
+def one_bootstrap_port(case: Case) -> Iterator[Remark]:
+    """Two prefill servers of one machine, each with a bootstrap server at the same port."""
+    command = case.commands[0]
+    for other in _running(case):
+        roles = [word.text for each in (command, other) if (word := value_of(each.argv, (_ROLE,))) is not None]
+        ports = [value_of(each.argv, (_BOOTSTRAP,)) for each in (command, other)]
+        if roles != ["prefill", "prefill"] or any(word is not None and word.unresolved for word in ports):
+            continue
+        texts = {word.text if word is not None else "" for word in ports}
+        if len(texts) > 1:
+            continue
+        line = case.script.where(other.line)
+        message = f"the prefill server of {line} has the same bootstrap port, {texts.pop() or 'the default'}: decode "
+        message += "servers find the ranks of one of them"
+        remedy = f"give each its own {_BOOTSTRAP}, and the router the same numbers"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, _BOOTSTRAP, message, remedy)
+        return
+
+
+def _by_devices(case: Case) -> Iterator[Command]:
+    """Servers of a guide that are on one machine, since they share its devices out: `0` here, `1` there."""
+    command, script = case.commands[0], case.script
+    mine = _devices(command) if any(name in command.env for name in _DEVICES) else None
+    if not script.markdown or mine is None or not _is_local(command, case) or len(script.commands) > 200:
+        return
+    for other in script.commands:
+        its = _devices(other) if any(name in other.env for name in _DEVICES) else None
+        if other.line >= command.line or its is None or mine & its or not _is_local(other, case):
+            continue
+        if _port(other, case) != _port(command, case) and not _elsewhere(command, other):
+            yield other
+
+
+def _side_channel(command: Command) -> tuple[str, str, str, str] | None:
+    """The connector, its variable, the port that it is given and the address."""
+    config = value_of(command.argv, (_TRANSFER,))
+    for connector, (port, host) in names.SIDE_CHANNELS.items():
+        if config is None or f'"{connector}"' not in config.text:
+            continue
+        given = command.env.get(port), command.env.get(host)
+        if any(word is not None and word.unresolved for word in given):
+            return None
+        texts = [word.text.rpartition("=")[2].strip("'\"") if word is not None else "" for word in given]
+        return connector, port, texts[0], texts[1]
+    return None
 
 
 def _running(case: Case) -> Iterator[Command]:
