@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import yaml
@@ -18,6 +19,11 @@ Fields = Mapping[str, Node]
 
 _ENDS: Final = re.compile(r"[ \t]*(?:---|`{3,}|~{3,}|[A-Z]*EOF\b|YAML\b)[ \t]*(?:#.*|\w*)?$")
 _KIND: Final = re.compile(r"[ \t]*kind:[ \t]*\w")
+_ALIAS: Final = re.compile(r"(?:^|[\s\[,{])\*[A-Za-z_]")
+_ALIASES: Final = 20
+"""More of them could name each other so that a few lines stand for millions."""
+_WORK: Final = "the objects of its YAML"
+_LONGEST: Final = 200
 _DEEPEST: Final = 40
 _LARGEST: Final = 100_000
 _MOST: Final = 40
@@ -69,17 +75,24 @@ def number_of(node: Node | None) -> int | None:
 
 def pod_objects(script: Script) -> tuple[PodObject, ...]:
     """All of a text that can be read, charts among them where they are YAML as they stand."""
-    script.budget.work(len(script.lines) // 2, "its YAML")
+    if _WORK not in script.budget.shares:  # once for each text, whichever check asks first
+        script.budget.work(sum(len(line) for line in script.lines) // 4, _WORK)
+    script.budget.work(10, _WORK)
+    return _objects_of(script.lines, script.origins)
+
+
+@lru_cache(maxsize=4)
+def _objects_of(lines: tuple[str, ...], origins: tuple[tuple[str, int], ...]) -> tuple[PodObject, ...]:
     found: list[PodObject] = []
     first = 1
-    starts = {line for _, line in script.origins}
-    for number in range(1, len(script.lines) + 2):
-        end = number > len(script.lines) or _ENDS.match(script.lines[number - 1]) is not None
+    starts = {line for _, line in origins}
+    for number in range(1, len(lines) + 2):
+        end = number > len(lines) or _ENDS.match(lines[number - 1][:_LONGEST]) is not None
         if not end and number not in starts:
             continue
-        chunk = script.lines[first - 1 : number - 1]
-        if len(found) < _MOST and any(_KIND.match(line[:200]) for line in chunk):
-            found += _read(script, first, chunk)
+        chunk = lines[first - 1 : number - 1]
+        if len(found) < _MOST and any(_KIND.match(line[:_LONGEST]) for line in chunk):
+            found += _read(first, chunk)
         first = number + 1 if end else number
     return tuple(found)
 
@@ -117,10 +130,9 @@ def _last_line(node: Node) -> int:
     return node.end_mark.line - (0 if getattr(node, "flow_style", False) else 1)
 
 
-def _read(script: Script, first: int, lines: Sequence[str]) -> Iterator[PodObject]:
+def _read(first: int, lines: Sequence[str]) -> Iterator[PodObject]:
     text = textwrap.dedent("\n".join(lines)) + "\n"
-    script.budget.work(len(text) // 4, "its YAML")
-    if len(text) > _LARGEST:
+    if len(text) > _LARGEST or len(_ALIAS.findall(text)) > _ALIASES:
         return
     try:
         documents = list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

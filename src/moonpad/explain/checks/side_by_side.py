@@ -37,6 +37,9 @@ _SHARES: Final = ("--gpu-memory-utilization", "--mem-fraction-static", "--kv-cac
 _ROLE: Final = "--disaggregation-mode"
 _BOOTSTRAP: Final = "--disaggregation-bootstrap-port"
 _TRANSFER: Final = "--kv-transfer-config"
+_NEAREST: Final = 8
+"""Servers above that are looked at."""
+_LONGEST: Final = 1000
 _DEFAULT: Final = 0.85
 _NUMBERS: Final = re.compile(r"\d{1,3}(?:,\d{1,3})*")
 
@@ -148,15 +151,18 @@ def _running(case: Case) -> Iterator[Command]:
         return
     line, (name, _) = command.line, script.place(command.line)
     own = {each.line for each in case.commands}
-    for other in script.commands:
+    above = [other for other in script.commands if other.line < line and other.line not in own]
+    for other in above[-_NEAREST:]:
         last = max((word.end_line for word in other.words), default=other.line)
-        if other.line in own or not last < line or script.place(other.line)[0] != name or not _is_local(other, case):
+        if not last < line or script.place(other.line)[0] != name or not _is_local(other, case):
             continue
         if other.program != command.program or not _together(command.arms, other.arms):
             continue
-        between = [text for _, text in numbered(script, last, line)]
-        ended = any(_ENDS.search(text) or _MACHINES.search(text) for text in between[1:-1])
-        if _BACKGROUND.search(between[0]) and not ended and not _elsewhere(command, other):
+        if not 0 < last <= len(script.lines) or not _BACKGROUND.search(script.lines[last - 1][-_LONGEST:]):
+            continue
+        between = [text for _, text in numbered(script, last + 1, line - 1)]
+        ended = any(_ENDS.search(text) or _MACHINES.search(text) for text in between)
+        if not ended and not _elsewhere(command, other):
             yield other
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -26,6 +27,7 @@ _GPUS: Final = re.compile(r"(?:gres/)?(?:gpu:)?(?:[A-Za-z][\w.-]*:)?(?P<count>\d
 _BY_TASK: Final = re.compile(r"SLURM_LOCALID|SLURM_TASK_PID|--multi-prog|--gpus-per-task|--gpu-bind|--gpus-per-socket")
 """What gives each task a part of its own, or starts the server in one of them."""
 _ENTRY: Final = re.compile(r"SLURM_PROCID")
+_LONGEST: Final = 200
 _OWN_RANK: Final = ("--data-parallel-rank", "--data-parallel-start-rank")
 _APART: Final = frozenset({"ssh", "mpirun", "torchrun", "docker exec"})
 
@@ -109,6 +111,8 @@ def _step(case: Case) -> Wrapper | None:
 
 def _job(case: Case) -> Job | None:
     """By the header of the script, and by the options of srun where it is given any."""
+    if not _has_header(case.script.lines):
+        return None
     start, end = block_of(case.commands, case.script)
     given: dict[str, tuple[str, int]] = {}
     for number, text in numbered(case.script, start, end):
@@ -132,6 +136,11 @@ def _job(case: Case) -> Job | None:
     line = gpus[1] if gpus is not None else given.get("--gpus", ("", case.commands[0].line))[1]
     tasks, per_node = (_count(given[name][0]) if name in given else None for name in ("--ntasks", _PER_NODE))
     return Job(nodes, tasks, per_node, each, line)
+
+
+@lru_cache(maxsize=4)
+def _has_header(lines: tuple[str, ...]) -> bool:
+    return any("#SBATCH" in line[:_LONGEST] for line in lines)
 
 
 def _count(text: str) -> int | None:
