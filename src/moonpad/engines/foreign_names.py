@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 PROGRAM_OF: Final[Mapping[str, str]] = {
     "vllm": "vllm serve",
@@ -136,6 +136,28 @@ SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
     "NixlConnector": ("VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
 }
 """Connectors that wait for a handshake: the variables of the port and of the address."""
+HOST_CACHES: Final[Mapping[str, tuple[float, bool]]] = {
+    "--kv-offloading-size": (2.0**30, False),
+    "--hicache-size": (1e9, True),
+    "--cache-ram": (2.0**20, False),
+}
+"""Options for a KV cache in host memory: the bytes of one unit, and whether each rank takes as much."""
+
+
+class PromptCache(NamedTuple):
+    """A cache in host memory that an engine has where nothing is said of it."""
+
+    engine: str
+    flags: tuple[str, ...]
+    variable: str
+    default_bytes: float
+    since: str
+
+
+PROMPT_CACHE: Final = PromptCache(
+    "llama-cpp", ("-cram", "--cache-ram"), "LLAMA_ARG_CACHE_RAM", 8192 * 2.0**20, "b10156"
+)
+"""Recorded from b10156 on, which is the first release whose options are."""
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""

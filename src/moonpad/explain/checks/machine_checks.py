@@ -14,6 +14,7 @@ from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
 from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugin_key
+from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
@@ -58,6 +59,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_bootstrap_port,
     slurm_devices,
     slurm_tasks,
+    memory_of_container,
     router_target,
     bootstrap_port,
     bridged_nodes,
