@@ -95,3 +95,32 @@ def test_more_ranks_than_the_cluster_has_devices() -> None:
     assert told(lws(pp="4", size="4"), "cluster of Ray has") == []
     assert told(lws(), "cluster of Ray has") == []
     assert told(lws(pp="$PP"), "cluster of Ray has") == []
+
+
+POD = """apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: q}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: server
+        image: vllm/vllm-openai:v0.20.0
+        args: [--model, Qwen/Qwen3-32B{args}]
+        resources: {{limits: {{nvidia.com/gpu: '{devices}'}}}}
+"""
+
+
+def test_devices_that_stay_idle() -> None:
+    def idle(args: str, devices: str) -> list[str]:
+        return told(POD.format(args=args, devices=devices), "stay idle")
+
+    assert idle(", -tp, '4'", "8") == ["--tensor-parallel-size"]
+    assert idle("", "2") == ["--tensor-parallel-size"]
+    assert idle(", -tp, '4', -dp, '2'", "8") == []
+    assert idle(", -tp, '8'", "8") == []
+    assert idle(", -tp, $TP", "8") == []
+    assert idle(", -tp, '4', --data-parallel-rank, '1', -dp, '2'", "8") == []
+    docker = "docker run --gpus {} --ipc host vllm/vllm-openai:v0.20.0 --model Qwen/Qwen3-32B -tp 2\n"
+    assert told(docker.format("all"), "stay idle") == []
+    assert told(docker.format("4"), "stay idle") == ["--tensor-parallel-size"]

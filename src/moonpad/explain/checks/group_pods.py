@@ -29,6 +29,7 @@ _IMAGE: Final = re.compile(r"(?P<name>[\w.:/-]+?):(?P<tag>[\w.-]+)(?:@.*)?")
 _NUMBER: Final = re.compile(r"\d")
 _GROUPS: Final = (("leaderTemplate", "workerTemplate"), ("entryTemplate", "workerTemplate"))
 _SCALES: Final = ("enableInTreeAutoscaling", "autoscalerOptions")
+_PARTS: Final = ("--data-parallel-rank", "--node-rank", "--base-gpu-id", "--split-mode", "--headless")
 _DEEPEST: Final = 12
 
 
@@ -70,6 +71,32 @@ def ranks_of_cluster(case: Case) -> Iterator[Remark]:
     place = case.option(flag)
     at = place.index if place is not None else None
     yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=at)
+
+
+def idle_devices(case: Case) -> Iterator[Remark]:
+    """A container that is given more devices than its one command has ranks, by their number."""
+    command, first = case.commands[0], case.first
+    container = command.container
+    if container is None or container.kind != "docker run" or not container.devices or case.cluster is not None:
+        return
+    if not case.laid_out or case.open_ended or first.takes_all_devices or command.wrappers[-1] is not container:
+        return
+    if command.custom or command.more or is_fragment(command) or first.settings.executor not in (None, "mp"):
+        return
+    apart = first.node.data_parallel_local is not None or any(case.option(flag) is not None for flag in _PARTS)
+    if apart or len(case.commands) > 1 or any(name.endswith("VISIBLE_DEVICES") for name in command.env):
+        return
+    nodes = max(first.node.nodes or 1, command.pods)
+    ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
+    flag = case.engine.command_line.options.get("tp", "")
+    if not flag or ranks >= devices:
+        return
+    message = f"the container gets {container.devices} devices, and the command starts {ranks // nodes or 1} "
+    message += f"{'rank' if ranks // nodes < 2 else 'ranks'} in it: the others stay idle"
+    place = case.option(flag)
+    remedy = f"{'write' if place else 'add'} {flag} {devices}, or ask for {-(-ranks // nodes)}"
+    at = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, flag, message, remedy, at=at)
 
 
 def _of_object(case: Case) -> Iterator[tuple[str, str, int]]:

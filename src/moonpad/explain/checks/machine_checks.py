@@ -7,7 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
-from moonpad.explain.checks.group_pods import ranks_of_cluster, unlike_images
+from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
@@ -53,6 +53,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     rank_of_batch,
     unlike_images,
     ranks_of_cluster,
+    idle_devices,
     one_port,
     one_set_of_devices,
     one_side_channel,
