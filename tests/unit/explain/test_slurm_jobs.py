@@ -40,6 +40,7 @@ def test_fewer_devices_than_ranks(header: str, text: str) -> None:
         ("--nodes=2; --gpus-per-node=4", "ray start --head\n" + SERVE.format(tp=8)),
         ("--nodes=2; --gpus-per-node=4", SERVE.format(tp=8) + " --distributed-executor-backend ray"),
         ("--nodes=1; --gpus-per-node=4", SERVE.format(tp="$TP")),
+        ("--nodes=2; --gpus-per-node=8", "srun " + SERVE.format(tp=8) + " -pp 2"),
         ("--nodes=1; --mem=100G", SERVE.format(tp=8)),
         ("--nodes=4; --gres=gpu:4", "srun trtllm-llmapi-launch trtllm-serve a/b --tp_size 16"),
     ],

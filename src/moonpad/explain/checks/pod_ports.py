@@ -53,10 +53,10 @@ def published_port(case: Case) -> Iterator[Remark]:
     ports = {int(match["inside"]) for match in inside if match is not None}
     if not given or not all(inside) or port in ports:
         return
-    published = shortened(given[0].value or "", 40)
-    message = f"{published} leads to port {min(ports)} of the container, and {case.engine.facts.title} listens on "
+    published, target = shortened(given[0].value or "", 40), inside[0]["inside"] if inside[0] is not None else ""
+    message = f"{published} leads to port {target} of the container, and {case.engine.facts.title} listens on "
     message += f"{port} in it" + ("" if case.option("--port") is not None else ", its default")
-    remedy = f"publish …:{port}, or start it with --port {min(ports)}"
+    remedy = f"publish …:{port}, or start it with --port {target}"
     word = given[0].words[-1]
     yield make_remark(Severity.WARNING, Code.CONFLICT, f"-p {published}", message, remedy, word=word)
 

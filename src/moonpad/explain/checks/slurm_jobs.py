@@ -55,6 +55,8 @@ def slurm_devices(case: Case) -> Iterator[Remark]:
     if len(case.commands) > 1 or any(case.option(flag) is not None for flag in _OWN_RANK):
         return
     nodes = first.node.nodes or 1
+    if first.node.nodes is None and job.nodes != 1:
+        return  # what joins the machines may stand elsewhere
     local = first.node.data_parallel_local
     copies = local if local is not None else first.layout.dp
     ranks = first.layout.tp * first.layout.pp * copies * first.replicas // (nodes if local is None else 1)
