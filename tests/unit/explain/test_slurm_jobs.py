@@ -77,3 +77,24 @@ def test_a_server_for_each_task(header: str, text: str) -> None:
 )
 def test_one_server_on_each_node(header: str, text: str) -> None:
     assert told(header, text, "srun starts") == []
+
+
+@pytest.mark.parametrize("header", ["--nodes=2; --gpus-per-node=8", "-N 4; --gres=gpu:8"])
+def test_nodes_that_stay_idle(header: str) -> None:
+    assert told(header, SERVE.format(tp=8), "paid for and idle") == ["--nodes"]
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ("--nodes=1; --gpus-per-node=8", SERVE.format(tp=8)),
+        ("--nodes=2; --gpus-per-node=8", "srun " + SERVE.format(tp=8)),
+        ("--nodes=2; --gpus-per-node=8", SERVE.format(tp=8) + " &\nsrun python bench.py"),
+        ("--nodes=2; --gpus-per-node=8", "ssh $WORKER run.sh\n" + SERVE.format(tp=8)),
+        ("--nodes=2; --gpus-per-node=8", "ray start --head\n" + SERVE.format(tp=8) + " -pp 2"),
+        ("--nodes=2; --gpus-per-node=8", "source cluster.sh\n" + SERVE.format(tp=8)),
+        ("--nodes=2; --gpus-per-node=8", SERVE.format(tp=8) + " --nnodes 2 --node-rank $RANK --master-addr $A"),
+    ],
+)
+def test_nodes_that_have_work_or_may_have(header: str, text: str) -> None:
+    assert told(header, text, "paid for and idle") == []

@@ -20,7 +20,7 @@ from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
-from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_tasks
+from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_tasks
 from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
@@ -60,6 +60,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_bootstrap_port,
     slurm_devices,
     slurm_tasks,
+    slurm_idle_nodes,
     memory_of_container,
     router_target,
     bootstrap_port,

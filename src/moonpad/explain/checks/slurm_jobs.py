@@ -13,6 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.node_checks import starts_ray
 from moonpad.explain.commands import Wrapper
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import block_of, numbered
 from moonpad.values.finding import Code, Severity
@@ -27,6 +28,11 @@ _GPUS: Final = re.compile(r"(?:gres/)?(?:gpu:)?(?:[A-Za-z][\w.-]*:)?(?P<count>\d
 _BY_TASK: Final = re.compile(r"SLURM_LOCALID|SLURM_TASK_PID|--multi-prog|--gpus-per-task|--gpu-bind|--gpus-per-socket")
 """What gives each task a part of its own, or starts the server in one of them."""
 _ENTRY: Final = re.compile(r"SLURM_PROCID")
+_OVER_NODES: Final = ("--data-parallel-size-local", "--data-parallel-address", "--data-parallel-backend")
+_OTHER_STARTS: Final = re.compile(
+    r"(?<![\w-])(?:srun|mpirun|mpiexec|ssh|pdsh|clush|ray|torchrun|deepspeed|sbatch|source)(?![\w-])"
+)
+"""What may start something on the other nodes, or bring it."""
 _LONGEST: Final = 200
 _OWN_RANK: Final = ("--data-parallel-rank", "--data-parallel-start-rank")
 _APART: Final = frozenset({"ssh", "mpirun", "torchrun", "docker exec"})
@@ -91,6 +97,29 @@ def slurm_tasks(case: Case) -> Iterator[Remark]:
     message += f"{each} on every node, which want the same devices and the same port"
     remedy = "write srun --ntasks-per-node=1: the server starts its ranks itself"
     yield make_remark(Severity.WARNING, Code.CONFLICT, _PER_NODE, message, remedy)
+
+
+def slurm_idle_nodes(case: Case) -> Iterator[Remark]:
+    """A job of two nodes whose script starts one server, on the node that runs the script."""
+    job = _job(case)
+    if job is None or job.nodes is None or job.nodes < 2 or _step(case) is not None or _is_other(case):
+        return
+    node, commands = case.first.node, case.script.commands
+    servers = [each for each in commands if (known := program_named(each.program)) and known.kind == "server"]
+    if node.nodes is not None or node.headless or len(servers) != 1 or case.open_ended:
+        return
+    if case.first.settings.executor not in (None, "mp") or any(case.option(flag) is not None for flag in _OVER_NODES):
+        return
+    start, _ = block_of(case.commands, case.script)
+    lines = numbered(case.script, start, len(case.script.lines))
+    if any(_OTHER_STARTS.search(text) for _, text in lines if not text.lstrip().startswith("#")):
+        return
+    message = (
+        f"the job has {job.nodes} nodes, and a batch script runs on the first alone: the server uses its devices, "
+    )
+    message += f"and the other {job.nodes - 1} {'is' if job.nodes == 2 else 'are'} paid for and idle"
+    remedy = "ask for one node, or start the server by srun on all of them with --nnodes and a rank"
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, "--nodes", message, remedy)
 
 
 def _chooses(texts: list[str]) -> bool:
