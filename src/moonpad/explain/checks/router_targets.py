@@ -99,7 +99,7 @@ def bridged_nodes(case: Case) -> Iterator[Remark]:
 
 def _routers_and_servers(case: Case) -> tuple[Sequence[Command], Sequence[Command]] | None:
     script = case.script
-    if not is_first(case.commands, script) or len(script.commands) > _MOST or script.objects:
+    if len(script.commands) > _MOST or script.objects or not is_first(case.commands, script):
         return None
     kinds = [(command, program_named(command.program)) for command in script.commands]
     routers = [command for command, program in kinds if program is not None and program.kind == "router"]

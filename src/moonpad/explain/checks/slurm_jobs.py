@@ -56,7 +56,7 @@ def slurm_devices(case: Case) -> Iterator[Remark]:
     job, step, first = _job(case), _step(case), case.first
     if job is None or job.gpus is None or not case.laid_out or _is_other(case) or first.takes_all_devices:
         return
-    if first.settings.executor not in (None, "mp") or starts_ray(case.script):
+    if first.settings.executor not in (None, "mp"):
         return
     if len(case.commands) > 1 or any(case.option(flag) is not None for flag in _OWN_RANK):
         return
@@ -66,7 +66,7 @@ def slurm_devices(case: Case) -> Iterator[Remark]:
     local = first.node.data_parallel_local
     copies = local if local is not None else first.layout.dp
     ranks = first.layout.tp * first.layout.pp * copies * first.replicas // (nodes if local is None else 1)
-    if ranks <= job.gpus or (step is None and nodes > 1):
+    if ranks <= job.gpus or (step is None and nodes > 1) or starts_ray(case.script):
         return
     where = case.script.where(job.line)
     message = f"{where} asks for {job.gpus} devices on a node, and the command starts {ranks} ranks on one"

@@ -29,7 +29,7 @@ _ALL_NODES: Final = ("/dev", "/dev:/dev", "/dev/nvidia")
 
 def visible_devices(case: Case) -> Iterator[Remark]:
     """`CUDA_VISIBLE_DEVICES=0,1,2,3` before a server of eight ranks."""
-    if not _is_judged(case) or starts_ray(case.script) or case.first.settings.executor not in (None, "mp"):
+    if not _is_judged(case) or case.first.settings.executor not in (None, "mp"):
         return
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         ranks = _ranks_here(case, command, reading)
@@ -37,6 +37,8 @@ def visible_devices(case: Case) -> Iterator[Remark]:
             seen = _numbers(command, name)
             if ranks is None or seen is None or len({*seen}) != len(seen) or len(seen) >= ranks:
                 continue
+            if starts_ray(case.script):
+                return
             plural = "s" if len(seen) > 1 else ""
             message = f"the process sees {len(seen)} device{plural}, and the command starts {ranks} ranks here: the "
             message += "start ends where the first of them finds no device"
