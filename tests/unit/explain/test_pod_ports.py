@@ -130,6 +130,7 @@ def test_a_published_port_of_nobody(text: str) -> None:
         RUN.format(options="-p 8000-8010:8000-8010", more=" --port 8001"),
         COMPOSE.format(ports="8000:30000", more=""),
         COMPOSE.format(ports="8000:${PORT}", more=" --port ${PORT}"),
+        RUN.format(options="-p 8080:80", more="").replace("vllm/vllm-openai:v0.20.0", "registry.example.com/vllm:1"),
         "docker run --gpus all -p 8080:80 vllm/vllm-openai:v0.20.0 bash -c 'nginx; vllm serve a/b --port 8000'\n",
     ],
 )

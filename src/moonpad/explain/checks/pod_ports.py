@@ -34,6 +34,10 @@ _PORTS: Final = re.compile(r"(?<![\d.])\d{2,5}(?![\d.])")
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 _KEEPS: Final = ("--config", "--uds", "--grpc", "--ssl-keyfile", "--ssl-certfile")
 _KEYS: Final = ("--ssl-keyfile", "--ssl-certfile", "--ssl-key-file", "--ssl-cert-file")
+_BESIDE: Final = re.compile(
+    r"nginx|caddy|envoy|haproxy|prox(?:y|ies)\b|litellm|gateway|uvicorn|gunicorn|launch_router|dynamo\."
+)
+"""What a script in the container may start beside the engine, with a port of its own."""
 _KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "ReplicaSet"})
 """Kinds whose pods have the labels that stand in them, and no more containers than those."""
 _OTHER_PORTS: Final = ("--kv-transfer-config", "--disaggregation-mode", "--distributed-executor-backend", "--nnodes")
@@ -161,8 +165,12 @@ def _own_port(case: Case) -> int | None:
         return None
     if case.option("--port") is not None:
         return case.first.serving.port
-    if command.guessed or command.more or any(name.endswith(("_PORT", "PORT")) for name in command.env):
+    if command.guessed or command.more or any(name.endswith("PORT") for name in command.env):
         return None
+    container, before = command.container, sum(len(wrapper.words) for wrapper in command.wrappers)
+    image = container.image.text if container is not None and container.image is not None else ""
+    if not command.prefix[before:] and not names.WITHOUT_WEIGHTS.fullmatch(image):
+        return None  # an image of somebody's own may choose another port
     return case.first.serving.port or case.engine.command_line.port
 
 
@@ -174,7 +182,9 @@ def _own_container(case: Case) -> tuple[PodObject, Fields, Fields] | None:
     if holder is None or holder.templated:
         return None
     found = container_of(case, holder)
-    return (holder, *found) if found is not None else None
+    if found is None or any(_BESIDE.search(text) for text in _texts(found[0])):
+        return None
+    return (holder, *found)
 
 
 def _is_shared(pod: Fields) -> bool:

@@ -14,6 +14,7 @@ from moonpad.explain.commands import Command, Wrapper
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 CUDA: Final = "CUDA_VISIBLE_DEVICES"
 _NAMES: Final = (CUDA, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
@@ -44,7 +45,10 @@ def visible_devices(case: Case) -> Iterator[Remark]:
             message += "start ends where the first of them finds no device"
             flag = case.engine.command_line.options.get("tp", "layout")
             remedy = f"name {ranks} devices, or a layout of {len(seen)} ({flag})"
-            severity = Severity.WARNING if case.script.markdown or is_fragment(command) else Severity.ERROR
+            nodes = case.engine.command_line.nodes
+            sure = nodes is None or (case.version and since(case.version, nodes.native_since))
+            told = not case.script.markdown and not is_fragment(command)
+            severity = Severity.ERROR if sure and told else Severity.WARNING  # older ones go to Ray by themselves
             remark = make_remark(severity, Code.ILLEGAL_LAYOUT, name, message, remedy)
             yield replace(remark, command=number, variable=name)
             return
