@@ -7,18 +7,25 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
+from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
 from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugin_key
+from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
+from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
+from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
+from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_tasks
+from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
+from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
 from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
@@ -41,4 +48,21 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     draft_is_method,
     path_of_wsl,
     started_in_turn,
+    visible_devices,
+    numbered_anew,
+    rank_of_batch,
+    unlike_images,
+    ranks_of_cluster,
+    idle_devices,
+    one_port,
+    one_set_of_devices,
+    one_side_channel,
+    one_bootstrap_port,
+    slurm_devices,
+    slurm_tasks,
+    slurm_idle_nodes,
+    memory_of_container,
+    router_target,
+    bootstrap_port,
+    bridged_nodes,
 )

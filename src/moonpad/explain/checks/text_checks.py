@@ -11,8 +11,11 @@ from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
+from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
+from moonpad.explain.checks.pod_ports import probed_port, published_port, service_port, variable_of_service
 from moonpad.explain.checks.probe_paths import probe_path
+from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.request_names import request_names
 from moonpad.explain.checks.request_slips import request_port, thinking_switch
@@ -92,6 +95,14 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     variable_not_set,
     probe_path,
     minimum_release,
+    model_not_mounted,
+    cache_not_mounted,
+    undeclared_volume,
+    probe_patience,
+    probed_port,
+    published_port,
+    service_port,
+    variable_of_service,
     worker_on_loopback,
     mode_in_comment,
     target_not_built,

@@ -1,0 +1,148 @@
+"""Objects of Kubernetes in a text, as nodes with their first lines, for checks that compare two places of them."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import yaml
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Script
+
+Fields = Mapping[str, Node]
+
+_ENDS: Final = re.compile(r"[ \t]*(?:---|`{3,}|~{3,}|[A-Z]*EOF\b|YAML\b)[ \t]*(?:#.*|\w*)?$")
+_KIND: Final = re.compile(r"[ \t]*kind:[ \t]*\w")
+_ALIAS: Final = re.compile(r"(?:^|[\s\[,{])\*[A-Za-z_]")
+_ALIASES: Final = 20
+"""More of them could name each other so that a few lines stand for millions."""
+_WORK: Final = "the objects of its YAML"
+_LONGEST: Final = 200
+_DEEPEST: Final = 40
+_LARGEST: Final = 100_000
+_MOST: Final = 40
+_TEMPLATED: Final = ("{{", "{%")
+
+
+@dataclass(frozen=True, slots=True)
+class PodObject:
+    """`first` and `last` are its lines in the text; those of its nodes count from `offset`. `templated`: a chart fills
+    parts of it in."""
+
+    kind: str
+    first: int
+    last: int
+    offset: int
+    fields: Fields
+    templated: bool
+
+
+def fields_of(node: Node | None) -> Fields:
+    """The keys of a mapping; empty for everything else."""
+    if not isinstance(node, MappingNode):
+        return {}
+    return {key.value: value for key, value in node.value if isinstance(key, ScalarNode)}
+
+
+def inner(fields: Fields, *names: str) -> Node | None:
+    """`spec.template.spec` of mappings in mappings."""
+    for name in names[:-1]:
+        fields = fields_of(fields.get(name))
+    return fields.get(names[-1])
+
+
+def items_of(node: Node | None) -> Sequence[Node]:
+    """Of a list; empty for everything else."""
+    return node.value if isinstance(node, SequenceNode) else ()
+
+
+def text_of(node: Node | None) -> str:
+    """Of a scalar; "" for everything else."""
+    return node.value if isinstance(node, ScalarNode) else ""
+
+
+def number_of(node: Node | None) -> int | None:
+    """A whole number as it is written."""
+    text = text_of(node)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
+def pod_objects(script: Script) -> tuple[PodObject, ...]:
+    """All of a text that can be read, charts among them where they are YAML as they stand."""
+    if _WORK not in script.budget.shares:  # once for each text, whichever check asks first
+        script.budget.work(sum(len(line) for line in script.lines) // 4, _WORK)
+    script.budget.work(10, _WORK)
+    return _objects_of(script.lines, script.origins)
+
+
+@lru_cache(maxsize=4)
+def _objects_of(lines: tuple[str, ...], origins: tuple[tuple[str, int], ...]) -> tuple[PodObject, ...]:
+    found: list[PodObject] = []
+    first = 1
+    starts = {line for _, line in origins}
+    for number in range(1, len(lines) + 2):
+        end = number > len(lines) or _ENDS.match(lines[number - 1][:_LONGEST]) is not None
+        if not end and number not in starts:
+            continue
+        chunk = lines[first - 1 : number - 1]
+        if len(found) < _MOST and any(_KIND.match(line[:_LONGEST]) for line in chunk):
+            found += _read(first, chunk)
+        first = number + 1 if end else number
+    return tuple(found)
+
+
+def object_of(case: Case, objects: Sequence[PodObject]) -> PodObject | None:
+    """The one that the first command of the case stands in."""
+    line = case.commands[0].line
+    return next((each for each in objects if each.first <= line <= each.last), None)
+
+
+def container_of(case: Case, holder: PodObject) -> tuple[Fields, Fields] | None:
+    """The container whose command it is, and the description of the pod around it."""
+    place = case.commands[0].line - holder.offset
+    return next(_containers(holder.fields, {}, place, 0), None)
+
+
+def _containers(fields: Fields, pod: Fields, place: int, depth: int) -> Iterator[tuple[Fields, Fields]]:
+    """The innermost mappings with an image and a command around a line."""
+    if depth > _DEEPEST:
+        return
+    pod = fields if "containers" in fields else pod
+    before = False
+    for value in fields.values():
+        for node in items_of(value) or (value,):
+            if isinstance(node, MappingNode) and node.start_mark.line <= place <= _last_line(node):
+                for found in _containers(fields_of(node), pod, place, depth + 1):
+                    before = True
+                    yield found
+    if not before and "image" in fields and ("args" in fields or "command" in fields):
+        yield fields, pod
+
+
+def _last_line(node: Node) -> int:
+    """A block ends where the next token begins."""
+    return node.end_mark.line - (0 if getattr(node, "flow_style", False) else 1)
+
+
+def _read(first: int, lines: Sequence[str]) -> Iterator[PodObject]:
+    text = textwrap.dedent("\n".join(lines)) + "\n"
+    if len(text) > _LARGEST or len(_ALIAS.findall(text)) > _ALIASES:
+        return
+    try:
+        documents = list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except (yaml.YAMLError, RecursionError):
+        return
+    templated = any(mark in text for mark in _TEMPLATED)
+    for document in documents:
+        fields = fields_of(document)
+        for node in items_of(fields.get("items")) if text_of(fields.get("kind")) == "List" else (document,):
+            own = fields_of(node)
+            if node is not None and text_of(own.get("kind")):
+                start, end = first + node.start_mark.line, first + _last_line(node)
+                yield PodObject(text_of(own["kind"]), start, end, first, own, templated)

@@ -1,0 +1,76 @@
+"""Probes of Kubernetes that give up before the weights of the model can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.other_models import least_bytes, other_model
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.pod_objects import Fields, container_of, fields_of, number_of, object_of, pod_objects
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_STARTUP: Final = "startupProbe"
+_LIVENESS: Final = "livenessProbe"
+_RATE: Final = 3_000_000_000
+"""Bytes a second that a fast disk reads. What a start needs beside that, compilation and graphs, is left out."""
+_GB: Final = 1_000_000_000
+_PERIOD: Final = 10
+_FAILURES: Final = 3
+_FROM_ELSEWHERE: Final = ("--load-format", "--model-loader-extra-config")
+"""Weights that are not read from a disk, or by many readers at once."""
+
+
+def probe_patience(case: Case) -> Iterator[Remark]:
+    """The liveness probe, or the one for the start where there is one: until it succeeds the other does not ask."""
+    if not case.script.objects or any(case.option(flag) is not None for flag in _FROM_ELSEWHERE):
+        return
+    held = _bytes(case)
+    holder = object_of(case, pod_objects(case.script)) if held else None
+    found = container_of(case, holder) if holder is not None else None
+    if holder is None or found is None or held is None:
+        return
+    container, _ = found
+    name = _STARTUP if _STARTUP in container else _LIVENESS
+    probe = fields_of(container.get(name))
+    get = fields_of(probe.get("httpGet"))
+    patience = _patience(probe)
+    nodes = max(case.commands[0].pods, case.first.node.nodes or 1)
+    needed = held / nodes / _RATE
+    if not get or patience is None or patience >= needed:
+        return
+    line = case.script.where(holder.offset + container[name].start_mark.line)
+    message = (
+        f"{line}: {name} gives up {patience} s after the start, and to read {held / nodes / _GB:,.0f} GB of weights "
+    )
+    message += f"takes {needed:,.0f} s at 3 GB/s, before anything is compiled: the container is killed while it loads"
+    most = -(-round(4 * needed) // _PERIOD)
+    remedy = f"add a startupProbe with periodSeconds: {_PERIOD} and failureThreshold: {most}"
+    if name == _STARTUP:
+        remedy = f"raise its failureThreshold to {most} at periodSeconds: {_PERIOD}"
+    remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, name, message, remedy)
+    yield replace(remark, command=None)
+
+
+def _bytes(case: Case) -> float | None:
+    if case.checkpoint is not None:
+        return float(case.checkpoint.total_bytes)
+    known = other_model(case.first.model)
+    return float(least_bytes(known, case.first.model)) if known is not None else None
+
+
+def _patience(probe: Fields) -> int | None:
+    """Seconds; None where a number of it is not known."""
+    delay, period, failures = (
+        number_of(probe[key]) if key in probe else default
+        for key, default in (
+            ("initialDelaySeconds", 0),
+            ("periodSeconds", _PERIOD),
+            ("failureThreshold", _FAILURES),
+        )
+    )
+    if delay is None or period is None or failures is None:
+        return None
+    return delay + period * failures

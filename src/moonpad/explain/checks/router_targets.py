@@ -1,0 +1,131 @@
+"""Where a router sends requests, against the servers that the same text starts; and ranks on a network of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.grouping import value_of
+from moonpad.explain.programs import program_named
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first
+from moonpad.values.finding import Code, Severity
+
+_URL: Final = re.compile(r"(?:https?://)?(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(?P<port>\d{2,5})/?")
+_ANY: Final = re.compile(r"(?:https?|grpc)://[^\s:/]+:(?P<port>\d{2,5})/?")
+_TARGETS: Final = ("--prefill", "--decode", "--worker-urls", "--worker-url")
+_PREFILL: Final = "--prefill"
+_ROLE: Final = "--disaggregation-mode"
+_BOOTSTRAP: Final = "--disaggregation-bootstrap-port"
+_DEFAULT_BOOTSTRAP: Final = 8998
+_RUST: Final = "_RUST_SERVER"
+"""The ending of a variable with which the bootstrap is served at the server's own port."""
+_MOST: Final = 200
+
+
+def router_target(case: Case) -> Iterator[Remark]:
+    """A router that sends to a port of this machine on which no server of the text listens."""
+    found = _routers_and_servers(case)
+    if found is None:
+        return
+    routers, servers = found
+    ports = [_port(server) for server in servers]
+    known = {port for port in ports if port is not None}
+    if None in ports:
+        return
+    for router in routers:
+        for flag, words in _targets(router):
+            for word in words:
+                match = _URL.fullmatch(word.text)
+                if match is None or word.unresolved or int(match["port"]) in known:
+                    continue
+                line, listed = case.script.where(word.line), ", ".join(map(str, sorted(known)))
+                message = f"{line}: {flag} sends to {shortened(word.text, 40)}, and the servers here listen on {listed}"
+                remark = make_remark(Severity.WARNING, Code.CONFLICT, flag, message, "name the port of a server")
+                yield replace(remark, command=None)
+                return
+
+
+def bootstrap_port(case: Case) -> Iterator[Remark]:
+    """The number behind `--prefill URL` is the port where the prefill server tells its ranks."""
+    found = _routers_and_servers(case)
+    if found is None or case.base != names.EXPERTS_BY_OPTION:
+        return
+    routers, servers = found
+    prefill = [server for server in servers if (role := value_of(server.argv, (_ROLE,))) and role.text == "prefill"]
+    own = [_number(value_of(server.argv, (_BOOTSTRAP,)), _DEFAULT_BOOTSTRAP) for server in prefill]
+    if not prefill or None in own or any(name.endswith(_RUST) for server in prefill for name in server.env):
+        return
+    for router in routers:
+        for flag, words in _targets(router):
+            url, number = (*words, None, None)[:2]
+            if flag != _PREFILL or url is None or number is None or not _ANY.fullmatch(url.text):
+                continue
+            if not number.text.isdigit() or number.unresolved or int(number.text) in own:
+                continue
+            listed = ", ".join(str(each) for each in dict.fromkeys(own))
+            line = case.script.where(number.line)
+            message = f"{line}: {flag} … {number.text}, and the prefill server's bootstrap port is {listed}: decode "
+            message += "servers ask there and find nothing"
+            remedy = f"write {listed} behind the address, or start it with {_BOOTSTRAP} {number.text}"
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, flag, message, remedy)
+            yield replace(remark, command=None)
+            return
+
+
+def bridged_nodes(case: Case) -> Iterator[Remark]:
+    """Ranks of several machines in containers that have Docker's bridge, where the others do not reach them."""
+    command, container, nodes = case.commands[0], case.commands[0].container, case.first.node.nodes
+    if container is None or container.kind != "docker run" or nodes is None or nodes < 2 or not container.words:
+        return
+    if command.custom or command.more or case.script.objects or not case.first.node.master:
+        return
+    host = case.first.node.master.rpartition(":")[0] or case.first.node.master
+    if container.has("--network") or container.given("--network") or host in ("127.0.0.1", "localhost"):
+        return
+    if any(container.given(flag) for flag in ("--ip", "--add-host", "--link", "--hostname", "--pod", "--uts")):
+        return
+    message = f"{nodes} nodes, and no --network: in Docker's own bridge each rank has an address that the other "
+    message += "machines do not reach, and the start waits for them"
+    word = container.image
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--network", message, "add --network host", word=word)
+
+
+def _routers_and_servers(case: Case) -> tuple[Sequence[Command], Sequence[Command]] | None:
+    script = case.script
+    if len(script.commands) > _MOST or script.objects or not is_first(case.commands, script):
+        return None
+    kinds = [(command, program_named(command.program)) for command in script.commands]
+    routers = [command for command, program in kinds if program is not None and program.kind == "router"]
+    servers = [command for command, program in kinds if program is not None and program.kind == "server"]
+    if any(command.program == "fragment" for command, _ in kinds) or not routers or not servers:
+        return None
+    return routers, servers
+
+
+def _targets(router: Command) -> Iterator[tuple[str, Sequence[Word]]]:
+    """Each option with the words behind it."""
+    words = router.argv
+    for at, word in enumerate(words):
+        if word.text in _TARGETS:
+            yield word.text, [*takewhile(lambda each: not each.text.startswith("-"), words[at + 1 :])]
+
+
+def _port(server: Command) -> int | None:
+    """Where it serves, by an option alone: the text may map others."""
+    container = server.container
+    if container is not None and container.given("--publish"):
+        return None
+    return _number(value_of(server.argv, ("--port",)), None)
+
+
+def _number(word: Word | None, default: int | None) -> int | None:
+    if word is None:
+        return default
+    return int(word.text) if word.text.isdigit() and not word.unresolved and len(word.text) < 6 else None

@@ -1,0 +1,118 @@
+"""Volumes against the folder that the engine reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+RUN = "docker run --gpus all --ipc host {options} {image} --model {model} -tp 8\n"
+VLLM = "vllm/vllm-openai:v0.20.0"
+K2 = "moonshotai/Kimi-K2.5"
+POD = """apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: k2}}
+spec:
+  selector: {{matchLabels: {{app: k2}}}}
+  template:
+    metadata: {{labels: {{app: k2}}}}
+    spec:
+      containers:
+      - name: server
+        image: vllm/vllm-openai:v0.20.0
+        args: [--model, {model}, -tp, '8']
+        env: [{env}]
+        volumeMounts:
+        - {{name: shm, mountPath: /dev/shm}}
+        - {{name: {name}, mountPath: {path}}}
+        resources: {{limits: {{nvidia.com/gpu: '8'}}}}
+      volumes:
+      - {{name: shm, emptyDir: {{medium: Memory}}}}
+      - {{name: weights, persistentVolumeClaim: {{claimName: weights}}}}
+"""
+
+
+def told(text: str, words: str) -> list[str]:
+    findings = [finding for judged in ask(text) for finding in judged.findings]
+    return [finding.where for finding in findings if words in finding.message]
+
+
+def run(options: str, model: str = K2, image: str = VLLM) -> str:
+    return RUN.format(options=options, model=model, image=image)
+
+
+def pod(path: str = "/models", model: str = "/models/k2", name: str = "weights", env: str = "") -> str:
+    return POD.format(path=path, model=model, name=name, env=env)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        run("-v /srv/models:/models", "/data/models/Kimi-K2.5"),
+        run("-v /srv/hf:/root/.cache/huggingface -v ./x.jinja:/x.jinja", "/models/Kimi-K2.5"),
+        pod(model="/model/k2"),
+        pod(path="/mnt/models", model="/models/k2"),
+    ],
+)
+def test_a_path_that_nothing_is_mounted_at(text: str) -> None:
+    assert told(text, "the image has no weights") == ["model"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        run("-v /srv/models:/models", "/models/Kimi-K2.5"),
+        run("-v /srv/models/Kimi-K2.5:/models/Kimi-K2.5", "/models/Kimi-K2.5"),
+        run("--mount type=bind,src=/srv,target=/models", "/models/Kimi-K2.5"),
+        run("-v /srv:/models", "/weights", "registry.example.com/k2:1"),
+        run("-v $MODELS:$MODELS", "/models/Kimi-K2.5"),
+        run("-v weights:/models --volumes-from other", "/weights"),
+        run("", "/models/Kimi-K2.5"),
+        pod(),
+        pod(path="/models/k2"),
+    ],
+)
+def test_a_path_that_may_be_there(text: str) -> None:
+    assert told(text, "the image has no weights") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        run("-v ./data:/data"),
+        run("-v ./hf_cache:/hf_cache"),
+        pod(path="/models", model=K2),
+        pod(path="/models", model=K2, env="{name: HF_HOME, value: /cache}"),
+    ],
+)
+def test_a_cache_that_nothing_is_mounted_at(text: str) -> None:
+    assert len(told(text, "is downloaded to")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        run("-v ~/.cache/huggingface:/root/.cache/huggingface"),
+        run("-v ~/.cache:/root/.cache"),
+        run("-v ./hf:/root/.cache/huggingface/hub -e HF_HOME=/models"),
+        run("-v ./data:/data -e HF_HOME=/data/hf"),
+        run("-v ./data:/data -e HF_HUB_CACHE=/data"),
+        run("-v ./data:/data -e HF_HOME=$HF_HOME"),
+        run("-v ./templates:/templates -v ./vllm:/root/.cache/vllm"),
+        run("-v ./data:/data").replace("-tp 8", "-tp 8 --download-dir /data"),
+        run("-v ./data:/home/me/.cache/huggingface"),
+        run("-v ./data:/data", image="registry.example.com/k2:1"),
+        run("-v ./data:/data --user 1000"),
+        pod(path="/root/.cache/huggingface", model=K2),
+        pod(path="/cache", model=K2, env="{name: HF_HOME, value: /cache}"),
+    ],
+)
+def test_a_cache_that_is_mounted_or_not_known(text: str) -> None:
+    assert told(text, "is downloaded to") == []
+
+
+def test_a_volume_that_the_pod_does_not_have() -> None:
+    assert told(pod(name="model-storage"), "has no volume") == ["volumeMounts"]
+    assert told(pod(), "has no volume") == []
+    patch = pod(name="model-storage").replace("  selector: {matchLabels: {app: k2}}\n", "")
+    assert told(patch, "has no volume") == []

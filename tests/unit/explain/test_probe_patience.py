@@ -1,0 +1,59 @@
+"""Probes that give up while the weights are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+POD = """apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: k2}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: server
+        image: vllm/vllm-openai:v0.20.0
+        args: [--model, {model}, -tp, '8'{more}]
+        livenessProbe: {{httpGet: {{path: /health, port: 8000}}{liveness}}}
+        {startup}
+        resources: {{limits: {{nvidia.com/gpu: '8'}}}}
+"""
+K2, SMALL = "moonshotai/Kimi-K2.5", "Qwen/Qwen3-8B"
+
+
+def told(liveness: str = "", startup: str = "", model: str = K2, more: str = "") -> list[str]:
+    text = POD.format(liveness=liveness, startup=startup, model=model, more=more)
+    findings = [finding for judged in ask(text) for finding in judged.findings]
+    return [finding.where for finding in findings if "gives up" in finding.message]
+
+
+@pytest.mark.parametrize(
+    ("liveness", "startup", "where"),
+    [
+        ("", "", "livenessProbe"),
+        (", initialDelaySeconds: 120", "", "livenessProbe"),
+        (", initialDelaySeconds: 60, periodSeconds: 10, failureThreshold: 5", "", "livenessProbe"),
+        ("", "startupProbe: {httpGet: {path: /health, port: 8000}, failureThreshold: 6}", "startupProbe"),
+    ],
+)
+def test_probes_that_end_too_early(liveness: str, startup: str, where: str) -> None:
+    assert told(liveness, startup) == [where]
+
+
+@pytest.mark.parametrize(
+    ("liveness", "startup", "model", "more"),
+    [
+        (", initialDelaySeconds: 600", "", K2, ""),
+        (", failureThreshold: 60", "", K2, ""),
+        ("", "startupProbe: {httpGet: {path: /health, port: 8000}, failureThreshold: 180}", K2, ""),
+        ("", "startupProbe: {exec: {command: [test, -f, /tmp/ready]}}", K2, ""),
+        ("", "startupProbe: {httpGet: {path: /health, port: 8000}, failureThreshold: '$N'}", K2, ""),
+        ("", "", SMALL, ""),
+        ("", "", "/models/served", ""),
+        ("", "", K2, ", --load-format, runai_streamer"),
+    ],
+)
+def test_probes_that_wait_or_are_not_known(liveness: str, startup: str, model: str, more: str) -> None:
+    assert told(liveness, startup, model, more) == []
