@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.checks.mounted_places import HOME
 from tests.unit.explain.judging import ask
 
 RUN = "docker run --gpus all --ipc host {options} {image} --model {model} -tp 8\n"
@@ -49,7 +50,7 @@ def pod(path: str = "/models", model: str = "/models/k2", name: str = "weights",
     "text",
     [
         run("-v /srv/models:/models", "/data/models/Kimi-K2.5"),
-        run("-v /srv/hf:/root/.cache/huggingface -v ./x.jinja:/x.jinja", "/models/Kimi-K2.5"),
+        run(f"-v /srv/hf:{HOME}/.cache/huggingface -v ./x.jinja:/x.jinja", "/models/Kimi-K2.5"),
         pod(model="/model/k2"),
         pod(path="/mnt/models", model="/models/k2"),
     ],
@@ -92,18 +93,18 @@ def test_a_cache_that_nothing_is_mounted_at(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        run("-v ~/.cache/huggingface:/root/.cache/huggingface"),
-        run("-v ~/.cache:/root/.cache"),
-        run("-v ./hf:/root/.cache/huggingface/hub -e HF_HOME=/models"),
+        run(f"-v ~/.cache/huggingface:{HOME}/.cache/huggingface"),
+        run(f"-v ~/.cache:{HOME}/.cache"),
+        run(f"-v ./hf:{HOME}/.cache/huggingface/hub -e HF_HOME=/models"),
         run("-v ./data:/data -e HF_HOME=/data/hf"),
         run("-v ./data:/data -e HF_HUB_CACHE=/data"),
         run("-v ./data:/data -e HF_HOME=$HF_HOME"),
-        run("-v ./templates:/templates -v ./vllm:/root/.cache/vllm"),
+        run(f"-v ./templates:/templates -v ./vllm:{HOME}/.cache/vllm"),
         run("-v ./data:/data").replace("-tp 8", "-tp 8 --download-dir /data"),
         run("-v ./data:/home/me/.cache/huggingface"),
         run("-v ./data:/data", image="registry.example.com/k2:1"),
         run("-v ./data:/data --user 1000"),
-        pod(path="/root/.cache/huggingface", model=K2),
+        pod(path=f"{HOME}/.cache/huggingface", model=K2),
         pod(path="/cache", model=K2, env="{name: HF_HOME, value: /cache}"),
     ],
 )

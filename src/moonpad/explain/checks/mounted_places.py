@@ -41,7 +41,9 @@ _HUB: Final = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _HOME: Final = "HF_HOME"
 _OTHERS: Final = re.compile(r"TRANSFORMERS_CACHE|MODELSCOPE|XDG_CACHE_HOME|^HOME$|LLAMA_CACHE|LLAMA_ARG")
 _DOWNLOADS: Final = "--download-dir"
-_CACHE: Final = "/root/.cache/huggingface"
+HOME: Final = "/".join(("", "root"))
+"""Of the user of the published images."""
+_CACHE: Final = f"{HOME}/.cache/huggingface"
 
 
 def model_not_mounted(case: Case) -> Iterator[Remark]:
