@@ -373,6 +373,7 @@ RAY: Final = "ray"
 WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@.*)?")
 WITHOUT_RAY_SINCE: Final = "0.18.0"
 """The first release whose official images do not bring Ray."""
+STARTS_RAY: Final = re.compile(r"multi-node-serving\.sh leader|\bray start --head")
 ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
 CHATS: Final[Mapping[str, Mapping[str, str]]] = {
     "llama-cli": {},

@@ -57,6 +57,23 @@ def test_the_official_image_has_no_ray(image: str, more: str, before: str, said:
     assert len(found(text, "--distributed-executor-backend", "brings no Ray")) == said
 
 
+LEADER = """apiVersion: v1
+kind: Pod
+metadata: {{name: leader}}
+spec:
+  containers:
+  - name: leader
+    image: docker.io/vllm/vllm-openai:{}
+    command: [sh, -c, "bash examples/multi-node-serving.sh leader --ray_cluster_size=2; vllm serve a/b -tp 8 -pp 2"]
+    resources: {{limits: {{nvidia.com/gpu: "8"}}}}
+"""
+
+
+@pytest.mark.parametrize(("image", "said"), [("v0.20.2", 1), ("latest", 1), ("v0.17.1", 0)])
+def test_the_helper_of_the_image_starts_ray_too(image: str, said: int) -> None:
+    assert len(found(LEADER.format(image), "multi-node-serving.sh leader", "brings no Ray")) == said
+
+
 def test_an_image_of_ones_own_may_have_it() -> None:
     text = RUN.format("--ipc=host", "v0.20.2", BY_RAY).replace("vllm/vllm-openai", "registry.local/vllm")
     assert not found(text, "--distributed-executor-backend", "brings no Ray")

@@ -84,7 +84,10 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
     """The executor that is asked for, and an image that does not bring it."""
     place, container = case.option(names.EXECUTOR), case.commands[0].container
     image = container.image if container is not None else None
-    if place is None or place.value != names.RAY or image is None or not names.WITHOUT_RAY.fullmatch(image.text):
+    if image is None or not names.WITHOUT_RAY.fullmatch(image.text):
+        return
+    started = None if place is not None else _ray_of_container(case)
+    if started is None and (place is None or place.value != names.RAY):
         return
     if case.version and not since(case.version, names.WITHOUT_RAY_SINCE):
         return
@@ -93,7 +96,15 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
         return
     message = f"the image brings no Ray from {names.WITHOUT_RAY_SINCE} on: ray is not found"
     remedy = "install ray in an image of your own, or start over the machines by --nnodes, without Ray"
-    yield make_remark(Severity.WARNING, Code.CONFLICT, names.EXECUTOR, message, remedy, at=place.index)
+    where, at = (started, None) if started is not None else (names.EXECUTOR, place.index if place is not None else None)
+    yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=at)
+
+
+def _ray_of_container(case: Case) -> str | None:
+    """What starts Ray on the line of the server: in its container then."""
+    script, line = case.script, case.commands[0].line
+    found = names.STARTS_RAY.search(script.lines[line - 1][:_LONGEST]) if 0 < line <= len(script.lines) else None
+    return found[0] if found else None
 
 
 def _shell_around(case: Case) -> Command | None:
