@@ -43,7 +43,8 @@ def edited(
 def _set(table: Any, key: str, value: object) -> None:
     """In a table or in an inline one; the comment behind a value stays."""
     if key in table and isinstance(table, Table):
-        item, before = tomlkit.item(value), table.value.item(key)  # table[key] is a plain bool where that is one
+        item = tomlkit.item(value)
+        before: Any = table.value.item(key)  # table[key] is a plain bool where that is one
         item.trivia.comment = before.trivia.comment
         item.trivia.comment_ws = before.trivia.comment_ws
         item.trivia.indent = before.trivia.indent

@@ -86,7 +86,7 @@ def check_id(check: Callable[..., object]) -> str:
 def command_checks(case: Case) -> Iterator[Remark]:
     """What all checks find."""
     case.script.budget.work(
-        8 * len(CHECKS) + sum(len(command.argv) for command in case.commands), "its engine commands"
+        6 * len(CHECKS) + sum(len(command.argv) for command in case.commands), "its engine commands"
     )
     for check in CHECKS:
         yield from check(case)

@@ -41,7 +41,7 @@ UNKNOWN: Final = "\0"
 def refused(case: Case) -> Iterator[Remark]:
     """One remark for each row. Of the other commands of a deployment only what speaks of them: `--headless`."""
     found = [row for row in start_refusals().values() if case.engine.name in row.engines]
-    case.script.budget.work(8 * len(found), "what its engine refuses")
+    case.script.budget.work(6 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
     for row in found:
         if (whole_text or not row.lacks) and (remark := _remark(row, case, whole_text)) is not None:
