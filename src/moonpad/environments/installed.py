@@ -72,7 +72,7 @@ BRING_YOUR_OWN: Final = 'name your own in the spec: [engine] image = "NAME@sha25
 """The remedy for an engine that moonpad has no recipe for."""
 
 
-_TOLD: dict[tuple[tuple[str, ...], int], Output | Unknown] = {}
+_ANSWERS: dict[tuple[tuple[str, ...], int], Output | Unknown] = {}
 """What commands said of their versions, with the time of the program's file."""
 
 
@@ -95,14 +95,14 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
     if router is not None:  # not every router prints its version
         asked = (str(python), *router.recipe.ask[1:])
     # One process asks for many starts of the same engine, and the answer can take half a minute of imports.
-    told = (asked, executable.stat().st_mtime_ns)
-    output = _TOLD.get(told) or run(asked, timeout_s, environment)
+    question = (asked, executable.stat().st_mtime_ns)
+    output = _ANSWERS.get(question) or run(asked, timeout_s, environment)
     instead = f"moonpad engine install {name}" if program and program.recipe else "name another [engine] python"
     if isinstance(output, Unknown) or output.returncode:
         reason = output.reason if isinstance(output, Unknown) else output.failure
         raise _refused(name, f"its version cannot be read: {reason}", f"repair it, or {instead}")
     answer = output.stdout if output.stdout.strip() else output.stderr
-    _TOLD[told] = output
+    _ANSWERS[question] = output
     build = re.search(engine.build_pattern, answer) if engine and engine.build_pattern else None
     if not (version := f"b{build[1]}" if build else version_in(answer)):
         raise _refused(name, f"{shlex.join(asked)} prints no version", instead)

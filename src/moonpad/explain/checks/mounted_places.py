@@ -10,17 +10,7 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.pod_objects import (
-    Fields,
-    PodObject,
-    container_of,
-    fields_of,
-    inner,
-    items_of,
-    object_of,
-    pod_objects,
-    text_of,
-)
+from moonpad.explain.checks.pod_objects import Fields, PodObject, fields_of, inner, items_of, own_container, text_of
 from moonpad.explain.checks.repository_names import REPOSITORY
 from moonpad.explain.commands import Wrapper
 from moonpad.explain.flag_lists import is_fragment
@@ -88,13 +78,12 @@ def cache_not_mounted(case: Case) -> Iterator[Remark]:
 
 def undeclared_volume(case: Case) -> Iterator[Remark]:
     """A volumeMount of a name that the pod does not have."""
-    if not case.script.objects:
+    found = own_container(case)
+    if found is None:
         return
-    holder = object_of(case, pod_objects(case.script))
-    found = container_of(case, holder) if holder is not None else None
-    if holder is None or found is None or holder.templated or not _is_whole(holder):
+    holder, container, pod = found
+    if holder.templated or not _is_whole(holder):
         return
-    container, pod = found
     known = {text_of(fields_of(each).get("name")) for each in items_of(pod.get("volumes"))}
     claims = items_of(inner(holder.fields, "spec", "volumeClaimTemplates"))
     known |= {text_of(inner(fields_of(each), "metadata", "name")) for each in claims}
@@ -126,13 +115,15 @@ def _targets(case: Case) -> Sequence[str] | None:
     if not names.WITHOUT_WEIGHTS.fullmatch(container.image.text) or any(container.given(flag) for flag in _UNKNOWN):
         return None
     if any(low <= command.line <= high for low, high in case.script.objects):
-        holder = object_of(case, pod_objects(case.script))
-        found = container_of(case, holder) if holder is not None else None
-        if holder is None or found is None or holder.templated or holder.kind not in _KINDS:
+        found = own_container(case)
+        if found is None:
+            return None
+        holder, *container_and_pod = found
+        if holder.templated or holder.kind not in _KINDS:
             return None
         if holder.kind in _WHOLE and not _is_whole(holder):
             return None  # a patch: the mounts may stand in what it is for
-        return _of_pod(*found)
+        return _of_pod(*container_and_pod)
     return _of_options(container)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.pod_objects import container_of, inner, object_of, pod_objects, text_of
+from moonpad.explain.checks.pod_objects import inner, own_container, text_of
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -93,11 +93,10 @@ def _limit(case: Case) -> tuple[float, str] | None:
         return (amount, f"--memory {given}") if amount else None
     if not any(low <= command.line <= high for low, high in case.script.objects):
         return None
-    holder = object_of(case, pod_objects(case.script))
-    found = container_of(case, holder) if holder is not None else None
-    if holder is None or found is None or holder.templated:
+    found = own_container(case)
+    if found is None or found[0].templated:
         return None
-    text = text_of(inner(found[0], "resources", "limits", "memory"))
+    text = text_of(inner(found[1], "resources", "limits", "memory"))
     amount = _bytes(text, of_docker=False)
     return (amount, f"limits.memory: {text}") if amount else None
 

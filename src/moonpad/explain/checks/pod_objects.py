@@ -109,6 +109,13 @@ def container_of(case: Case, holder: PodObject) -> tuple[Fields, Fields] | None:
     return next(_containers(holder.fields, {}, place, 0), None)
 
 
+def own_container(case: Case) -> tuple[PodObject, Fields, Fields] | None:
+    """The object that the first command stands in, its container and the pod around it; None outside of all objects."""
+    holder = object_of(case, pod_objects(case.script)) if case.script.objects else None
+    container = container_of(case, holder) if holder is not None else None
+    return (holder, *container) if holder is not None and container is not None else None
+
+
 def _containers(fields: Fields, pod: Fields, place: int, depth: int) -> Iterator[tuple[Fields, Fields]]:
     """The innermost mappings with an image and a command around a line."""
     if depth > _DEEPEST:

@@ -15,12 +15,11 @@ from moonpad.explain.checks.dynamo_workers import is_worker
 from moonpad.explain.checks.pod_objects import (
     Fields,
     PodObject,
-    container_of,
     fields_of,
     inner,
     items_of,
     number_of,
-    object_of,
+    own_container,
     pod_objects,
     text_of,
 )
@@ -176,15 +175,10 @@ def _own_port(case: Case) -> int | None:
 
 def _own_container(case: Case) -> tuple[PodObject, Fields, Fields] | None:
     """Of a command that a pod starts: the object, the container and the pod."""
-    if not case.script.objects or case.commands[0].custom:
+    found = own_container(case) if not case.commands[0].custom else None
+    if found is None or found[0].templated or any(_BESIDE.search(text) for text in _texts(found[1])):
         return None
-    holder = object_of(case, pod_objects(case.script))
-    if holder is None or holder.templated:
-        return None
-    found = container_of(case, holder)
-    if found is None or any(_BESIDE.search(text) for text in _texts(found[0])):
-        return None
-    return (holder, *found)
+    return found
 
 
 def _is_shared(pod: Fields) -> bool:

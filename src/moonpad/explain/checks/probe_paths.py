@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.pod_objects import container_of, fields_of, items_of, object_of, pod_objects, text_of
+from moonpad.explain.checks.pod_objects import fields_of, items_of, own_container, text_of
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
@@ -20,11 +20,10 @@ _NOWHERE: Final = re.compile(
 
 def probe_path(case: Case) -> Iterator[Remark]:
     """Of the container whose command this is, and of the port that the engine listens on."""
-    holder = object_of(case, pod_objects(case.script)) if case.script.objects else None
-    found = container_of(case, holder) if holder is not None else None
+    found = own_container(case)
     if found is None:
         return
-    container, _ = found
+    _, container, _ = found
     named = [fields_of(each) for each in items_of(container.get("ports"))]
     ports = {text_of(each.get("name")): text_of(each.get("containerPort")) for each in named}
     own = str(case.first.serving.port or case.engine.command_line.port)

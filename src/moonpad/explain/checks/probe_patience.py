@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.catalog.other_models import least_bytes, other_model
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.pod_objects import Fields, container_of, fields_of, number_of, object_of, pod_objects
+from moonpad.explain.checks.pod_objects import Fields, fields_of, number_of, own_container
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -28,11 +28,10 @@ def probe_patience(case: Case) -> Iterator[Remark]:
     if not case.script.objects or any(case.option(flag) is not None for flag in _FROM_ELSEWHERE):
         return
     held = _bytes(case)
-    holder = object_of(case, pod_objects(case.script)) if held else None
-    found = container_of(case, holder) if holder is not None else None
-    if holder is None or found is None or held is None:
+    found = own_container(case) if held else None
+    if found is None or held is None:
         return
-    container, _ = found
+    holder, container, _ = found
     name = _STARTUP if _STARTUP in container else _LIVENESS
     probe = fields_of(container.get(name))
     get = fields_of(probe.get("httpGet"))
