@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.pod_objects import Fields, PodObject, fields_of, inner, items_of, own_container, text_of
@@ -112,7 +112,7 @@ def _targets(case: Case) -> Sequence[str] | None:
         return None
     if command.custom or command.more or command.wrappers[-1] is not container or command.files:
         return None
-    if not names.WITHOUT_WEIGHTS.fullmatch(container.image.text) or any(container.given(flag) for flag in _UNKNOWN):
+    if not around.WITHOUT_WEIGHTS.fullmatch(container.image.text) or any(container.given(flag) for flag in _UNKNOWN):
         return None
     if any(low <= command.line <= high for low, high in case.script.objects):
         found = own_container(case)
@@ -153,7 +153,7 @@ def _of_options(container: Wrapper) -> Sequence[str] | None:
 
 def _is_meant(target: str) -> bool:
     """Whether weights are meant to be there."""
-    return _FOR_MODELS.search(target) is not None and names.NOT_FOR_MODELS.search(target) is None
+    return _FOR_MODELS.search(target) is not None and around.NOT_FOR_MODELS.search(target) is None
 
 
 def _covers(folder: str, path: str) -> bool:

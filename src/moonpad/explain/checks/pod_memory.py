@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import surrounding_names as around
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.pod_objects import inner, own_container, text_of
 from moonpad.explain.flag_lists import is_fragment
@@ -61,7 +61,7 @@ def _asked(case: Case) -> Iterator[Asked]:
     ranks = max(1, layout.tp * layout.pp * copies * case.first.replicas // nodes)
     for flag, unit, each_rank in (
         (_OFFLOAD, GIB, True),
-        *((flag, size, each) for flag, (size, each) in names.HOST_CACHES.items()),
+        *((flag, size, each) for flag, (size, each) in around.HOST_CACHES.items()),
     ):
         place = case.option(flag)
         text = place.value if place is not None and isinstance(place.value, str) else ""
@@ -70,7 +70,7 @@ def _asked(case: Case) -> Iterator[Asked]:
         times = ranks if each_rank else 1
         because = f"{flag} {text} for {times} ranks" if times > 1 else f"{flag} {text}"
         yield Asked(flag, float(text) * unit * times, because, place.index)
-    kept, version = names.PROMPT_CACHE, _build(case)
+    kept, version = around.PROMPT_CACHE, _build(case)
     given = case.option(*kept.flags) is not None or kept.variable in case.commands[0].env
     if case.base == kept.engine and not given and version and since(version, kept.since):
         because = f"{kept.flags[-1]} is {kept.default_bytes / GIB:,.0f} GiB by default"

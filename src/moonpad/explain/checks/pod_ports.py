@@ -9,7 +9,7 @@ from typing import Final
 
 from yaml import Node
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import surrounding_names as around
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
 from moonpad.explain.checks.pod_objects import (
@@ -132,7 +132,7 @@ def service_port(case: Case) -> Iterator[Remark]:
 
 def variable_of_service(case: Case) -> Iterator[Remark]:
     """A Service of the engine's own name: Kubernetes gives all pods beside it a variable that the engine reads."""
-    name = names.NAMES_OF_SERVICES.get(case.base)
+    name = around.NAMES_OF_SERVICES.get(case.base)
     found = _own_container(case)
     if name is None or found is None:
         return
@@ -168,7 +168,7 @@ def _own_port(case: Case) -> int | None:
         return None
     container, before = command.container, sum(len(wrapper.words) for wrapper in command.wrappers)
     image = container.image.text if container is not None and container.image is not None else ""
-    if not command.prefix[before:] and not names.WITHOUT_WEIGHTS.fullmatch(image):
+    if not command.prefix[before:] and not around.WITHOUT_WEIGHTS.fullmatch(image):
         return None  # an image of somebody's own may choose another port
     return case.first.serving.port or case.engine.command_line.port
 

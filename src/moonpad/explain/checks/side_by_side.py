@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
@@ -133,7 +133,7 @@ def _by_devices(case: Case) -> Iterator[Command]:
 def _side_channel(command: Command) -> tuple[str, str, str, str] | None:
     """The connector, its variable, the port that it is given and the address."""
     config = value_of(command.argv, (_TRANSFER,))
-    for connector, (port, host) in names.SIDE_CHANNELS.items():
+    for connector, (port, host) in around.SIDE_CHANNELS.items():
         if config is None or f'"{connector}"' not in config.text:
             continue
         given = command.env.get(port), command.env.get(host)
@@ -170,7 +170,7 @@ def _elsewhere(one: Command, two: Command) -> bool:
     """Whether they name different addresses of their own."""
     named = [[word.text for flag in _HERE if (word := value_of(each.argv, (flag,))) is not None] for each in (one, two)]
     own = [
-        {name: word.text for name, word in each.env.items() if names.OWN_ADDRESS.search(name)} for each in (one, two)
+        {name: word.text for name, word in each.env.items() if around.OWN_ADDRESS.search(name)} for each in (one, two)
     ]
     return named[0] != named[1] or own[0] != own[1]
 

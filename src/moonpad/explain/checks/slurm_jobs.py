@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import surrounding_names as around
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.node_checks import starts_ray
 from moonpad.explain.commands import Wrapper
@@ -131,7 +131,7 @@ def _is_other(case: Case) -> bool:
     command = case.commands[0]
     if is_fragment(command) or command.embedded or command.custom or case.script.objects:
         return True
-    if case.base not in names.ONE_PROCESS_A_NODE:
+    if case.base not in around.ONE_PROCESS_A_NODE:
         return True
     return any(wrapper.kind in _APART for wrapper in command.wrappers)
 

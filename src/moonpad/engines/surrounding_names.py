@@ -1,0 +1,52 @@
+"""Words of the engines in what stands around their commands: images, volumes, ports, host memory and Services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+WITHOUT_WEIGHTS: Final = re.compile(
+    r"(?:docker\.io/)?(?:vllm/vllm-openai|lmsysorg/sglang|rocm/vllm|rocm/sglang|nvcr\.io/nvidia/tensorrt-llm/release"
+    r"|ghcr\.io/ggml-org/llama\.cpp)(?:[:@][^\s/]*)?"
+)
+"""Images that the engines publish: they have no models, and their user is root."""
+NOT_FOR_MODELS: Final = re.compile(
+    r"vllm|triton|torch|inductor|flashinfer|deep_?gemm|lora|nixl|lmcache|mooncake|compile|template|config|tmp"
+    r"|logs?(?![a-z])|\.(?:json|jinja|ya?ml|py|sh|txt|toml)$|dataset|tokeniz|pip|nltk|tiktoken|draft|\$",
+    re.IGNORECASE,
+)
+"""What folders that are mounted for something else than weights are called."""
+OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
+"""Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
+ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})
+"""Engines whose server starts the ranks of its node itself."""
+SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
+    "NixlConnector": ("VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
+}
+"""Connectors that wait for a handshake: the variables of the port and of the address."""
+HOST_CACHES: Final[Mapping[str, tuple[float, bool]]] = {
+    "--kv-offloading-size": (2.0**30, False),
+    "--hicache-size": (1e9, True),
+    "--cache-ram": (2.0**20, False),
+}
+"""Options for a KV cache in host memory: the bytes of one unit, and whether each rank takes as much."""
+
+
+class PromptCache(NamedTuple):
+    """A cache in host memory that an engine has where nothing is said of it."""
+
+    engine: str
+    flags: tuple[str, ...]
+    variable: str
+    default_bytes: float
+    since: str
+
+
+PROMPT_CACHE: Final = PromptCache(
+    "llama-cpp", ("-cram", "--cache-ram"), "LLAMA_ARG_CACHE_RAM", 8192 * 2.0**20, "b10156"
+)
+"""Recorded from b10156 on, which is the first release whose options are."""
+NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
+"""The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
+(https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""
