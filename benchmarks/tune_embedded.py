@@ -46,12 +46,14 @@ from moonpad.tune.subject import Subject
 
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
 WORKLOAD = "128:32"
-GRID: dict[str, tuple[KnobValue, ...]] = {
+GRID: dict[str, tuple[KnobValue | None, ...]] = {
     "max_num_seqs": (8, 16, 32, 64),
     "max_num_batched_tokens": (512, 1024, 2048, 4096),
     "enforce_eager": (True, False),
     "prefix_caching": (True, False),
+    "cpu_binding": (None, "0"),
 }
+"""None: as the default has it."""
 SEED = 28
 ALL = "request_throughput"
 EVERY = 8
@@ -111,7 +113,11 @@ class Visits:
 def points() -> list[Candidate]:
     """Every one of the grid, in a drawn order."""
     found = [
-        Candidate(tuple(Change.to(knobs()[name], value) for name, value in zip(GRID, values, strict=True)))
+        Candidate(
+            tuple(
+                Change.to(knobs()[name], value) for name, value in zip(GRID, values, strict=True) if value is not None
+            )
+        )
         for values in itertools.product(*GRID.values())
     ]
     random.Random(SEED).shuffle(found)
@@ -213,7 +219,7 @@ def last_summary(rows: list[dict[str, Any]], chosen: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--budget", default="14m")
+    parser.add_argument("--budget", default="20m")
     parser.add_argument("--requests", type=int, default=192)
     parser.add_argument("--users", type=int, default=64)
     parser.add_argument("--slo", default="ttft=10s,tpot=25ms")

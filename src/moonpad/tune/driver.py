@@ -103,7 +103,7 @@ def _keep(folder: TuneFolder, search: Search, action: Keep, measurer: Measurer, 
     together = [measurer.judge(candidate) for candidate in combined(ranked, known, partners)]
     for one in together:
         _write_judged(folder, one)
-    best = [id_ for id_, _ in action.ranked][: action.count]
+    best = [id_ for id_, gain in action.ranked if gain > 0][: action.count]
     kept = [*best, *(one.candidate.id for one in together if not one.refused)]
     folder.append("kept", kept=kept)
     on_event("kept", {"kept": kept})

@@ -17,6 +17,12 @@ from moonpad.tune.worth import TuneGoal, ratio_of_runs, ratio_within, widened
 WORTH_IT: Final = 1.02
 """A ratio below this is not worth a changed spec, however sure it is."""
 QUICKER: Final = 1.1
+QUICKER_BESIDE_NONE: Final = 1.03
+"""Where the default keeps the limits for nothing: all that a visit tells of such a change is how quick it is."""
+NEXT_TO_NOTHING: Final = 0.001
+"""Good requests of all that a default answers. Fewer of them count as so many, so that gains can be compared."""
+STEADY: Final = 2.0
+"""A default whose visits differ by more than this factor is near a limit, and no measure of the machine's speed."""
 WHOLE: Final = "median_e2el_s"
 SPEED: Final = "request_throughput"
 
@@ -116,10 +122,9 @@ class Search:
         return [w for at in rounds for w in base[at]], [w for at in rounds for w in mine[at]]
 
     def final_gain(self, id_: str) -> float:
-        """The ratio of the last stage; where the default is worth nothing, its own worth."""
+        """The ratio of the last stage; a very large one where the default is worth nothing."""
         default, own = self.final_worths(id_)
-        base = fmean(default) if default else 0.0
-        return (fmean(own) / base if base else fmean(own)) if own else 0.0
+        return fmean(own) / max(fmean(default), 1e-9) if own else 0.0
 
     def is_better(self, id_: str) -> bool:
         """Every round was run, the ratio's interval lies above 1, and the gain is worth a changed spec. A default that
@@ -146,22 +151,32 @@ class Search:
         speeds = [each.figures[SPEED] for each in self.beside(visit) if each.figures.get(SPEED)]
         return (visit.worth or 0.0) / (fmean(speeds) if speeds else 1.0)
 
+    def _advantage(self, visit: Visit) -> float:
+        """Its worth over the default's, without the machine's drift: by the default beside it where that is steady,
+        else by its share of the default's speed over the default's own share in the whole stage."""
+        local = self._gain(visit)
+        defaults = [each for each in self.visits if _is_default(each, visit.stage)]
+        worths = [each.worth or 0.0 for each in defaults]
+        if local is not None and min(worths) * STEADY >= max(worths):
+            return local
+        shares = [(each.worth or 0.0) / each.figures[SPEED] for each in defaults if each.figures.get(SPEED)]
+        return self._share(visit) / max(fmean(shares) if shares else 0.0, NEXT_TO_NOTHING)
+
     def ranked(self, ids: Iterable[str], stage: Stage) -> list[tuple[str, float]]:
-        """Those without a problem, the best ratio first. Where the default is worth nothing, by their own worth."""
+        """Those without a problem, the best ratio first."""
         rows = []
         for id_ in ids:
             if self.problem(id_):
                 continue
             own = [visit for visit in self.of(id_, stage) if visit.worth is not None]
             if own and self.beside(own[-1]):
-                gain = self._gain(own[-1])
-                rows.append((id_, 1 + self._share(own[-1]) if gain is None else gain))
+                rows.append((id_, self._advantage(own[-1])))
         return sorted(rows, key=lambda row: -row[1])
 
     def partners(self, ids: Iterable[str], stage: Stage) -> list[str]:
         """Single changes that may help beside another though alone they do not: those whose median answer was complete
-        clearly sooner than the default's beside it, whatever the limits say; all of them, where the default keeps the
-        limits for nothing and so hides what they do. The quickest first."""
+        clearly sooner than the default's beside it, whatever the limits say; a little sooner is enough where the
+        default keeps the limits for nothing and so hides what they do. The quickest first."""
         rows = []
         for id_ in ids:
             own = [visit for visit in self.of(id_, stage) if visit.figures.get(WHOLE)]
@@ -169,7 +184,7 @@ class Search:
                 beside = self.beside(own[-1])
                 base = [each.figures[WHOLE] for each in beside if each.figures.get(WHOLE)]
                 gain = fmean(base) / own[-1].figures[WHOLE] if base else 0.0
-                if gain >= QUICKER or (base and not any(each.worth for each in beside)):
+                if gain >= (QUICKER if any(each.worth for each in beside) else QUICKER_BESIDE_NONE):
                     rows.append((-gain, id_))
         return [id_ for _, id_ in sorted(rows)]
 

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from moonpad.catalog.knobs import knobs
 from moonpad.stats.bootstrap import Ratio
-from moonpad.tune.candidate import DEFAULT
-from moonpad.tune.halving import Measure
+from moonpad.tune.candidate import DEFAULT, Candidate, Change
+from moonpad.tune.halving import Measure, finalists
 from moonpad.tune.kept import kept_visit
+from moonpad.tune.order import Judged
 from moonpad.tune.outcome import effects_of, outcome_of, ratio_words
 from moonpad.tune.search import Search, replay
 from moonpad.tune.visit import Visit
@@ -253,6 +255,22 @@ def test_how_fast_the_machine_was_counts_where_the_default_keeps_no_limit() -> N
     slow, fast = visit(DEFAULT, 0.0, 10.0), visit(DEFAULT, 0.0, 30.0)
     search = Search("throughput", visits=[slow, visit(early, 12.0, 9.0), slow, fast, visit(late, 18.0, 25.0), fast])
     assert [id_ for id_, _ in search.ranked((late, early), "screen")] == [early, late]
+
+
+@pytest.mark.parametrize("default", [0.0, 0.02])
+def test_a_change_more_counts_by_its_gain_also_where_the_default_keeps_next_to_nothing(default: float) -> None:
+    """21.9 beside 20.6 good requests a second is 6 % more, whatever either is over the default's 0."""
+    part, whole = "max_num_seqs = 16", "enforce_eager = false; max_num_seqs = 16"
+    graphs, few = Change.to(knobs()["enforce_eager"], False), Change.to(knobs()["max_num_seqs"], 16)
+
+    def visit(id_: str, worth: float) -> Visit:
+        return Visit(id_, "again", 0, 128, worths=(worth,), figures={"request_throughput": 25.0})
+
+    search = Search("throughput", kept=(part, whole))
+    search.judged = {part: Judged(Candidate((few,))), whole: Judged(Candidate((graphs, few)))}
+    search.visits = [visit(DEFAULT, default), visit(part, 20.6), visit(whole, 21.9), visit(DEFAULT, 0.0)]
+    assert finalists(search, 2) == (whole, part)
+    assert dict(search.ranked((part, whole), "again"))[whole] > 20
 
 
 def test_a_default_that_keeps_the_limits_for_next_to_nothing_has_no_exact_ratio() -> None:
