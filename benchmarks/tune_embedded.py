@@ -46,14 +46,12 @@ from moonpad.tune.subject import Subject
 
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
 WORKLOAD = "128:32"
-GRID: dict[str, tuple[KnobValue | None, ...]] = {
+GRID: dict[str, tuple[KnobValue, ...]] = {
     "max_num_seqs": (8, 16, 32, 64),
     "max_num_batched_tokens": (512, 1024, 2048, 4096),
     "enforce_eager": (True, False),
     "prefix_caching": (True, False),
-    "cpu_binding": (None, "0"),
 }
-"""None: as the default has it."""
 SEED = 28
 ALL = "request_throughput"
 EVERY = 8

@@ -21,6 +21,7 @@ class Knob:
     """One setting of some engines.
 
     key, flag: a key of a spec's [settings], or an option of the engine; `negated` is the opposite of a switch.
+    unset: in force where nothing is set, of a model with attention alone.
     values: tried as they stand. times: factors of what is in force. cores, numa: it is of the processor's cores, of
         which the bindings follow; it matters on several NUMA nodes only.
     needs, without: `draft` or `ep`: tried only where the spec has one, or has none.
@@ -40,6 +41,7 @@ class Knob:
     key: str = ""
     flag: str = ""
     negated: str = ""
+    unset: KnobValue | None = None
     values: tuple[KnobValue, ...] = ()
     times: tuple[float, ...] = ()
     cores: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from moonpad.catalog.knobs import Knob, KnobValue
@@ -13,7 +13,9 @@ LEAST_GAIN: Final = 1.03
 """A single change that gains less is not combined: it would only be carried along."""
 MOST_TOGETHER: Final = 4
 """Knobs that are combined: more of them have effects that hide in the noise."""
-MOST_PARTNERS: Final = 3
+MOST_PARTNERS: Final = 4
+APART: Final = 1.5
+"""Two values of a number with a larger ratio have one between them that is worth a visit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class InForce:
     numa_nodes: int = 1
     has_draft: bool = False
     shares_experts: bool = False
+    has_state: bool = False
+    """Of linear attention: defaults of its engine differ."""
     has_option: Callable[[str, str | None], bool] = field(default=lambda flag, value: True)
 
 
@@ -47,6 +51,8 @@ def _changes(knob: Knob, before: InForce) -> Iterator[Change]:
     if (knob.needs == "ep" and not before.shares_experts) or (knob.numa and before.numa_nodes < 2):
         return
     now = before.settings.get(knob.key) if knob.key else value_of_flag(knob, before.extra_args)
+    if now is None and not before.has_state:
+        now = knob.unset
     seen = {now}
     for value in _values(knob, now, before):
         if value in seen or not knob.allows(value):
@@ -101,7 +107,7 @@ def combined(
 
     partners: single changes that may help beside another, the most promising first: what the limits hide of one change
     shows beside another that keeps them. The first value of each other knob joins the best ones, and the first of all
-    the next best value of the best knob, which may keep the limits with it.
+    the next best value of the best knob, which may keep the limits with it, or what lies between the two.
     """
     best: list[Change] = []
     for candidate, ratio in ranked:
@@ -114,8 +120,23 @@ def combined(
         if one.changes[0].knob not in {each.knob for each in best}:
             others.setdefault(one.changes[0].knob, one.changes[0])
     together += [[*best[: MOST_TOGETHER - 1], other] for other in list(others.values())[:MOST_PARTNERS]]
-    if others:
-        values = [one.changes[0] for one, _ in ranked if one.changes[0].knob == best[0].knob]
-        together += [[value, next(iter(others.values()))] for value in values[1:2]]
+    values = [(one.changes[0], ratio) for one, ratio in ranked if best and one.changes[0].knob == best[0].knob]
+    if len(values) > 1 and (others or _between(*values[:2])):
+        together.append([_between(*values[:2]) or values[1][0], *list(others.values())[:1]])
     found = dict.fromkeys(Candidate(tuple(changes)) for changes in together)
     return tuple(candidate for candidate in found if candidate not in known)
+
+
+def _between(best: tuple[Change, float], second: tuple[Change, float]) -> Change | None:
+    """The value in the middle, by their product, of the two best values of a number: where both gain, the best of all
+    may lie there."""
+    (one, gain), (other, its_gain) = best, second
+    if min(gain, its_gain) < LEAST_GAIN or not (_is_count(one.value) and _is_count(other.value)):
+        return None
+    low, high = sorted((int(one.value), int(other.value)))
+    middle = round((low * high) ** 0.5)
+    return replace(one, value=middle) if high >= APART * low and low < middle < high else None
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -21,7 +21,7 @@ BLOCK: Final = 4
 """So many candidates between two visits of the default."""
 KEEP: Final = 3
 """One of so many goes on."""
-TOGETHER: Final = 3
+TOGETHER: Final = 4
 """Combinations that are counted on."""
 SCHEMES: Final = ((2, 3, 2), (1, 3, 2), (1, 2, 3))
 """(finalists, rounds, runs of each visit), the most thorough first. Six runs of a side give an interval."""

@@ -126,6 +126,7 @@ class Subject:
     def candidates(self) -> tuple[Candidate, ...]:
         """Every single change of what may be changed."""
         plan, spec = self.prepared.plan, self.loaded.spec
+        contents = self.prepared.checkpoint.contents
         before = InForce(
             asdict(plan.settings),
             spec.settings.extra_args,
@@ -134,6 +135,7 @@ class Subject:
             numa_nodes=plan.host_numa_nodes or 1,
             has_draft=bool(spec.settings.draft),
             shares_experts=plan.layout.ep > 1,
+            has_state=not isinstance(contents, Unknown) and contents.architecture.linear is not None,
             has_option=self._has_option,
         )
         own = [knob for knob in self._knobs() if not self.only or knob.name in self.only]

@@ -126,7 +126,7 @@ def test_combinations_have_each_knob_once_at_its_best() -> None:
     a, b, c = change("max_num_seqs", 32), change("max_num_seqs", 16), change("async_scheduling", True)
     idle = change("prefix_caching", False)
     found = combined([(a, 1.4), (b, 1.3), (c, 1.2), (idle, 1.01)], [])
-    assert [one.id for one in found] == ["--async-scheduling; max_num_seqs = 32"]
+    assert [one.id for one in found] == ["--async-scheduling; max_num_seqs = 32", "max_num_seqs = 23"]
     assert combined([(a, 1.4)], []) == ()
     assert combined([(a, 1.4), (c, 1.2)], [a.with_changes(c.changes)]) == ()
 
@@ -140,6 +140,10 @@ def test_partners_join_though_alone_they_keep_no_limit() -> None:
     both = [graphs_with[0], "max_num_seqs = 8; prefix_caching = false", graphs_with[1]]
     assert [one.id for one in combined(singles, [], [graphs, idle])] == both
     assert combined([(a, 14.0)], [], [b]) == (), "another value of the same knob is no partner"
+    most = combined([(a, 14.0), (b, 12.0)], [], [graphs])
+    assert [one.id for one in most] == [graphs_with[0], "enforce_eager = false; max_num_seqs = 11"]
+    assert [one.id for one in combined([(a, 1.4), (b, 1.3)], [])] == ["max_num_seqs = 11"]
+    assert combined([(change("max_num_seqs", 8), 1.4), (change("max_num_seqs", 9), 1.3)], []) == ()
     assert combined([(b, 1.0), (graphs, 1.0)], [], [graphs]) == (), "nothing keeps the limits: nothing to join"
 
 

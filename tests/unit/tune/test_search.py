@@ -185,7 +185,7 @@ def test_nothing_is_done_once_it_is_over(tmp_path: Path) -> None:
 
 
 def test_a_noisy_machine_gets_more_rounds_and_wider_intervals(tmp_path: Path) -> None:
-    world = machine(tmp_path, effects={FAST: 1.1}, noise=0.15)
+    world = machine(tmp_path, effects={FAST: 1.2}, noise=0.15)
     search = world.run()
     assert search.sizes is not None
     assert 3 < search.sizes.rounds <= 8
