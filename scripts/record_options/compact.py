@@ -55,8 +55,7 @@ def table(program: str, records: Mapping[str, Mapping[str, Any]], about: Mapping
     versions = list(records)
     rows: dict[str, dict[str, Any]] = {}
     for at, version in enumerate(versions):
-        for action in records[version]["actions"]:
-            facts = facts_of(action)
+        for facts in records[version].get("facts") or map(facts_of, records[version]["actions"]):
             row = rows.setdefault(json.dumps(facts, sort_keys=True), {**facts, "at": []})
             if at not in row["at"]:
                 row["at"].append(at)
@@ -99,6 +98,30 @@ def names_table(program: str, records: Mapping[str, Mapping[str, Any]], about: M
         "values": values,
         "environment": {"asked": ranges(with_environment), "names": environment},
     }
+
+
+def recorded(file: Mapping[str, Any], names: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """{version: record} out of tables that were written, so that a further release need not ask all others again."""
+    records: dict[str, dict[str, Any]] = {}
+    for at, version in enumerate(file["versions"]):
+        rows = [row for row in file["options"] if within(at, row.get("in"))]
+        facts = [{key: value for key, value in row.items() if key != "in"} for row in rows]
+        record = {"facts": facts, "positionals": file["positionals"], "prefixes": file["prefixes"]}
+        records[version] = {**record, "values": {}, "environment": []}
+    for at, version in enumerate(names["versions"] if names else ()):
+        records[version]["environment"] = named(names["environment"], at) or []
+        values = {kind: named(table, at) for kind, table in names["values"].items()}
+        records[version]["values"] = {kind: found for kind, found in values.items() if found is not None}
+    return records
+
+
+def named(table: Mapping[str, Any], at: int) -> list[str] | None:
+    """The names of the release at that place, None where it was not asked for them."""
+    return [name for name, runs in table["names"].items() if within(at, runs)] if within(at, table["asked"]) else None
+
+
+def within(at: int, runs: Ranges | None) -> bool:
+    return runs is None or any(first <= at <= last for first, last in runs)
 
 
 def collect(lists: Iterable[Iterable[str]]) -> dict[str, Ranges]:

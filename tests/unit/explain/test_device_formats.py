@@ -10,6 +10,7 @@ from tests.unit.explain.judging import ask
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 SERVE = "vllm serve {} --tensor-parallel-size 2"
+HOST = "python -m sglang.launch_server --model /models/{} --kt-method FP8 --kt-weight-path /models/w --tp 2"
 SAID = ("compute FP8", "FP4 arithmetic")
 
 
@@ -42,6 +43,8 @@ def _of(judged: Judged) -> list[tuple[Severity, str]]:
         ("sglang serve --model-path Qwen/Qwen3-235B-A22B-FP8 --tp 8", "8xA100", "0.5.5", [(WARNING, "weights")]),
         ("sglang serve --model-path Qwen/Qwen3-32B-FP8 --tp 8", "8xA100", "0.5.5", []),
         ("sglang serve --model-path Qwen/Qwen3-235B-A22B-FP8 --tp 8", "8xH100", "0.5.5", []),
+        (HOST.format("Qwen3.5-122B-A10B-FP8"), "2xRTX3090", "0.5.3", [(WARNING, "weights")]),
+        (HOST.format("Qwen3.5-122B-A10B-FP8"), "2xRTX4090", "0.5.3", []),
     ],
 )
 def test_blocks_of_fp8(command: str, on: str, version: str, expected: list[tuple[Severity, str]]) -> None:

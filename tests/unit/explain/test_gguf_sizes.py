@@ -66,10 +66,18 @@ def test_texts_of_one_batch(command: str, expected: int) -> None:
         ("-np 8", 0),
         ("-c $C -np 8", 0),
         ("-c 2048 -np 2", 0),
+        ("-c 0 -np 8", 0),
     ],
 )
 def test_the_context_of_a_slot(options: str, expected: int) -> None:
     assert said(BASE + options, "is shared out over") == expected
+
+
+@pytest.mark.parametrize(("options", "expected"), [("-c 0 --parallel 6", 1), ("-c 0", 0), ("-c 0 -np 6 -kvu", 0)])
+def test_the_whole_context_is_shared_out_too_and_is_a_value_like_another(options: str, expected: int) -> None:
+    command = f"llama-server -m models/deepseek-v3-q2_k_xs-00001-of-00005.gguf {options}"
+    assert said(command, "163,840, shared out over") == expected
+    assert said(command, "does not take") == 0
 
 
 @pytest.mark.parametrize(

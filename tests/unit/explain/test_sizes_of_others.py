@@ -106,3 +106,14 @@ def test_a_device_is_known_by_words_around_which_there_is_no_blank() -> None:
     text = "我有4张A6000，启动报错\n\n```\nvllm serve /m/GLM-4.5V-FP8 --tensor-parallel-size 4\n```\n"
     assert told(text, "tile_n_size = 64") is Severity.WARNING
     assert told(text.replace("A6000", "L40S"), "tile_n_size = 64") is None
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"), [("", Severity.WARNING), (" --kt-weight-path /models/w --kt-method FP8", None)]
+)
+def test_a_fork_that_counts_by_itself_is_not_held_against_releases_of_its_base(
+    program: str, expected: Severity | None
+) -> None:
+    """kvcache-ai/ktransformers#1930: 0.5.3 of it loads Qwen3.5, whose class SGLang has since 0.5.9."""
+    line = f"python -m sglang.launch_server --model-path /models/Qwen3.5-122B-A10B-FP8 --tp 8{program}"
+    assert told(line, "has no class for", "8xH100", "0.5.3") is expected

@@ -52,6 +52,12 @@ class Case:
         build = self.engine.command_line.build
         return build.of if build else self.engine.name
 
+    @property
+    def base_version(self) -> str:
+        """The release of the base, "" where it is not known."""
+        build = self.engine.command_line.build
+        return "" if build is not None and build.own_releases else self.version
+
     def option(self, *flags: str) -> Occurrence | None:
         return next((place for flag in flags if (place := self.first.parsed.occurrence(flag)) is not None), None)
 

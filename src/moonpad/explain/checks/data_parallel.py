@@ -79,7 +79,7 @@ def _remedy(case: Case, copies: int, group: int) -> str:
 
 
 def _switch(case: Case, copies: int) -> str:
-    if case.version and not since(case.version, names.ATTENTION_DP_SINCE):
+    if case.base_version and not since(case.base_version, names.ATTENTION_DP_SINCE):
         return names.ATTENTION_DP_SWITCH
     return f"{names.ATTENTION_DP} {copies} in its place"
 
@@ -89,7 +89,7 @@ def _edits(case: Case, copies: int, group: int) -> Sequence[Edit]:
     place = case.option(names.REPLICAS)
     if copies != group or place is None:
         return ()
-    if case.version and not since(case.version, names.ATTENTION_DP_SINCE):
+    if case.base_version and not since(case.base_version, names.ATTENTION_DP_SINCE):
         return (Edit(len(case.commands[0].argv), 0, (names.ATTENTION_DP_SWITCH,)),)
     return (Edit(place.index, place.length, (names.ATTENTION_DP, str(copies))),)
 

@@ -50,9 +50,9 @@ def fp8_before_89(case: Case) -> Iterator[Remark]:
         message = f"{lacks}, which this backend needs (type fp8e4nv not supported in this architecture)"
         remedy = f"write {_EXPERTS} marlin, which multiplies in BF16, or leave it out"
         yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, _EXPERTS, message, remedy, at=place.index)
-    elif case.engine.name in names.NO_WEIGHT_ONLY_EXPERTS and known.experts and case.version:
+    elif case.engine.name in names.NO_WEIGHT_ONLY_EXPERTS and known.experts:
         until = names.NO_WEIGHT_ONLY_EXPERTS[case.engine.name]
-        if order(case.version) < order(until):
+        if not until or (case.version and order(case.version) < order(until)):
             message = f"{lacks}: its experts end with type fp8e4nv not supported in this architecture"
             yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "weights", message, remedy)
 

@@ -91,7 +91,16 @@ def embedded_texts(case: Case) -> Iterator[Remark]:
 def context_of_slots(case: Case) -> Iterator[Remark]:
     """The slots share the context out, unless they have one cache together."""
     place, context, slots = case.option(SLOTS), _size(case, CONTEXT), _size(case, SLOTS)
-    if not _judged(case) or place is None or not context or slots < 2 or case.option(UNIFIED) is not None:
+    if not _judged(case) or place is None or slots < 2 or case.option(UNIFIED) is not None:
+        return
+    whole = case.option(CONTEXT)
+    positions = _positions(case) if whole is not None and whole.value == "0" else 0
+    if positions:
+        share = f"a request has {positions // slots:,} tokens, prompt and answer"
+        message = f"{CONTEXT} 0 is the model's {positions:,}, shared out over {slots} slots: {share}"
+        remedy = f"write {CONTEXT} for all slots together, or fewer slots"
+        yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
+    if not context:
         return
     each = context // slots
     if each >= _SHORT or case.open_ended or any(case.option(flag) is not None for flag in _EMBEDS):
@@ -142,6 +151,14 @@ def _judged(case: Case) -> bool:
 def _size(case: Case, flag: str) -> int:
     text = case.text(flag)
     return 0 if unresolved(text) else whole(text) or 0
+
+
+def _positions(case: Case) -> int:
+    """Of the model, 0 where it is not known."""
+    if case.checkpoint is not None:
+        return case.checkpoint.architecture.max_context
+    known = other_model(_plain(_name(case)))
+    return known.positions if known is not None else 0
 
 
 def _name(case: Case) -> str:

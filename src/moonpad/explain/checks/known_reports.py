@@ -25,7 +25,7 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 6
-_RECENT: Final = 8
+_RECENT: Final = 12
 """Releases that are recorded of an engine: of vLLM a third of a year."""
 _LONGEST: Final = 2000
 _ONE_WORD: Final = re.compile(r"\{\w+\}")

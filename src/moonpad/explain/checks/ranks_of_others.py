@@ -72,7 +72,7 @@ def balanced_experts_of_others(case: Case) -> Iterator[Remark]:
 def _judged(case: Case) -> Named | None:
     if case.engine.name != names.EXPERTS_BY_VARIABLE or not case.laid_out:
         return None
-    if case.version and not since(case.version, FIRST_READ):
+    if case.base_version and not since(case.base_version, FIRST_READ):
         return None
     return named_model(case)
 

@@ -39,7 +39,7 @@ def pages_of_chunk(case: Case) -> Iterator[Remark]:
     )
     fits = chunk // (ranks * page) * ranks * page or ranks * page
     edit = Edit(place.index, place.length, (place.written, str(fits)))
-    known = case.version and since(case.version, names.WHOLE_EXPERTS_SINCE) and page in _KEPT
+    known = case.base_version and since(case.base_version, names.WHOLE_EXPERTS_SINCE) and page in _KEPT
     sure = known and all(case.option(flag) is None for flag in _BACKENDS)
     severity = Severity.ERROR if sure else Severity.WARNING
     where, remedy = place.written, f"write {place.written} {fits}"
@@ -54,7 +54,7 @@ def experts_on_all_ranks(case: Case) -> Iterator[Remark]:
     runner, size, group = case.text("--moe-runner-backend"), _size(case, "--ep-size"), case.size("--tp-size")
     if runner != names.WHOLE_EXPERTS or size <= 1 or size >= group or case.option("--moe-a2a-backend") is not None:
         return
-    if case.version and not since(case.version, names.WHOLE_EXPERTS_SINCE):
+    if case.base_version and not since(case.base_version, names.WHOLE_EXPERTS_SINCE):
         return
     message = f"{size}: {runner} takes 1 or all {group} ranks of --tp-size, and ends at the start with others"
     edit = Edit(place.index, place.length, (place.written, str(group)))

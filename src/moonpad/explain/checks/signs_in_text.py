@@ -41,7 +41,7 @@ def fallback_backend(case: Case) -> Iterator[Remark]:
     first = named.model.first.get(case.base, "") if named is not None else ""
     if named is None or not first or case.option("--model-impl") is not None:
         return
-    if case.version and order(case.version) >= order(first):
+    if case.base_version and order(case.base_version) >= order(first):
         return  # another reason
     case.script.budget.work(len(case.script.lines), "its lines")
     if not is_in_lines(_FALLBACK, case.script.lines, _LONGEST):

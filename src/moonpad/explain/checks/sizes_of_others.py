@@ -153,7 +153,7 @@ def release_of_others(case: Case) -> Iterator[Remark]:
     """A release of the engine that is older than the class of this model."""
     known = _known(case)
     first = known.first.get(case.base, "") if known is not None else ""
-    if known is None or not first or not case.version or order(case.version) >= order(first):
+    if known is None or not first or not case.base_version or order(case.base_version) >= order(first):
         return
     if not versions(case.engine.program) or _is_development(case.version):
         return

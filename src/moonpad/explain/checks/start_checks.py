@@ -23,7 +23,7 @@ def dense_size(case: Case) -> Iterator[Remark]:
     size, group = whole(place.value), case.size("--tp-size")
     if size is None or unresolved(place.value) or not case.laid_out:
         return
-    as_group = size == group and (not case.version or since(case.version, names.DENSE_AS_GROUP))
+    as_group = size == group and (not case.base_version or since(case.base_version, names.DENSE_AS_GROUP))
     if as_group and size > 1 and not case.version:
         before = f"releases before {names.DENSE_AS_GROUP} take 1 or nothing here"
         message = f"{size}: {before}, and end with the size of the group"
