@@ -9,6 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
+from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.engines import ENGINES
 from moonpad.engines.foreign_names import BUILD_LINES, BUILDS_OF_OTHERS
 
@@ -90,15 +91,29 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
         text = line[:_LONGEST]
         if not any(char.isdigit() for char in text):
             continue
+        published = _published_images(text)
+        for match, held in published:
+            if held.version:
+                mention = VersionMention(number, held.engine, held.version, True, match[0], _is_first(text, match))
+                named.append((False, number, match.start(), mention))
         for pattern in (pin, image, wheel, listed, prose):
             for match in pattern.finditer(text):
                 if pattern is prose and (_NO_RELEASE.match(match["version"]) or match["version"] in fractions):
+                    continue
+                if pattern is image and any(other.start() <= match.start() < other.end() for other, _ in published):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(number, *_engine_and_version(match), pattern is not prose, tag, least)
                 named.append((pattern is prose, number, match.start(), mention))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
+
+
+def _published_images(text: str) -> list[tuple[re.Match[str], HeldRelease]]:
+    """Images of publishers who number them by themselves: what looks like a version in their tags is none."""
+    if "/" not in text or ":" not in text:
+        return []
+    return [(match, held) for match in REFERENCE.finditer(text) if (held := held_release(match[0])) is not None]
 
 
 def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -122,6 +137,8 @@ def _is_first(text: str, match: re.Match[str]) -> bool:
 
 def version_of_image(image: str) -> tuple[str, str] | None:
     """`vllm/vllm-openai:v0.11.0` → ("vllm", "0.11.0")."""
+    if (held := held_release(image)) is not None:
+        return (held.engine, held.version) if held.version else None
     match = _patterns(tuple(ENGINES))[1].search(image)
     return _engine_and_version(match) if match else None
 
