@@ -20,13 +20,15 @@ REFERENCE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ListedTags:
-    """`names` are the last two parts of the image's name; `variants` may follow a tag."""
+    """`names` are the last two parts of the image's name; `variants` may follow a tag. `unchanged`: it is the engine's
+    release as it was published, to whose options the publisher adds none and takes none away."""
 
     engine: Text
     names: tuple[Text, ...]
     tags: Mapping[str, Text]
     provenance: Provenance
     variants: tuple[Text, ...] = ()
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,11 @@ class WordedTags:
 
 @dataclass(frozen=True, slots=True)
 class HeldRelease:
-    """Both are "" where the publisher numbers its images by itself, and this tag is not known."""
+    """Engine and version are "" where the publisher numbers its images by itself, and this tag is not known."""
 
     engine: str
     version: str
+    unchanged: bool = False
 
 
 UNKNOWN_TAG: Final = HeldRelease("", "")
@@ -81,7 +84,7 @@ def _names() -> frozenset[str]:
 def _held(name: str, tag: str) -> Iterator[HeldRelease]:
     for listed in listed_tags():
         if name in listed.names and (version := listed.tags.get(_without_variants(tag, listed))):
-            yield HeldRelease(listed.engine, version)
+            yield HeldRelease(listed.engine, version, listed.unchanged)
     for worded in worded_tags():
         if name in worded.names and (match := _pattern(worded.tag).fullmatch(tag)):
             yield HeldRelease(worded.engine, match["version"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.documents.text_hints import version_of_image, versions_of
-from tests.unit.explain.judging import ask, at, only_server
+from tests.unit.explain.judging import ask, at, only_server, summary
 
 POD = """\
 apiVersion: v1
@@ -46,7 +46,7 @@ def graph(image: str, module: str, model: str, option: str) -> str:
 @pytest.mark.parametrize(
     ("image", "module", "model", "option"),
     [
-        ("vllm-runtime:1.2.0", "dynamo.vllm", "--model", "--cohere-format"),
+        ("vllm-runtime:1.0.0", "dynamo.vllm", "--model", "--cohere-format"),
         ("vllm-runtime:1.3.1-efa", "dynamo.vllm", "--model", "--cohere-format"),
         ("vllm-runtime:1.5.0", "dynamo.vllm", "--model", "--calculate-kv-scales"),
         ("sglang-runtime:1.0.1-cuda13", "dynamo.sglang", "--model-path", "--cuda-graph-config"),
@@ -55,7 +55,7 @@ def graph(image: str, module: str, model: str, option: str) -> str:
 def test_a_worker_is_judged_by_the_release_in_its_image(image: str, module: str, model: str, option: str) -> None:
     judged = only_server(graph(image, module, model, option))
     assert judged.version_because.startswith("its image holds")
-    assert [place for place in (*at(judged, "unknown_flag"), *at(judged, "flag_removed")) if option in place]
+    assert ("error", "unknown-flag", option) in summary(judged)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,41 @@ def test_a_worker_is_judged_by_the_release_in_its_image(image: str, module: str,
 )
 def test_what_the_release_takes_is_not_spoken_of(image: str, module: str, model: str, option: str) -> None:
     judged = only_server(graph(image, module, model, option))
-    assert not any(option in place for code in ("unknown_flag", "flag_removed") for place in at(judged, code))
+    assert not any(option in place for code in ("unknown-flag", "removed-flag") for place in at(judged, code))
+
+
+def test_what_no_release_takes_may_be_an_option_of_the_starter() -> None:
+    judged = only_server(graph("vllm-runtime:1.5.0", "dynamo.vllm", "--model", "--of-the-starter"))
+    assert [row for row in summary(judged) if row[2] == "--of-the-starter"] == [
+        ("warning", "unknown-flag", "--of-the-starter")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("module", "model", "option"),
+    [
+        *(("dynamo.vllm", "--model", "--enable-multimodal"), ("dynamo.vllm", "--model", "--no-fpm-trace")),
+        ("dynamo.sglang", "--model-path", "--embedding-worker"),
+    ],
+)
+def test_options_of_the_starter_are_not_spoken_of(module: str, model: str, option: str) -> None:
+    judged = only_server(graph(f"{module.partition('.')[2]}-runtime:1.5.0", module, model, option))
+    assert not [row for row in summary(judged) if row[2] == option]
+
+
+def test_the_server_itself_has_none_of_them() -> None:
+    judged = only_server("docker run --gpus all vllm/vllm-openai:v0.28.0 --model org/Big --enable-multimodal")
+    assert ("error", "unknown-flag", "--enable-multimodal") in summary(judged)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [f"{DYNAMO}/vllm-runtime:1.5.0-kimi-k3-dev.1", "nvcr.io/nvidia/vllm:25.10-py3", "ghcr.io/llm-d/llm-d-cuda:v0.9.0"],
+)
+def test_a_build_of_a_publisher_may_take_more(image: str) -> None:
+    option = "--calculate-kv-scales" if "kimi" in image else "--cohere-format"
+    judged = only_server(POD.format(image=image, command="vllm, serve", args=f"org/Big, {option}"))
+    assert [row for row in summary(judged) if row[2] == option] == [("warning", "unknown-flag", option)]
 
 
 @pytest.mark.parametrize(
