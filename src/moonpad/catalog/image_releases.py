@@ -78,7 +78,8 @@ def held_release(image: str) -> HeldRelease | None:
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(name for row in (*listed_tags(), *worded_tags()) for name in row.names)
+    listed = (name for row in listed_tags() for name in row.names)
+    return frozenset((*listed, *(name for row in worded_tags() for name in row.names)))
 
 
 def _held(name: str, tag: str) -> Iterator[HeldRelease]:

@@ -131,6 +131,8 @@ def test_the_server_of_a_pod(image: str, version: str) -> None:
         ("docker pull nvcr.io/nvidia/sglang:26.01-py3", "sglang", "0.5.5.post2"),
         ("docker pull nvcr.io/nvidia/sglang:25.10-py3", "sglang", None),
         ("FROM nvcr.io/nvidia/vllm:26.05.post1-py3", "vllm", None),
+        ("FROM registry.example/vllm:25.10-py3", "vllm", None),
+        ("FROM registry.example/vllm:0.25.1", "vllm", "0.25.1"),
         ("FROM nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.5.0", "tensorrt-llm", "1.3.0rc25"),
         ("nvcr.io/nvidia/tritonserver:26.07-py3", "vllm", None),
     ],
@@ -143,3 +145,4 @@ def test_the_version_of_an_image() -> None:
     assert version_of_image(f"{DYNAMO}/vllm-runtime:1.6.2") == ("vllm", "0.31.0")
     assert version_of_image(f"{DYNAMO}/vllm-runtime:1.6.9") is None
     assert version_of_image("nvcr.io/nvidia/vllm:26.09-py3") is None
+    assert version_of_image("registry.example/vllm:26.09-py3") is None
