@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.images import images
+from moonpad.catalog.options import releases_with
 from moonpad.engines.foreign_names import FORKS
 from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import Code, Finding, Severity
 
 _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
@@ -39,6 +41,14 @@ def other_build(command: Command) -> str:
     return f"the image {shortened(name)}"
 
 
+def _is_of_the_release(finding: Finding, command: Command) -> bool:
+    """Whether another publisher's image holds the engine's release unchanged, and the option is the engine's own, of
+    another release: what no release has may be an option of the program that starts the engine."""
+    image = command.container.image if command.container else None
+    held = held_release(image.text) if image is not None else None
+    return held is not None and held.unchanged and bool(releases_with(command.program, finding.where))
+
+
 def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
     """Errors that hold for published builds only become warnings for another build. What the options of a fork are is
     not recorded: one note names those that the engine does not read so."""
@@ -48,7 +58,12 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         finding = remark.finding
         if command.fork and finding.code in _OF_A_BUILD:
             of_fork.append(remark)
-        elif build and finding.severity is Severity.ERROR and finding.code in _OF_A_BUILD:
+        elif (
+            build
+            and finding.severity is Severity.ERROR
+            and finding.code in _OF_A_BUILD
+            and not _is_of_the_release(finding, command)
+        ):
             message = f"{finding.message}; {build} may be another build"
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message))
         else:

@@ -20,7 +20,7 @@ from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
 from moonpad.explain.checks.config_keys import config_remarks
-from moonpad.explain.checks.dynamo_workers import is_worker, worker_remarks
+from moonpad.explain.checks.dynamo_workers import but_own, is_worker, worker_remarks
 from moonpad.explain.checks.memory_certainty import as_sure
 from moonpad.explain.checks.node_checks import node_remarks, starts_ray
 from moonpad.explain.checks.offload_checks import offload_ignored
@@ -321,7 +321,7 @@ class Deployment:
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
-            flags = but_accepted(flags, command, self.script)
+            flags = but_own(but_accepted(flags, command, self.script), command)
             yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.options import versions as recorded_versions
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
@@ -112,8 +113,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         script.budget.work(20 + len(about) + sum(map(len, about)) // 40, "the text around its engine commands")
         versions, minimum = text_hints.versions_of("\n".join(about))
     for name in (engine, line.build.of) if line.build and not line.names else (engine,):
-        if own is not None and own[0] == name:
-            return _of_series(engine, own[1], f"the text names {name} {own[1]}")
+        if own is not None and image is not None and own[0] == name:
+            because = "the text names" if held_release(image.text) is None else "its image holds"
+            return _of_series(engine, own[1], f"{because} {name} {own[1]}")
         near = nearest_version(name, script, command) if command is not None else None
         if named := versions.get(name) if near is None else near:
             return _of_series(engine, named, f"the text names {name} {named}")

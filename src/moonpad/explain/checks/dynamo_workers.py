@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -14,6 +14,18 @@ from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _MODULE: Final = re.compile(r"dynamo\.(?!frontend|router)\w+")
+_OWN: Final = re.compile(
+    r"--(?:no-)?(?:discovery-backend|response-plane|fpm-trace|kv-state-endpoint|exclude-tools-when-tool-choice-none"
+    r"|dump-config-to|output-modalities|media-output-|health-check-payload|engine-request-limit|tcp-tls-|nats-tls-"
+    r"|enable-local-indexer|sleep-mode-level|route-to-encoder|enable-multimodal$|mm-prompt-template|frontend-decoding"
+    r"|omni$|stage-configs-path|video-output-dir|default-video-fps|enable-layerwise-offload|layerwise-num-gpu-layers"
+    r"|vae-use-|boundary-ratio|flow-shift|diffusion-cache-|enable-cache-dit-summary|enable-cpu-offload|ulysses-degree"
+    r"|ring-degree|cfg-parallel-size|model-express-url|use-\w+-tokenizer|embedding-worker|image-diffusion-worker"
+    r"|disagg-config|video-generation-worker|afd-)",
+    re.ASCII,
+)
+"""Options of the workers, which the engine's own server has not, or not in every release:
+https://github.com/ai-dynamo/dynamo, components/src/dynamo, runtime_args.py of all and backend_args.py of each."""
 _FRONTEND: Final = re.compile(r"frontend:\s*$")
 _TYPE: Final = re.compile(r"\s+type:\s*[\"']?dynamo\b")
 
@@ -32,6 +44,14 @@ def is_worker(command: Command, script: Script) -> bool:
     lines = [text[:200] for text in script.lines[span[0] - 1 : span[1]]]
     script.budget.work(len(lines) // 4, "its engine commands")
     return any(_FRONTEND.match(above) and _TYPE.match(below) for above, below in pairwise(lines))
+
+
+def but_own(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
+    """Without what is said of options that the worker takes for itself."""
+    worker = by_module(command)
+    for remark in remarks:
+        if not (worker and remark.finding.code is Code.UNKNOWN_FLAG and _OWN.match(remark.finding.where)):
+            yield remark
 
 
 def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Iterator[Remark]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
+from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.engines import ENGINES
 from moonpad.engines.foreign_names import BUILD_LINES, BUILDS_OF_OTHERS
 
@@ -22,6 +23,8 @@ _LONGEST: Final = 2000
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
 first of the family came."""
+_MONTH: Final = re.compile(r"2[4-9]\.(?:0[1-9]|1[0-2])(?:\.|$)")
+"""The tag of a copy of an image that is numbered by months, `26.05`."""
 _SINCE: Final = re.compile(
     r"(?:\b(?:supported|available|introduced|added|merged|included)[ ](?:in|since|from|with|by|after)"
     r"|\b(?:since|starting (?:from|with|in|at)|requires?|at least|minimum(?: version)?(?: is|:)?|(?:later|newer) than"
@@ -90,15 +93,34 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
         text = line[:_LONGEST]
         if not any(char.isdigit() for char in text):
             continue
+        published = _published_images(text)
+        for match, held in published:
+            if held.version:
+                mention = VersionMention(number, held.engine, held.version, True, match[0], _is_first(text, match))
+                named.append((False, number, match.start(), mention))
         for pattern in (pin, image, wheel, listed, prose):
             for match in pattern.finditer(text):
                 if pattern is prose and (_NO_RELEASE.match(match["version"]) or match["version"] in fractions):
+                    continue
+                if pattern is image and _is_of_a_publisher(match, published):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(number, *_engine_and_version(match), pattern is not prose, tag, least)
                 named.append((pattern is prose, number, match.start(), mention))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
+
+
+def _published_images(text: str) -> list[tuple[re.Match[str], HeldRelease]]:
+    """Images of publishers who number them by themselves: what looks like a version in their tags is none."""
+    if "/" not in text or ":" not in text:
+        return []
+    return [(match, held) for match in REFERENCE.finditer(text) if (held := held_release(match[0])) is not None]
+
+
+def _is_of_a_publisher(match: re.Match[str], published: Sequence[tuple[re.Match[str], HeldRelease]]) -> bool:
+    within = any(image.start() <= match.start() < image.end() for image, _ in published)
+    return within or _MONTH.match(match["version"]) is not None
 
 
 def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -122,8 +144,10 @@ def _is_first(text: str, match: re.Match[str]) -> bool:
 
 def version_of_image(image: str) -> tuple[str, str] | None:
     """`vllm/vllm-openai:v0.11.0` → ("vllm", "0.11.0")."""
+    if (held := held_release(image)) is not None:
+        return (held.engine, held.version) if held.version else None
     match = _patterns(tuple(ENGINES))[1].search(image)
-    return _engine_and_version(match) if match else None
+    return _engine_and_version(match) if match and not _is_of_a_publisher(match, ()) else None
 
 
 def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
