@@ -128,12 +128,12 @@ class Reader:
             return self.asked(self.path(function.value, paths), text_of(node.args[0]))
         if isinstance(function, ast.Attribute) and function.attr in HELPERS:
             name, *texts = [text for text in map(text_of, node.args) if text] or [""]
-            asked = [self.asked(self.path(argument, paths), name) for argument in node.args if not text_of(argument)]
-            first, *others = [path for path in asked if path is not None] or [None]
-            if first is not None:
-                self.keys.variables.update({text: first for text in texts if text.isupper()})
-            self.keys.same.update({other: first for other in others if other is not None and first is not None})
-            return first
+            tables = [self.path(argument, paths) for argument in node.args if not text_of(argument)]
+            asked = [path for path in (self.asked(table, name) for table in tables) if path is not None]
+            if asked:
+                self.keys.variables.update({text: asked[0] for text in texts if text.isupper()})
+                self.keys.same.update(dict.fromkeys(asked[1:], asked[0]))
+                return asked[0]
         return None
 
     def asked(self, table: str | None, name: str) -> str | None:
@@ -144,22 +144,20 @@ class Reader:
 
     def follow(self, node: ast.Call, paths: Paths, owner: ast.ClassDef | None) -> None:
         """Into the class or the method that a table is handed to."""
-        function = node.func
-        if isinstance(function, ast.Name) and (function.id in self.classes or (function.id == "cls" and owner)):
-            owner = self.classes.get(function.id) or owner
-            called = method(owner, "__init__")
-        elif isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in self.classes:
-            owner = self.classes[getattr(function.value, "id", "")]
-            called = method(owner, function.attr)
-        elif isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in ("self", "cls") and owner:
-            called = method(owner, function.attr)
-            if function.attr in HELPERS:
-                return
+        function, taken = node.func, owner
+        if isinstance(function, ast.Name):
+            taken, name = self.classes.get(function.id, owner if function.id == "cls" else None), "__init__"
+        elif isinstance(function, ast.Attribute) and function.attr not in HELPERS:
+            of, name = getattr(function.value, "id", ""), function.attr
+            taken = self.classes.get(of, owner if of in ("self", "cls") else None)
         else:
             return
+        if taken is None:
+            return
+        called = method(taken, name)
         unpacked = [self.path(word.value, paths) for word in node.keywords if word.arg is None]
         for path in (path for path in unpacked if path):
-            self.named(owner, called, path)
+            self.named(taken, called, path)
         if called is None:
             return
         names = [argument.arg for argument in called.args.args if argument.arg not in ("self", "cls")]
@@ -167,8 +165,8 @@ class Reader:
         handed |= {word.arg: self.path(word.value, paths) for word in node.keywords if word.arg}
         given = {name: path for name, path in handed.items() if path is not None}
         if given:
-            self.function(called, given, owner)
-            self.defaults(owner, called, [path for path in given.values() if path])
+            self.function(called, given, taken)
+            self.defaults(taken, called, [path for path in given.values() if path])
 
     def named(self, owner: ast.ClassDef, called: Function | None, path: str) -> None:
         """`Table(**given)`: its arguments by name are the keys."""
@@ -210,9 +208,8 @@ class Reader:
         """`_defaults` of the class, and whether it refuses what is not among them, or takes over whatever is there."""
         for table in tables if called.name == "__init__" else ():
             whole = False
-            for item in owner.body:
-                target = item.targets[0] if isinstance(item, ast.Assign) else None
-                if isinstance(target, ast.Name) and target.id in DEFAULTS and isinstance(item.value, ast.Dict):
+            for item in (item for item in owner.body if isinstance(item, ast.Assign)):
+                if ast.unparse(item.targets[0]) in DEFAULTS and isinstance(item.value, ast.Dict):
                     whole = True
                     for key in item.value.keys:
                         self.keys.add(joined(table, text_of(key)))

@@ -99,6 +99,12 @@ def test_a_release_that_is_not_recorded_is_not_judged_by_one_neighbour() -> None
     assert finding.severity is Severity.WARNING, "that it was refused by a candidate says nothing sure of the release"
 
 
+def test_keys_with_dots() -> None:
+    judged = ask(f"# vllm-ascend 0.18.0\n{NPU} {OPTION}.eplb_config.gate_eplb true {OPTION}.enable_cpu_binding true")
+    findings = [finding for each in judged for finding in each.findings if "gate_eplb" in finding.message]
+    assert [finding.severity for finding in findings] == [Severity.ERROR]
+
+
 def test_another_plugin_reads_keys_of_its_own() -> None:
     (finding,) = found("0.30.0rc2", '{"my_own_key": 1}', "--omni")
     assert finding.severity is Severity.WARNING

@@ -78,8 +78,11 @@ def plugin_key(case: Case) -> Iterator[Remark]:
 
 
 def _value(case: Case, text: object) -> object:
+    """The table, whether it is JSON or written with dots."""
     value = as_json(text) if isinstance(text, str) else None
-    return value if value is not None else case.first.parsed.values.get(_OPTION.removeprefix("--").replace("-", "_"))
+    if isinstance(value, dict):
+        return value
+    return case.first.parsed.values.get(_OPTION.removeprefix("--").replace("-", "_"))
 
 
 def _paths(table: Mapping[str, object], under: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], object]]:
