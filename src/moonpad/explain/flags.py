@@ -10,6 +10,7 @@ from functools import partial
 
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import Change, changes, known_environment, versions
+from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
@@ -268,8 +269,11 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
             if near is not None and not set(name.split("_")) < set(near.split("_")):
                 near = None  # another word is another thing
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
+            if key := key_of_variable(book.program, name, book.options.version):
+                option, _, path = key.partition(".")
+                remedy = f"write {path} in {option}"
             yield Remark(
-                Finding(Severity.WARNING if near else Severity.NOTE, Code.DEAD_ENV, name, message, remedy),
+                Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy),
                 variable=name,
             )
         elif (

@@ -181,7 +181,8 @@ def test_a_plugin_takes_the_options_of_its_release() -> None:
     assert "ascend" in values_of("vllm-ascend", "v0.20.2rc1", "quantization")
     assert "compressed-tensors" in values_of("vllm-ascend", "v0.20.2rc1", "quantization")
     assert "ascend" not in values_of("vllm serve", "0.20.2", "quantization")
-    between = options("vllm-ascend", "0.25.1rc1")
+    assert options("vllm-ascend", "0.25.1rc1").exact
+    between = options("vllm-ascend", "0.25.1rc2")
     assert not between.exact
     assert between.named("--tensor-parallel-size") is not None
     cache = options("vllm-ascend", "0.30.0rc2").named("--kv-cache-dtype")

@@ -10,6 +10,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from tests.unit.explain.judging import ask
 from tests.unit.explain.test_start_refusal_samples import SAMPLES
 from tests.unit.explain.test_start_refusals_of_drafts import ROWS
+from tests.unit.explain.test_start_refusals_of_plugin import SAMPLES as OF_PLUGIN
 from tests.unit.explain.test_start_refusals_of_sources import SOURCES
 
 R1 = "vllm serve deepseek-ai/DeepSeek-R1"
@@ -384,7 +385,7 @@ def test_a_refusal_of_vllm_ascend(key: str, version: str, wrong: str, right: str
 
 def test_each_row_has_its_sample() -> None:
     of_kernels = {key for key, _ in rows("kernel_refusals.toml", "refusals")}
-    sampled = {row[0] for row in (*ON_VLLM, *ON_ASCEND, *ROWS, *SOURCES)} | set(SAMPLES)
+    sampled = {row[0] for row in (*ON_VLLM, *ON_ASCEND, *ROWS, *SOURCES)} | set(SAMPLES) | set(OF_PLUGIN)
     assert sampled == set(start_refusals()) - of_kernels
 
 

@@ -1,5 +1,6 @@
 """Which keys the configurations of an engine have by release: the JSON of `vllm serve`'s options, in
-`data/vllm-config-keys.json`, made by scripts/record_options/config_keys.py; the YAML of TensorRT-LLM, in
+`data/vllm-config-keys.json`, made by scripts/record_options/config_keys.py; that of the plugin's own option, in
+`data/vllm-ascend-config-keys.json`, made by scripts/record_options/ascend.py; the YAML of TensorRT-LLM, in
 `data/trtllm-config-keys.json`, read by hand, whose keys outside of all sections stand in the table ""."""
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ from typing import Any, Final
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.options.tables import holds, nearest, programs, read
 
-TABLES: Final = {"vllm serve": "vllm-config-keys", "trtllm-serve": "trtllm-config-keys"}
-"""By program; the plugin for Ascend takes those of the vLLM that it is built on."""
+TABLES: Final = {
+    "vllm serve": "vllm-config-keys",
+    "vllm-ascend": "vllm-ascend-config-keys",
+    "trtllm-serve": "trtllm-config-keys",
+}
+"""By program; the plugin for Ascend takes those of the vLLM that it is built on beside its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class ConfigKey:
 
 def config_key(program: str, table: str, key: str, version: str | None) -> ConfigKey | None:
     """None where the table is not recorded for that release, so that nothing can be said of its keys."""
-    program, version = _of_base(program, version)
+    program, version = _of_base(program, table, version)
     rows = _keys(program, table)
     if not rows:
         return None
@@ -46,15 +51,50 @@ def config_key(program: str, table: str, key: str, version: str | None) -> Confi
 
 def keys_of(program: str, table: str, version: str | None) -> tuple[str, ...]:
     """The keys that the release has."""
-    program, version = _of_base(program, version)
+    program, version = _of_base(program, table, version)
     rows = _keys(program, table)
     at = nearest(read(TABLES[program]), version).at if rows else 0
     return tuple(key for key, runs in rows.items() if holds(runs, at))
 
 
-def _of_base(program: str, version: str | None) -> tuple[str, str | None]:
+def key_history(program: str, table: str, key: str) -> tuple[tuple[str, str], ...]:
+    """The runs of recorded releases that have the key, oldest first, both ends in."""
+    program, _ = _of_base(program, table, None)
+    versions = read(TABLES[program])["versions"] if program in TABLES else ()
+    return tuple((versions[first], versions[last]) for first, last in _keys(program, table).get(key, ()))
+
+
+def key_tables(program: str) -> Mapping[str, tuple[str, ...]]:
+    """The tables of a program's own file, and the keys that each has in any release."""
+    tables = read(TABLES[program])["tables"] if program in TABLES else {}
+    return {table: tuple(keys) for table, keys in tables.items()}
+
+
+def key_releases(program: str) -> tuple[str, ...]:
+    """The releases whose keys are recorded, oldest first."""
+    return tuple(read(TABLES[program])["versions"]) if program in TABLES else ()
+
+
+def ends_at_unknown(program: str, table: str, version: str | None) -> bool:
+    """Whether the start ends at a key that the table does not have, where other tables pass over it."""
+    recorded = read(TABLES[program])
+    return holds(recorded.get("refusing", {}).get(table, ()), nearest(recorded, version).at)
+
+
+def key_of_variable(program: str, name: str, version: str | None) -> str:
+    """The key of an option that the release has in place of a variable, behind the option and a dot; "" where none is
+    recorded."""
     files = programs().get(program)
-    if program in TABLES or files is None or not files.built_on:
+    path = read(files.names)["environment"].get("keys", {}).get(name, "") if files is not None and files.names else ""
+    for table in (path.rpartition(".")[0], path.partition(".")[0]) if path else ():
+        if path.rpartition(".")[2] in keys_of(program, table, version):
+            return f"{table}.{path.rpartition('.')[2]}"
+    return ""
+
+
+def _of_base(program: str, table: str, version: str | None) -> tuple[str, str | None]:
+    files = programs().get(program)
+    if files is None or not files.built_on or _keys(program, table):
         return program, version
     return files.built_on, base_version(program, version)
 

@@ -1,7 +1,7 @@
 """The recorded tables as they stand in `data/`: one file a program, read when it is asked for.
 
 `programs.json` names the files of each program. A row that is not of every release has `in`: runs of indexes into
-`versions`, both ends in. scripts/record_options makes the files; `vllm-ascend.json` is written by hand.
+`versions`, both ends in. scripts/record_options makes the files.
 """
 
 from __future__ import annotations

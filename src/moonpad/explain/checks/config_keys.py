@@ -13,6 +13,7 @@ from typing import Final
 
 from moonpad.catalog.options.config_keys import ConfigKey, config_key, keys_of
 from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.ascend_names import PLUGIN_OPTION
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -26,6 +27,8 @@ _ALIKE: Final = 0.8
 def config_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, version: Version) -> Iterator[Remark]:
     """A finding for each key that the release does not have."""
     for option in parsed.occurrences:
+        if option.flag == PLUGIN_OPTION:
+            continue  # checks/plugin_keys.py
         for path in _paths(option):
             table, key = ".".join((option.flag or "", *path[:-1])), path[-1]
             known = config_key(book.program, table, key, version.text or None)

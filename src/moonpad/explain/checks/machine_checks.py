@@ -13,7 +13,8 @@ from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
 from moonpad.explain.checks.one_pool import one_pool_two_engines
-from moonpad.explain.checks.plugin_names import connector_name, moved_key, plugin_key
+from moonpad.explain.checks.plugin_keys import plugin_key
+from moonpad.explain.checks.plugin_names import connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
@@ -36,7 +37,6 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     lone_pool,
     connector_name,
     plugin_key,
-    moved_key,
     one_pool_two_engines,
     rank_of_another,
     unlike_neighbours,

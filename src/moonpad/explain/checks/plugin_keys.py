@@ -1,0 +1,221 @@
+"""Keys of the option of a plugin for other devices that its release does not read: misspelled, moved, of another
+release. What a release reads: catalog/options/config_keys.py.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.catalog.options.config_keys import (
+    config_key,
+    ends_at_unknown,
+    key_history,
+    key_releases,
+    key_tables,
+    keys_of,
+)
+from moonpad.engines import ascend_names as names
+from moonpad.engines.value_checks import as_json, unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import nearest_release, order
+
+_ALIKE: Final = 0.85
+_MOST: Final = 40
+_OPTION: Final = names.PLUGIN_OPTION
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """The recorded release that the command is judged by. `exact`: it is the one that is named."""
+
+    name: str
+    title: str
+    exact: bool
+    named: bool
+    own: bool
+    """Whether the plugin is the engine, and not only its option is there."""
+
+    @property
+    def judged(self) -> str:
+        return f"{self.title} {self.name}"
+
+
+def plugin_key(case: Case) -> Iterator[Remark]:
+    """`{"torchair_graph_config": {"enable": true}}`: the plugin asks each table for its own keys alone."""
+    place = case.option(_OPTION)
+    value = _value(case, place.value) if place is not None else None
+    if place is None or not isinstance(value, dict):
+        return
+    own = case.engine.name == names.PLUGIN
+    version = case.version if own else ""
+    recorded = key_releases(names.PLUGIN)
+    nearest = nearest_release(recorded, version or None)
+    release = _Release(nearest.release, case.engine.facts.title, nearest.exact, bool(version), own)
+    neighbours = [nearest.release, *(recorded[nearest.at + 1 : nearest.at + 2] if not nearest.exact else ())]
+    case.script.budget.work(len(value), "the keys of its plugin")
+    lenient = any(word.text in names.SHARED_WITH for word in case.commands[0].argv)
+    gone = set[str]()
+    for path, given in _paths(value)[:_MOST]:
+        table, key = ".".join((_OPTION, *path[:-1])), path[-1]
+        if unresolved(key) or path[0] in gone or any(_is_read(table, key, each) for each in neighbours):
+            continue
+        told = _told(release, table, key, given, value)
+        if told is None:
+            continue
+        if len(path) == 1 and release.named:
+            gone.add(key)
+        severity, code, message, remedy = told
+        if severity is Severity.ERROR and (lenient or case.commands[0].custom or case.commands[0].fork):
+            severity = Severity.WARNING
+        yield make_remark(severity, code, _OPTION, message, remedy, at=place.index)
+
+
+def _value(case: Case, text: object) -> object:
+    """The table, whether it is JSON or written with dots."""
+    value = as_json(text) if isinstance(text, str) else None
+    if isinstance(value, dict):
+        return value
+    return case.first.parsed.values.get(_OPTION.removeprefix("--").replace("-", "_"))
+
+
+def _paths(table: Mapping[str, object], under: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], object]]:
+    """Each key behind the tables that it stands in, with its value."""
+    found: list[tuple[tuple[str, ...], object]] = []
+    for key, value in list(table.items())[:_MOST]:
+        found.append(((*under, key), value))
+        if isinstance(value, dict) and len(under) < 2:
+            found += _paths(value, (*under, key))
+    return found
+
+
+def _is_read(table: str, key: str, version: str) -> bool:
+    """Nothing is said of a table that is not recorded."""
+    if table in names.OPEN_TABLES:
+        return key in names.OPEN_TABLES[table]
+    if table not in key_tables(names.PLUGIN):
+        return True
+    known = config_key(names.PLUGIN, table, key, version)
+    return known.known if known is not None else key in key_tables(names.PLUGIN)[table]
+
+
+def _told(
+    release: _Release, table: str, key: str, given: object, whole: Mapping[str, object]
+) -> tuple[Severity, Code, str, str] | None:
+    place = table.removeprefix(_OPTION).lstrip(".")
+    ends = table not in names.OPEN_TABLES and ends_at_unknown(names.PLUGIN, table, release.name)
+    severity = Severity.ERROR if ends and release.exact and release.named else Severity.WARNING
+    history = key_history(names.PLUGIN, table, key)
+    if not history and (near := _near(release, table, key, _inside(whole, place))):
+        passed = "that ends the start" if ends else "what is there is passed over" + ": it stays off" * (given is True)
+        message = f'{place or _OPTION} has no key "{shortened(key)}", and {passed}'
+        return severity, Code.INVALID_VALUE, message, f'write "{near}"'
+    if not release.own or table in names.OPEN_TABLES:
+        return None
+    if moved := _moved(release, table, key, given, whole, history, ends):
+        return severity, Code.REMOVED_FLAG if history else Code.UNKNOWN_FLAG, *moved
+    if history:
+        runs = " and ".join(first if first == last else f"{first} to {last}" for first, last in history)
+        where = f" in {place}" if place else ""
+        later = all(order(first) > order(release.name) for first, _ in history)
+        message = f'{release.judged} does not read "{key}"{where}, which {runs} {"does" if " " not in runs else "do"}'
+        message += ": the start ends" if ends else ""
+        remedy = f"leave it out, or take {history[0][0]} or newer" if later else "leave it out"
+        if _is_off(given) and not ends:
+            severity = Severity.NOTE
+        return severity, Code.UNKNOWN_FLAG if later else Code.REMOVED_FLAG, message, remedy
+    if not (release.exact and release.named):
+        return None
+    where = place or _OPTION
+    if ends:
+        message = f'{release.judged} has no key "{shortened(key)}" in {where}: the start ends'
+        return severity, Code.UNKNOWN_FLAG, message, "leave it out"
+    message = f'{release.judged} reads no key "{shortened(key)}" in {where}, nor does another release that is known'
+    return Severity.WARNING if place else Severity.NOTE, Code.UNKNOWN_FLAG, message, "leave it out"
+
+
+def _inside(whole: Mapping[str, object], place: str) -> Mapping[str, object]:
+    table: object = whole
+    for key in place.split(".") if place else ():
+        table = table.get(key) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
+def _near(release: _Release, table: str, key: str, given: Mapping[str, object]) -> str | None:
+    """The key that is meant, of those of the release; of a table that it has not, of those of any release."""
+    keys = names.OPEN_TABLES.get(table) or keys_of(names.PLUGIN, table, release.name)
+    found = difflib.get_close_matches(key[:80], keys or key_tables(names.PLUGIN)[table], n=1, cutoff=_ALIKE)
+    if not found or found[0] in given or re.sub(r"\d+", "", key) == re.sub(r"\d+", "", found[0]):
+        return None
+    return found[0]
+
+
+def _moved(
+    release: _Release,
+    table: str,
+    key: str,
+    given: object,
+    whole: Mapping[str, object],
+    history: tuple[tuple[str, str], ...],
+    ends: bool,
+) -> tuple[str, str] | None:
+    """What is told of a key that the release reads in another table, or under another name; and the remedy."""
+    there, name = _home(release, table, key, history)
+    place = there.removeprefix(_OPTION).lstrip(".")
+    if not name or name in _inside(whole, place):
+        return None
+    in_there = f"in {place}" if place else f"in {_OPTION} itself"
+    runs = key_history(names.PLUGIN, there, name)
+    first = next((first for first, last in reversed(runs) if order(first) <= order(release.name)), "")
+    gone = _first_without(history, release.name)
+    alias = "" if name == key else f' as "{name}"'
+    message = f'{release.title} reads "{key}"{alias} {in_there} from {first} on, and '
+    if ends:
+        message += f"here it ends the start of {release.name}"
+    else:
+        message += "passes over it here" + (f" from {gone} on" if gone else "")
+    written = json.dumps({name: given})
+    if len(written) > 30 + len(name):
+        written = f'{{"{name}": …}}'
+    for outer in reversed(place.split(".") if place else ()):
+        written = f'{{"{outer}": {written}}}'
+    return message, f"write {written[1:-1]}"
+
+
+def _home(release: _Release, table: str, key: str, history: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    """The table that has the key in the release, and its name there; "" where none has it."""
+    place = table.removeprefix(_OPTION).lstrip(".")
+    if (renamed := names.RENAMED_KEYS.get(f"{place}.{key}".lstrip("."))) is not None:
+        outer, _, name = renamed.rpartition(".")
+        there = f"{_OPTION}.{outer}" if outer else _OPTION
+        return (there, name) if name in keys_of(names.PLUGIN, there, release.name) else ("", "")
+    if key in names.COMMON_KEYS or not (history or place):
+        return "", ""
+    for there in key_tables(names.PLUGIN):
+        nested = there == _OPTION or table == _OPTION or there.endswith(f".{place}") or place.endswith(_last(there))
+        if there != table and nested and key in keys_of(names.PLUGIN, there, release.name):
+            return there, key
+    return "", ""
+
+
+def _last(table: str) -> str:
+    return "." + table.rpartition(".")[2]
+
+
+def _first_without(history: tuple[tuple[str, str], ...], release: str) -> str:
+    """The first release behind the last run that ended before this one."""
+    ended = [last for _, last in history if order(last) < order(release)]
+    recorded = key_releases(names.PLUGIN)
+    return recorded[recorded.index(ended[-1]) + 1] if ended else ""
+
+
+def _is_off(value: object) -> bool:
+    """Whether it asks for nothing."""
+    inner = value.get("enabled", value.get("enable")) if isinstance(value, dict) and value else value
+    return not inner if not isinstance(value, dict) or inner is not None else False
