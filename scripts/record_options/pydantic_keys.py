@@ -7,7 +7,7 @@ A table is the path of the field whose class it is; one of several classes that 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 KINDS = ("decoding_type", "algorithm", "cp_type")
@@ -56,7 +56,7 @@ def _add(
     name: str,
     known: Mapping[str, Class],
     aliases: Mapping[str, ast.expr],
-    kinds: Mapping[str, tuple[str, ...]],
+    kinds: Sequence[Mapping[str, tuple[str, ...]]],
     level: int,
     kind: str = "",
 ) -> None:
@@ -76,8 +76,10 @@ def _add(
             if words:
                 found.values.setdefault(inside, set()).update(words)
             classes = [part for part in _named(annotation) if part in known and _fields(part, known)]
+            for by_word in kinds:  # a word may mean a class that is made of one of these
+                classes = list(dict.fromkeys((*classes, *by_word))) if by_word.keys() & set(classes) else classes
             for part in classes:
-                words_of_kind = kinds.get(part) or _line_kinds(part, known)
+                words_of_kind = next((each[part] for each in kinds if part in each), _line_kinds(part, known))
                 if len(classes) == 1 and not words_of_kind:
                     _add(found, inside, part, known, aliases, kinds, level + 1)
                     continue
@@ -168,14 +170,16 @@ def _is_strict(name: str, known: Mapping[str, Class]) -> bool:
     return any(known[each].strict for each in _line(name, known))
 
 
-def _kinds_of_words(tree: ast.Module) -> dict[str, tuple[str, ...]]:
-    """By class the words of `config_classes = {"MTP": MTPDecodingConfig}`."""
-    found: dict[str, tuple[str, ...]] = {}
+def _kinds_of_words(tree: ast.Module) -> list[dict[str, tuple[str, ...]]]:
+    """By class the words of each `config_classes = {"MTP": MTPDecodingConfig}`."""
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "config_classes":
+            of_class: dict[str, tuple[str, ...]] = {}
             for key, value in zip(node.value.keys, node.value.values, strict=True):  # type: ignore[attr-defined]
                 name = ast.unparse(value)
-                found[name] = (*found.get(name, ()), key.value)
+                of_class[name] = (*of_class.get(name, ()), key.value)
+            found.append(of_class)
     return found
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.catalog.option_file_values import option_file_refusals
 from moonpad.catalog.options.config_keys import lacking_key, lacking_word
 from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
-ERROR, WARNING = Severity.ERROR, Severity.WARNING
+WARNING = Severity.WARNING
 TEXT = """cat > extra.yaml <<EOF
 {}
 EOF
@@ -71,6 +72,33 @@ def test_words(content: str, version: str, count: int) -> None:
 
 def test_words_that_no_release_takes() -> None:
     assert said("cache_transceiver_config:\n  backend: nixl", "1.2.1", "is not a value of")
+
+
+@pytest.mark.parametrize(
+    ("content", "version", "count"),
+    [
+        ("encode_only: true\nmm_encoder_only: true", "1.4.0rc1", 1),
+        ("encode_only: true\nmm_encoder_only: false", "1.4.0rc1", 0),
+        ("kv_cache_config:\n  disk_cache_size: 1000", "1.4.0rc1", 1),
+        ("kv_cache_config:\n  disk_cache_size: 1000\n  disk_cache_path: /c", "1.4.0rc1", 0),
+        ("encoder_cuda_graph_config:\n  batch_sizes: [1]", "1.4.0rc1", 1),
+        ("sampler_type: TRTLLMSampler", "1.4.0rc1", 1),
+        ("sampler_type: TRTLLMSampler", "1.2.1", 0),
+        ("stream_interval: 0", "1.2.1", 1),
+        ("stream_interval: 10", "1.2.1", 0),
+        ("batch_wait_max_tokens_ratio: 1.5", "1.2.1", 1),
+        ("batch_wait_max_tokens_ratio: 1.0", "1.2.1", 0),
+        ("batch_wait_max_tokens_ratio: 0.75", "1.2.1", 0),
+        ("stream_interval: 0\nbackend: _autodeploy", "1.2.1", 0),
+        ("stream_interval: $N", "1.2.1", 0),
+    ],
+)
+def test_what_is_refused(content: str, version: str, count: int) -> None:
+    messages = {row.message for row in option_file_refusals().values()}
+    judged = ask(TEXT.format(content, ""), "8xB200", version)
+    found = [finding for each in judged for finding in each.findings if finding.message in messages]
+    assert len(found) == count
+    assert all(finding.severity is WARNING for finding in found)
 
 
 def test_between_two_records_either_may_hold() -> None:

@@ -1,12 +1,15 @@
-"""Keys of an engine's option file that its release does not have, and words that a key takes in other releases."""
+"""Keys of an engine's option file that its release does not have, words that a key takes in other releases, and what a
+release refuses together."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
+from moonpad.catalog.option_file_values import OptionFileRefusal, option_file_refusals
 from moonpad.catalog.options import changes, newest
 from moonpad.catalog.options.config_keys import Lacking, lacking_key, lacking_word
 from moonpad.engines.value_checks import unresolved
@@ -14,6 +17,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.option_file_values import of_the_file
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import order, since
 
 _KINDS: Final = ("decoding_type", "algorithm")
 """Keys whose word says which keys the others of the same table are."""
@@ -90,4 +94,30 @@ def _label(case: Case) -> str:
     return f"{case.engine.facts.title} {case.version}".strip()
 
 
-OPTION_FILE_KEY_CHECKS: Final = (keys_of_release,)
+def refused_of_file(case: Case) -> Iterator[Remark]:
+    """A warning: which release was the first to refuse it is not known exactly."""
+    options, at = of_the_file(case)
+    if not options or not _is_recorded(case, options):
+        return
+    for row in option_file_refusals().values():
+        if case.engine.name in row.engines and _of_release(row, case.version) and _meets(row, options):
+            code = Code.MISSING_FLAG if row.lacks else Code.CONFLICT
+            yield make_remark(Severity.WARNING, code, next(iter(row.given)), row.message, row.remedy, at=at)
+
+
+def _of_release(row: OptionFileRefusal, version: str) -> bool:
+    """Without a release the newest is meant."""
+    if not version:
+        return not row.until
+    return since(version, row.since) and (not row.until or order(version) < order(row.until))
+
+
+def _meets(row: OptionFileRefusal, options: Mapping[str, str]) -> bool:
+    for key, pattern in row.given.items():
+        value = options.get(key)
+        if value is None or unresolved(value) or (pattern and not re.fullmatch(pattern, value[:_MOST])):
+            return False
+    return not any(key in options for key in row.lacks)
+
+
+OPTION_FILE_KEY_CHECKS: Final = (keys_of_release, refused_of_file)
