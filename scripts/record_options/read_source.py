@@ -12,7 +12,11 @@ from typing import Any
 
 def read_click(path: Path, command: str) -> dict[str, Any]:
     """The options of the function that `@click.command("command")`, or its own name, calls `command`."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    return read_click_text(path.read_text(), command, str(path))
+
+
+def read_click_text(text: str, command: str, where: str) -> dict[str, Any]:
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             calls = [call for call in node.decorator_list if isinstance(call, ast.Call)]
             names = {literal(call.args[0]) for call in calls if called(call) == "command" and call.args} | {node.name}
@@ -21,7 +25,7 @@ def read_click(path: Path, command: str) -> dict[str, Any]:
                     [click_action(call) for call in calls if called(call) == "option"],
                     [str(literal(call.args[0])) for call in calls if called(call) == "argument"],
                 )
-    raise SystemExit(f"{path} has no click command {command}")
+    raise SystemExit(f"{where} has no click command {command}")
 
 
 def read_argparse(path: Path) -> dict[str, Any]:

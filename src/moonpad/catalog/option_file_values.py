@@ -1,15 +1,17 @@
-"""Values that the keys of an engine's option file take: data/option_file_values.toml."""
+"""What the keys of an engine's option file take, and what is refused of them together: data/option_file_values.toml and
+data/option_file_refusals.toml."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "option_file_values.toml"
+REFUSALS: Final = "option_file_refusals.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +24,29 @@ class OptionFileValue:
     provenance: Provenance
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionFileRefusal:
+    """`engines` from release `since` on and before release `until` refuse a file that has all that is `given`."""
+
+    engines: tuple[str, ...]
+    since: str = ""
+    until: str = ""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Keys that are there → what their values are, as a regular expression of the whole; "" for any."""
+    lacks: tuple[str, ...] = ()
+    """Keys that are not there."""
+    message: Text
+    remedy: Text
+    provenance: Provenance
+
+
 @cache
 def option_file_values() -> Mapping[str, OptionFileValue]:
     """By their keys."""
     return {key: row.build(OptionFileValue) for key, row in rows(FILE, "values")}
+
+
+@cache
+def option_file_refusals() -> Mapping[str, OptionFileRefusal]:
+    """By their keys."""
+    return {key: row.build(OptionFileRefusal) for key, row in rows(REFUSALS, "refusals")}

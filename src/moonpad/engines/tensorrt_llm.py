@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.options.config_keys import config_key
+from moonpad.catalog.options import newest, newest_stable
+from moonpad.catalog.options.config_keys import lacking_key
 from moonpad.engines import tensorrt_llm_read
 from moonpad.engines.api_facts import ApiFacts, Topic
 from moonpad.engines.base import (
@@ -38,7 +39,6 @@ from moonpad.values.finding import Code, Finding, Severity, unsupported
 from moonpad.values.plan import Plan, Platform
 from moonpad.values.references import Arg, HostRef, PathRef, Ref
 from moonpad.values.units import GIB
-from moonpad.values.versions import since
 
 OPTION_FILE: Final = "trtllm.yaml"
 SHM_BYTES: Final = 8 * GIB
@@ -68,9 +68,6 @@ OF_SETTINGS: Final[Mapping[str, str]] = {
 }
 """Keys of the option file that the plan decides. The file goes before the command line, so one of a user's own would
 start something else than was planned."""
-
-NEWEST_KEYS: Final = "1.3"
-"""The newest release whose keys are recorded."""
 
 LOG: Final = LogGrammar(
     engine="tensorrt-llm",
@@ -242,7 +239,7 @@ def _refuse_key(plan: Plan) -> None:
 def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
     serving, layout = plan.serving, plan.layout
     yield PathRef("checkpoint")
-    if has_option(tensorrt_llm_read.PROGRAM, plan.engine_version, "--served_model_name"):
+    if _has_option(plan, "--served_model_name"):
         yield from ("--served_model_name", serving.served_name)
     yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
     sizes = (("--tp_size", layout.tp * layout.dp), ("--pp_size", layout.pp), ("--ep_size", layout.ep))
@@ -251,8 +248,7 @@ def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
         yield from ("--gpus_per_node", str(layout.world_size // plan.nodes))
     yield from setting_argv(plan.settings, SETTING_FLAGS)
     if option_file:
-        named = has_option(tensorrt_llm_read.PROGRAM, plan.engine_version, "--config")
-        yield "--config" if named else "--extra_llm_api_options"
+        yield "--config" if _has_option(plan, "--config") else "--extra_llm_api_options"
         yield (PathRef("run"), f"/{OPTION_FILE}")
     if serving.tool_parser:
         yield from ("--tool_parser", serving.tool_parser)
@@ -261,6 +257,12 @@ def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
     if serving.trust_remote_code:
         yield "--trust_remote_code"
     yield from plan.extra_args
+
+
+def _has_option(plan: Plan, flag: str) -> bool:
+    """Without a version that of the newest release: candidates have options that it does not."""
+    program = tensorrt_llm_read.PROGRAM
+    return has_option(program, plan.engine_version or newest_stable(program), flag)
 
 
 def _options(plan: Plan) -> dict[str, object]:
@@ -324,14 +326,11 @@ def _holds(options: Mapping[str, object], path: str) -> bool:
 
 
 def _has_key(plan: Plan, path: str) -> bool:
-    """True where nothing is recorded, and behind the newest release that is. What one of two neighbouring releases has,
-    one between them may have."""
+    """True where nothing is recorded of the release. Without one, for every key that any record has."""
     section, _, key = path.rpartition(".")
-    version = plan.engine_version or None
-    known = config_key(tensorrt_llm_read.PROGRAM, section, key, version)
-    if known is None or known.known:
-        return True
-    return not known.exact and (bool(known.first) or since(version or "", NEWEST_KEYS))
+    program = tensorrt_llm_read.PROGRAM
+    lacking = lacking_key(program, section, key, plan.engine_version or newest(program))
+    return lacking is None or (not plan.engine_version and bool(lacking.first))
 
 
 def _refused_key(path: str, what: str, remedy: str) -> Finding:

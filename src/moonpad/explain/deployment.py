@@ -328,7 +328,7 @@ class Deployment:
             words = [word.text for word in command.argv]
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from env_remarks(command.env, book, budget)
-            yield from file_remarks(reading.parsed, self._files(command), book, budget)
+            yield from file_remarks(reading.parsed, self._files(command), book, budget, named=named)
         if not listens(command):
             return
         yield from serving_remarks(command, reading, line)

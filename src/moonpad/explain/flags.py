@@ -303,9 +303,11 @@ def _counts(name: str, near: str) -> bool:
     return re.sub(r"_?[0-9]+", "", name) == re.sub(r"_?[0-9]+", "", near)
 
 
-def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, budget: Budget) -> Iterator[Remark]:
+def file_remarks(
+    parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, budget: Budget, *, named: bool
+) -> Iterator[Remark]:
     """Keys of the YAML files that the command names, as the script writes them. Such a change is called `table.key`, or
-    `key` where it is of no table."""
+    `key` where it is of no table. `named`: the release is; a release before the change may be meant where it is not."""
     values = {option.value for option in parsed.occurrences if option.value}
     for file in (file for path, file in files.items() if path in values):
         for change in (*book.now, *book.later):
@@ -317,8 +319,9 @@ def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, 
             message = change.message
             if change not in book.now:
                 severity, message = Severity.NOTE, f"{book.label} has it; from {change.since} on: {message}"
-            elif change.kind == "renamed":
-                severity = Severity.ERROR  # unlike an option, a key under its former name is refused
+            elif change.kind in ("renamed", "removed"):
+                # Unlike an option, a key under its former name is refused.
+                severity = Severity.ERROR if named else Severity.WARNING
             where = f"{file.path.rpartition('/')[2]}: {change.flag}"
             remark = make_remark(severity, code, where, message, change.remedy, word=place)
             if change in book.now and len(change.to) == 1 and "." in change.flag:

@@ -18,7 +18,7 @@ from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.versions import checked_version
+from moonpad.values.versions import checked_version, is_final
 
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _BEGINNING: Final = 300
@@ -125,9 +125,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
 
 
 def _of_series(engine: str, text: str, because: str) -> Version:
-    """`0.11` is not a release: it stands for the newest of that series."""
+    """`0.11` is not a release: it stands for the newest of that series, of which candidates are not any."""
     recorded = recorded_versions(ENGINES[engine].program)
     if text in recorded or not _SERIES.fullmatch(text):
         return Version(text, because)
-    series = [version for version in recorded if version.startswith(f"{text.removeprefix('v')}.")]
+    beginning = f"{text.removeprefix('v')}."
+    series = [version for version in recorded if version.startswith(beginning) and is_final(version)]
     return Version(series[-1], f"{because}, the newest of {text}") if series else Version(text, because)

@@ -142,15 +142,23 @@ def test_the_fork_has_flags_of_its_own() -> None:
         assert fork.named(name) is not None
 
 
-def test_tensorrt_llm_is_never_exact() -> None:
-    """Its two records are commits that could not be tied to a release."""
-    for version in (None, "1.1", "1.2", "1.2.0", "1.0.0rc2"):
-        assert not options("trtllm-serve", version).exact
-    newer = options("trtllm-serve", "1.2.0").named("--config")
+def test_tensorrt_llm_has_its_published_releases_and_a_state_of_its_main_branch() -> None:
+    for version, exact in {"1.0": True, "1.1.0": True, "1.2.1": True, "1.2.0": False, "1.4.0rc0.dev0": False}.items():
+        assert options("trtllm-serve", version).exact is exact
+    assert not options("trtllm-serve").exact, "without a version it is the main branch"
+    newer = options("trtllm-serve", "1.2.1").named("--config")
     assert newer is not None
     assert "--extra_llm_api_options" in newer.names
     assert options("trtllm-serve", "1.1.0").named("--config") is None
     assert options("trtllm-serve").named("--model") is None
+    for version, count in {"1.0.0": 22, "1.1.0": 22, "1.2.1": 32, "1.3.0rc14": 40, "1.4.0rc0.dev0": 50}.items():
+        assert len(options("trtllm-serve", version).options) == count
+
+
+def test_the_disaggregated_server_has_options_of_its_own() -> None:
+    assert options("trtllm-disaggregated", "1.0.0").named("--metrics-log-interval") is None
+    assert options("trtllm-disaggregated", "1.2.1").named("--metrics-log-interval") is not None
+    assert options("trtllm-disaggregated", "1.2.1").named("--config") is None
 
 
 @pytest.mark.parametrize(

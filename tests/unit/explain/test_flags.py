@@ -95,10 +95,10 @@ def test_an_option_of_a_version_is_never_unknown_to_it(program: str, version: st
         ("sglang", "0.5.23", "--enable-dp-attention", [("warning", "renamed-flag")], "--enable-dp-attention"),
         ("sglang", "0.5.23", "--kv-cache-dtype fp8", [("error", "invalid-value")], "--kv-cache-dtype fp8_e4m3"),
         ("sglang", "0.5.23", "--kv-cache-dtype fp8_e4m3", [], None),
-        ("trtllm-serve", "1.2", "m --extra_llm_api_options f", [("warning", "renamed-flag")], "m --config f"),
+        ("trtllm-serve", "1.2.1", "m --extra_llm_api_options f", [("warning", "renamed-flag")], "m --config f"),
         ("trtllm-serve", "1.1", "m --extra_llm_api_options f", [("note", "renamed-flag")], None),
-        ("trtllm-serve", "1.2", "m --config f", [], None),
-        ("trtllm-serve", "1.2", "--model m", [("error", "unknown-flag")], "m"),
+        ("trtllm-serve", "1.2.1", "m --config f", [], None),
+        ("trtllm-serve", "1.2.1", "--model m", [("error", "unknown-flag")], "m"),
     ],
 )
 def test_what_changed(

@@ -38,7 +38,7 @@ def answers(text: str, name: str = "run.sh") -> tuple[list[str], str]:
         ("sglang serve --model-path moonshotai/Kimi-K3 --tool-call-parser kimi_k2", "--tool-call-parser kimi_k3"),
         ("sglang serve --model-path /model --served-model-name Kimi-K3 --tool-call-parser kimi_k2", "kimi_k3"),
         ("python -m dynamo.vllm --model moonshotai/Kimi-K2.5 --dyn-tool-call-parser hermes", "kimi_k2"),
-        ("trtllm-serve serve deepseek-ai/DeepSeek-R1 --tool_parser kimi_k2", "take the parser of the model"),
+        ("trtllm-serve serve deepseek-ai/DeepSeek-R1 --tool_parser kimi_k2", "write --tool_parser deepseek_v3"),
     ],
 )
 def test_is_of_another_family(command: str, right: str) -> None:

@@ -1,7 +1,8 @@
 """Which keys the configurations of an engine have by release: the JSON of `vllm serve`'s options, in
 `data/vllm-config-keys.json`, made by scripts/record_options/config_keys.py; that of the plugin's own option, in
 `data/vllm-ascend-config-keys.json`, made by scripts/record_options/ascend.py; the YAML of TensorRT-LLM, in
-`data/trtllm-config-keys.json`, read by hand, whose keys outside of all sections stand in the table ""."""
+`data/trtllm-config-keys.json`, made by scripts/record_options/trtllm.py, whose keys outside of all sections stand in
+the table "", and which has the words that a key takes, where it takes no others."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.options.tables import holds, nearest, programs, read
+from moonpad.values.versions import nearest_release, since
 
 TABLES: Final = {
     "vllm serve": "vllm-config-keys",
@@ -47,6 +49,46 @@ def config_key(program: str, table: str, key: str, version: str | None) -> Confi
     if runs is None:
         return ConfigKey(False, release.exact)
     return ConfigKey(holds(runs, release.at), release.exact, versions[runs[0][0]], versions[runs[-1][1]])
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What a version does not have, as no record around it has it. `exact`: the version itself is recorded. `first` and
+    `last` are the records that have it, "" where none has; `others` are the names that the records around have."""
+
+    exact: bool
+    first: str
+    last: str
+    others: tuple[str, ...]
+
+
+def lacking_key(program: str, table: str, key: str, version: str) -> Lacking | None:
+    """None where a record on either side of the version has the key, or none has the table."""
+    return _lacking(program, _keys(program, table), key, version)
+
+
+def lacking_word(program: str, key: str, word: str, version: str) -> Lacking | None:
+    """The same of a word that a key takes: `lacking_word("trtllm-serve", "moe_config.backend", "TRTLLM", "1.0.0")`."""
+    rows: Mapping[str, Any] = read(TABLES[program]).get("values", {}).get(key, {}) if program in TABLES else {}
+    return _lacking(program, rows, word, version)
+
+
+def _lacking(program: str, rows: Mapping[str, Any], name: str, version: str) -> Lacking | None:
+    """A version between two records may have what either has. One that is older than all records, or newer, lacks only
+    what other records have: what none has may have gone before, or come since."""
+    if not rows:
+        return None
+    versions: Sequence[str] = read(TABLES[program])["versions"]
+    with_table = [at for at in range(len(versions)) if any(holds(runs, at) for runs in rows.values())]
+    release = nearest_release([versions[at] for at in with_table], version)
+    is_older = not release.exact and not since(version, release.release)
+    around = with_table[release.at : release.at + (1 if release.exact or is_older else 2)]
+    own = rows.get(name, ())
+    if any(holds(own, at) for at in around) or (not own and not release.exact and len(around) == 1):
+        return None
+    others = tuple(other for other, runs in rows.items() if any(holds(runs, at) for at in around))
+    first, last = (versions[own[0][0]], versions[own[-1][1]]) if own else ("", "")
+    return Lacking(release.exact, first, last, others)
 
 
 def keys_of(program: str, table: str, version: str | None) -> tuple[str, ...]:

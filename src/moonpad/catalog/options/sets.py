@@ -57,7 +57,7 @@ def option_set(program: str, version: str | None = None) -> OptionSet | None:
         return None
     table = read(programs()[program].options)
     release = nearest(table, version)
-    exact = release.exact and not table.get("approximate", False)
+    exact = release.exact and release.release not in table.get("approximate", ())
     if programs()[program].built_on:
         return _derived(table, release.at, exact, version)
     options = _recorded(program, release.at)

@@ -31,6 +31,7 @@ from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
 from moonpad.explain.checks.local_checks import chat_template, expert_method
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offload_checks import cpu_offload
+from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.other_families import in_full, is_other
 from moonpad.explain.checks.parser_families import parser_family
@@ -379,6 +380,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *GGUF_CHECKS,
     *SIZE_CHECKS,
     *OPTION_FILE_CHECKS,
+    *OPTION_FILE_KEY_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,

@@ -40,7 +40,7 @@ _warning = partial(make_remark, Severity.WARNING)
 
 def words_of_keys(case: Case) -> Iterator[Remark]:
     """A word that the key does not take; in another case it surely is refused."""
-    options, at = _options(case)
+    options, at = of_the_file(case)
     for row in option_file_values().values():
         value = options.get(row.key, "")
         if case.engine.name not in row.engines or not value or unresolved(value) or value in (*row.takes, "null"):
@@ -55,7 +55,7 @@ def words_of_keys(case: Case) -> Iterator[Remark]:
 
 def sizes_of_graphs(case: Case) -> Iterator[Remark]:
     """A list of batches and a largest one that is not in it."""
-    options, at = _options(case)
+    options, at = of_the_file(case)
     sizes = _SIZES.fullmatch(options.get(f"{_GRAPHS}.batch_sizes", ""))
     largest = whole(options.get(f"{_GRAPHS}.max_batch_size", "")) or 0
     if sizes is None or not largest:
@@ -70,7 +70,7 @@ def sizes_of_graphs(case: Case) -> Iterator[Remark]:
 
 def draft_of_file(case: Case) -> Iterator[Remark]:
     """Eagle has weights of its own and a length that must be given."""
-    options, at = _options(case)
+    options, at = of_the_file(case)
     kind = options.get(f"{_DRAFTS}.decoding_type", "")
     if kind not in _WITH_WEIGHTS:
         return
@@ -86,7 +86,7 @@ def draft_of_file(case: Case) -> Iterator[Remark]:
 
 def file_wins(case: Case) -> Iterator[Remark]:
     """A size that the command line gives and the file gives otherwise: the file is read last."""
-    options, _ = _options(case)
+    options, _ = of_the_file(case)
     for key, flags in _ALSO_OPTIONS.items():
         place, inside = _written(case, flags), options.get(key, "")
         if place is None or not isinstance(place.value, str) or not inside:
@@ -98,7 +98,7 @@ def file_wins(case: Case) -> Iterator[Remark]:
             yield _warning(Code.CONFLICT, place.written, message, remedy, at=place.index)
 
 
-def _options(case: Case) -> tuple[Mapping[str, str], int | None]:
+def of_the_file(case: Case) -> tuple[Mapping[str, str], int | None]:
     """What the file says, of engines that read it themselves, and where the command names it."""
     flags = case.engine.command_line.option_files
     place = _written(case, flags)
