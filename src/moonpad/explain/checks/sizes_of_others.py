@@ -150,16 +150,20 @@ def host_blocks_of_others(case: Case) -> Iterator[Remark]:
 
 
 def release_of_others(case: Case) -> Iterator[Remark]:
-    """A release of the engine that is older than the class of this model."""
+    """A release of the engine that is older than the class of this model, or that has it no more."""
     known = _known(case)
     first = known.first.get(case.base, "") if known is not None else ""
-    if known is None or not first or not case.version or order(case.version) >= order(first):
-        return
-    if not versions(case.engine.program) or _is_development(case.version):
+    gone = known.gone.get(case.base, "") if known is not None else ""
+    if known is None or not case.version or not versions(case.engine.program) or _is_development(case.version):
         return
     title = case.engine.facts.title
-    message = f"{title} {case.version} has no class for {known.title}, which came with {first}"
-    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, f"take {first} or later")
+    if first and order(case.version) < order(first):
+        message = f"{title} {case.version} has no class for {known.title}, which came with {first}"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, f"take {first} or later")
+    elif gone and order(case.version) >= order(gone):
+        message = f"{title} {case.version} has no class for {known.title} any more: it went with {gone}"
+        remedy = f"take a release before {gone}"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy)
 
 
 def _is_development(version: str) -> bool:
