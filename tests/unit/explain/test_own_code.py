@@ -108,3 +108,22 @@ def test_spans_are_in_order_and_begin_with_the_class() -> None:
             assert order(first) <= order(last), key
             assert engine not in row.first or order(first) >= order(row.first[engine]), key
         assert all(order(row.first.get(engine, "0")) < order(gone) for engine, gone in row.gone.items()), key
+
+
+def test_groups_that_do_not_divide_a_whole_expert_are_smaller_ones() -> None:
+    messages = [
+        finding.message
+        for judged in ask("vllm serve cyankiwi/gemma-4-26B-A4B-it-AWQ-4bit -tp 2", "8xH100", "0.20.0")
+        for finding in judged.findings
+    ]
+    assert not any("groups of 128" in message for message in messages)
+
+
+def test_an_encoder_needs_no_memory_for_the_language_model() -> None:
+    start = "vllm serve Qwen/Qwen3-VL-32B-Instruct -tp 1 --gpu-memory-utilization 0.01"
+    producer = """ --ec-transfer-config '{"ec_connector": "ECExampleConnector", "ec_role": "ec_producer"}'"""
+    told_of = [
+        any(f.code is Code.DOES_NOT_FIT for j in ask(t, "1xH100") for f in j.findings)
+        for t in (start, start + producer)
+    ]
+    assert told_of == [True, False]

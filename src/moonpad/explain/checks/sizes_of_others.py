@@ -54,6 +54,8 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     group_of_scales = block or group_of_four_bits(case.first.model)
     if not group_of_scales or (columns % ranks == 0 and columns // ranks % group_of_scales == 0):
         return
+    if not block and columns % group_of_scales:
+        return  # whole experts have no such groups either: theirs are smaller
     most = next((each for each in range(ranks - 1, 0, -1) if _fits(known, each, group_of_scales)), 1)
     of_scales = "FP8 blocks" if block else "groups"
     whole = columns % ranks == 0
