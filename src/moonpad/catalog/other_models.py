@@ -11,13 +11,13 @@ from typing import Final, Literal
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "other_models.toml"
-_FORMATS: Final = r"w\d+a\d+|fp\d|nvfp4|mxfp4|bf16|int\d|awq|gptq|gguf|quarot|i?q\d\w*|\d+bit"
-_HOW: Final = r"sym|asym|inc|autoround|gptqmodel|g\d+|gs\d+|channel|block|dynamic|quantized"
+_FORMATS: Final = r"w\d+a\d+|fp\d|nvfp4(?:a16)?|mxfp[48]|bf16|int\d|awq|gptq|gguf|quarot|i?q\d\w*|\d+bit"
+_HOW: Final = r"sym|asym|inc|autoround|gptqmodel|g\d+|gs\d+|channel|block|dynamic|quantized|bnb|qat|ct"
 """How weights were converted."""
-_BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|{_HOW}|\d{{4}}|mtp|base|hf|v\d)\Z")
+_BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|{_HOW}|quantized\.w\d+a\d+|\d{{4}}|mtp|base|hf|v\d)\Z")
 _ACTIVE: Final = re.compile(r"(?P<whole>\S+-\d+B)-A\d+B")
 """Of a title: all weights, and those that a token goes through."""
-_FORMAT: Final = re.compile(rf"(?<=-)(?:{_FORMATS})(?=-|\Z)")
+_FORMAT: Final = re.compile(rf"(?:(?<=-)|(?<=-quantized\.))(?:{_FORMATS})(?=-|\Z)")
 _BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
 _BLOCK: Final = 128
 """Columns of a scale in these publishers' FP8 weights, and in a group of AWQ and GPTQ as a rule."""
@@ -66,6 +66,11 @@ class OtherModel:
     """Attention with a sink for each head."""
     first: Mapping[str, str] = field(default_factory=dict)
     """The engine → its first release that has the class of this model."""
+    gone: Mapping[str, str] = field(default_factory=dict)
+    """The engine → its first release that has the class no more."""
+    own_code: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """The engine → the first and the last release that was read in which the code of the repository has to be run, for
+    neither the engine nor Transformers knows the type of its config.json."""
     provenance: Provenance
 
 
@@ -112,6 +117,11 @@ def shared_evenly(model: OtherModel, ranks: int) -> bool:
     """Whether so many ranks share out its heads and its vocabulary in every engine, as far as its sizes are known."""
     copied = model.kv_heads and ranks % model.kv_heads == 0
     return not (model.heads % ranks or model.vocabulary % ranks or (model.kv_heads % ranks and not copied))
+
+
+def in_other_classes(written: str) -> bool:
+    """Whether the name ends in `-hf`: the same weights for classes of Transformers."""
+    return re.search(r"-hf(?=-|\Z)", _last_part(written)) is not None
 
 
 def as_published(written: str) -> bool:

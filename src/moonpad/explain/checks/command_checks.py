@@ -34,6 +34,7 @@ from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.other_families import in_full, is_other
+from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.placeholders import stand_in_remarks
@@ -350,6 +351,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     heads_of_others,
     *CHECKS_OF_OTHERS,
     *RANKS_OF_OTHERS,
+    *OWN_CODE_CHECKS,
     *SLICE_CHECKS,
     *FORMAT_CHECKS,
     *EXPERT_CHECKS,

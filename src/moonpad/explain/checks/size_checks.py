@@ -24,6 +24,8 @@ _LOADED: Final = re.compile(
 )
 _RESERVED: Final = 64
 """Tokens that the server keeps from the context that was asked for."""
+_ENCODERS: Final = ("--ec-transfer-config", "--mm-encoder-only", "--encoder-only")
+"""Instances that read images alone may leave the language model out, and need hardly any memory."""
 _CUT: Final = re.compile(r"\.\.\.|…")
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
@@ -35,6 +37,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     known = other_model(reading.model) if case.checkpoint is None else None
     helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
     if known is None or helped or not case.whole or is_fragment(case.commands[0]):
+        return
+    if case.option(*_ENCODERS) is not None:
         return
     held = least_bytes(known, reading.model)
     converted = case.option("--quantization") is not None and not in_four_bits(reading.model)

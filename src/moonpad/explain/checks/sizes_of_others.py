@@ -54,6 +54,8 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     group_of_scales = block or group_of_four_bits(case.first.model)
     if not group_of_scales or (columns % ranks == 0 and columns // ranks % group_of_scales == 0):
         return
+    if not block and columns % group_of_scales:
+        return  # whole experts have no such groups either: theirs are smaller
     most = next((each for each in range(ranks - 1, 0, -1) if _fits(known, each, group_of_scales)), 1)
     of_scales = "FP8 blocks" if block else "groups"
     whole = columns % ranks == 0
@@ -150,16 +152,20 @@ def host_blocks_of_others(case: Case) -> Iterator[Remark]:
 
 
 def release_of_others(case: Case) -> Iterator[Remark]:
-    """A release of the engine that is older than the class of this model."""
+    """A release of the engine that is older than the class of this model, or that has it no more."""
     known = _known(case)
     first = known.first.get(case.base, "") if known is not None else ""
-    if known is None or not first or not case.base_version or order(case.base_version) >= order(first):
-        return
-    if not versions(case.engine.program) or _is_development(case.version):
+    gone = known.gone.get(case.base, "") if known is not None else ""
+    if known is None or not case.base_version or not versions(case.engine.program) or _is_development(case.version):
         return
     title = case.engine.facts.title
-    message = f"{title} {case.version} has no class for {known.title}, which came with {first}"
-    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, f"take {first} or later")
+    if first and order(case.version) < order(first):
+        message = f"{title} {case.version} has no class for {known.title}, which came with {first}"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, f"take {first} or later")
+    elif gone and order(case.version) >= order(gone):
+        message = f"{title} {case.version} has no class for {known.title} any more: it went with {gone}"
+        remedy = f"take a release before {gone}"
+        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy)
 
 
 def _is_development(version: str) -> bool:
