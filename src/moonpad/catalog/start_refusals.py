@@ -1,5 +1,5 @@
-"""What an engine's own start compares and refuses: data/start_refusals.toml, and of kernels against devices and weights
-data/kernel_refusals.toml."""
+"""What an engine's own start compares and refuses: data/start_refusals.toml, of kernels against devices and weights
+data/kernel_refusals.toml, and what a whole reading of one engine's sources added data/sglang_refusals.toml."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILES: Final = ("start_refusals.toml", "kernel_refusals.toml")
+FILES: Final = ("start_refusals.toml", "kernel_refusals.toml", "sglang_refusals.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,11 @@ class StartRefusal:
     """Terms that are there → what their values are, as a regular expression of the whole; "" for a switch or any."""
     lacks: tuple[str, ...] = ()
     """Terms that are not there."""
+    unless: Mapping[str, str] = field(default_factory=dict)
+    """Terms whose value, where they are there, is another one: `none` is as good as no exchange of tokens."""
     when: tuple[str, ...] = ()
-    """Comparisons of two terms: `tp < --expert-slices`; `%` is: does not divide."""
+    """Comparisons of two terms: `tp < --expert-slices`; `%` is: does not divide. A side may be several terms, joined
+    from left to right by `*`, `+` and `/`, which is rounded down: `--chunk/--ranks|1 > $MOST|4096`."""
     platforms: tuple[str, ...] = ()
     """Where the devices have to be known, and be of one of these."""
     not_on: tuple[str, ...] = ()

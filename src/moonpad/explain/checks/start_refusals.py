@@ -29,6 +29,12 @@ _COMPARES: Final[Mapping[str, Callable[[int, int], bool]]] = {
     "<=": lambda left, right: left <= right,
     "%": lambda left, right: right > 0 and left % right != 0,
 }
+_JOINS: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "*": lambda left, right: left * right,
+    "+": lambda left, right: left + right,
+    "/": lambda left, right: left // max(right, 1),
+}
+_JOIN: Final = re.compile(r"([*+/])")
 _SIZES: Final = ("tp", "pp", "dp", "dcp")
 _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
@@ -44,9 +50,9 @@ def refused(case: Case) -> Iterator[Remark]:
     case.script.budget.work(6 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
     for row in found:
-        if (whole_text or not row.lacks) and (remark := _remark(row, case, whole_text)) is not None:
+        if (whole_text or not (row.lacks or row.unless)) and (remark := _remark(row, case, whole_text)) is not None:
             yield remark
-    of_others = [row for row in found if OTHERS in row.given and not row.lacks]
+    of_others = [row for row in found if OTHERS in row.given and not row.lacks and not row.unless]
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         if number and reading.parsed.occurrence(OTHERS) is not None:
             alone = replace(case, commands=(command,), readings=(reading,))
@@ -72,11 +78,13 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if any(term_value(case, term) is not None for term in row.lacks) or not _of_weights(row, case):
         return None
+    if any(_kept_away(case, term, pattern) for term, pattern in row.unless.items()):
+        return None
     pairs = [_pair(case, comparison, whole_text) for comparison in row.when]
     if any(pair is None or not _COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
         return None
     where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
-    flag = where.partition(".")[0].partition("|")[0]
+    flag = re.split(r"[.|*+/]", where)[0]
     place = case.option(flag) if flag.startswith("-") else None
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
@@ -145,13 +153,29 @@ def _given(case: Case, term: str, pattern: str) -> bool:
     return re.fullmatch(pattern, value[:_LONGEST], re.IGNORECASE | re.DOTALL) is not None
 
 
+def _kept_away(case: Case, term: str, pattern: str) -> bool:
+    """What is there with a value that is not known may have the one that keeps the row away."""
+    value = term_value(case, term)
+    return value is not None and (value == UNKNOWN or _given(case, term, pattern))
+
+
 def _pair(case: Case, comparison: str, whole_text: bool) -> tuple[int, str, int] | None:
     left, sign, right = comparison.split(" ")
     numbers = [_number(case, term, whole_text) for term in (left, right)]
     return None if numbers[0] is None or numbers[1] is None else (numbers[0], sign, numbers[1])
 
 
-def _number(case: Case, term: str, whole_text: bool) -> int | None:
+def _number(case: Case, side: str, whole_text: bool) -> int | None:
+    """Of one term, or of several that are joined."""
+    first, *rest = _JOIN.split(side)
+    total = _term_number(case, first, whole_text)
+    for sign, term in zip(rest[::2], rest[1::2], strict=True):
+        number = _term_number(case, term, whole_text)
+        total = None if total is None or number is None else _JOINS[sign](total, number)
+    return total
+
+
+def _term_number(case: Case, term: str, whole_text: bool) -> int | None:
     """What is not given is what the engine takes by itself only where nothing more can be given."""
     name, _, default = term.partition("|")
     if name in _SIZES and not whole_text and case.option(case.engine.command_line.options.get(name, "")) is None:

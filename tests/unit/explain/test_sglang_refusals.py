@@ -1,0 +1,74 @@
+"""What a reading of SGLang's sources added: each row of sglang_refusals.toml with a command, and one that starts."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moonpad.catalog.start_refusals import start_refusals
+from moonpad.catalog.toml_rows import rows
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask
+
+SAMPLES: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("sglang_refusal_samples.toml").read_text(encoding="utf-8")
+)
+LEVELS = {"error": Severity.ERROR, "warning": Severity.WARNING}
+
+
+def said(key: str, text: str, version: str, on: str = "") -> list[Severity]:
+    part = max(start_refusals()[key].message.replace("{right}", "{left}").split("{left}"), key=len)
+    found = [finding for judgement in ask(text, on, version) for finding in judgement.findings]
+    return [finding.severity for finding in found if part in finding.message]
+
+
+def test_each_row_has_a_sample() -> None:
+    assert {key for key, _ in rows("sglang_refusals.toml", "refusals")} == {*SAMPLES}
+
+
+@pytest.mark.parametrize("key", SAMPLES)
+def test_a_refused_command_is_told(key: str) -> None:
+    sample = SAMPLES[key]
+    assert said(key, sample["told"], sample["version"], sample["on"]) == [LEVELS[sample["level"]]]
+
+
+@pytest.mark.parametrize("key", SAMPLES)
+def test_a_command_that_starts_is_not_told(key: str) -> None:
+    sample = SAMPLES[key]
+    assert not said(key, sample["quiet"], sample["version"], sample["on"])
+
+
+@pytest.mark.parametrize("key", [key for key in SAMPLES if start_refusals()[key].devices])
+def test_without_devices_nothing_is_said_of_them(key: str) -> None:
+    assert not said(key, SAMPLES[key]["told"], SAMPLES[key]["version"])
+
+
+@pytest.mark.parametrize("key", [key for key in SAMPLES if start_refusals()[key].until])
+def test_later_releases_are_not_judged_so(key: str) -> None:
+    sample = SAMPLES[key]
+    assert not said(key, sample["told"], start_refusals()[key].until, sample["on"])
+
+
+R1 = "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8"
+MORI = f"{R1} --moe-a2a-backend mori --chunked-prefill-size 16384"
+
+
+def test_a_variable_raises_what_a_chunk_may_be() -> None:
+    assert said("sgl-mori-tokens", MORI, "0.5.12.post1", "8xMI355X")
+    raised = f"SGLANG_MORI_NUM_MAX_DISPATCH_TOKENS_PER_RANK=16384 {MORI}"
+    assert not said("sgl-mori-tokens", raised, "0.5.12.post1", "8xMI355X")
+    unknown = f"SGLANG_MORI_NUM_MAX_DISPATCH_TOKENS_PER_RANK=$MOST {MORI}"
+    assert not said("sgl-mori-tokens", unknown, "0.5.12.post1", "8xMI355X")
+
+
+@pytest.mark.parametrize(("value", "told"), [("none", True), ("deepep", False), ("$BACKEND", False)])
+def test_a_value_that_is_not_known_may_keep_the_row_away(value: str, told: bool) -> None:
+    text = f"{R1} --enable-two-batch-overlap --moe-a2a-backend {value}"
+    assert bool(said("sgl-two-batches-alone", text, "0.5.9")) is told
+
+
+def test_more_options_may_follow() -> None:
+    assert not said("sgl-two-batches-alone", f'{R1} --enable-two-batch-overlap "$@"', "0.5.9")
