@@ -1,5 +1,6 @@
 """What an engine's own start compares and refuses: data/start_refusals.toml, of kernels against devices and weights
-data/kernel_refusals.toml, and what a whole reading of one engine's sources added data/sglang_refusals.toml."""
+data/kernel_refusals.toml, and what whole readings of two engines' sources added data/sglang_refusals.toml and
+data/start_refusals_vllm.toml."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
-FILES: Final = ("start_refusals.toml", "kernel_refusals.toml", "sglang_refusals.toml")
+FILES: Final = ("start_refusals.toml", "start_refusals_vllm.toml", "kernel_refusals.toml", "sglang_refusals.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,7 @@ class StartRefusal:
 
     A term is an option (`--nnodes`), a key of an option's JSON (`--kv-transfer-config.kv_role`), a variable
     (`$ASCEND_LAUNCH_BLOCKING`), a size of the layout (`tp`, `pp`, `dp`, `dcp`) or a number. `--option|1` is 1 where the
-    option is not given.
+    option is not given, `a*b` a product, `term+1` one more, and `max(--option)` the largest of a list.
     """
 
     engines: tuple[str, ...]
@@ -33,7 +34,10 @@ class StartRefusal:
     """Terms whose value, where they are there, is another one: `none` is as good as no exchange of tokens."""
     when: tuple[str, ...] = ()
     """Comparisons of two terms: `tp < --expert-slices`; `%` is: does not divide. A side may be several terms, joined
-    from left to right by `*`, `+` and `/`, which is rounded down: `--chunk/--ranks|1 > $MOST|4096`."""
+    from left to right by `*`, `+` and `/`, which is rounded down: `--chunk/--ranks|1 > $MOST|4096`; `max(--sizes)` is
+    the largest of several numbers."""
+    unlike: tuple[str, ...] = ()
+    """Two terms whose texts are both known and differ: `$HIP_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES`."""
     platforms: tuple[str, ...] = ()
     """Where the devices have to be known, and be of one of these."""
     not_on: tuple[str, ...] = ()

@@ -12,9 +12,12 @@ from moonpad.catalog.start_refusals import start_refusals
 from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
-SAMPLES: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_name("start_refusal_samples.toml").read_text(encoding="utf-8")
-)
+FILES = ("start_refusal_samples.toml", "start_refusal_samples_vllm.toml")
+SAMPLES: dict[str, Any] = {
+    key: sample
+    for name in FILES
+    for key, sample in tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8")).items()
+}
 
 
 def said(key: str, text: str, sample: dict[str, str]) -> bool:

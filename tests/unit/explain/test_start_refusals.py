@@ -113,7 +113,7 @@ ON_VLLM = [
     ),
     (
         "long-threshold",
-        "0.20.0",
+        "0.28.0",
         f"{R1} -tp 8 --max-model-len 4096 --long-prefill-token-threshold 8192",
         f"{R1} -tp 8 --max-model-len 8192 --long-prefill-token-threshold 8192",
     ),

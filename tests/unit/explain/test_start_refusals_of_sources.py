@@ -63,12 +63,6 @@ SOURCES = [
         drafts(EAGLE3.replace("}", ',"tensor_parallel_size":1}')),
         drafts(EAGLE3.replace("}", ',"draft_tensor_parallel_size":1}')),
     ),
-    (
-        "ngram-without-lookup",
-        "0.20.0",
-        drafts('{"method":"ngram","num_speculative_tokens":3}'),
-        drafts('{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":4}'),
-    ),
     ("draft-without-number", "0.22.0", drafts('{"method":"eagle3","model":"a/b"}'), drafts(EAGLE3)),
     (
         "routed-experts-stages",

@@ -83,6 +83,8 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     pairs = [_pair(case, comparison, whole_text) for comparison in row.when]
     if any(pair is None or not _COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
         return None
+    if not all(_unlike(case, *terms.split(" ")) for terms in row.unlike):
+        return None
     where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
     flag = re.split(r"[.|*+/]", where)[0]
     place = case.option(flag) if flag.startswith("-") else None
@@ -175,8 +177,26 @@ def _number(case: Case, side: str, whole_text: bool) -> int | None:
     return total
 
 
+def _unlike(case: Case, one: str, other: str) -> bool:
+    texts = term_value(case, one), term_value(case, other)
+    return None not in texts and UNKNOWN not in texts and texts[0] != texts[1]
+
+
+def _largest(case: Case, term: str) -> int | None:
+    """Of an option with several numbers, or of a list at a key of an option that is JSON."""
+    flag, _, path = term.partition(".")
+    place = case.option(flag)
+    value = place.value if place is not None and not path else _at_key(case, flag, path)
+    words = value if isinstance(value, list | tuple) else str(value).split()
+    numbers = [whole(str(word)) for word in words]
+    known = [number for number in numbers if number is not None]
+    return max(known) if known and len(known) == len(numbers) else None
+
+
 def _term_number(case: Case, term: str, whole_text: bool) -> int | None:
     """What is not given is what the engine takes by itself only where nothing more can be given."""
+    if term.startswith("max("):
+        return _largest(case, term.removeprefix("max(").removesuffix(")"))
     name, _, default = term.partition("|")
     if name in _SIZES and not whole_text and case.option(case.engine.command_line.options.get(name, "")) is None:
         return None
@@ -205,6 +225,11 @@ def term_value(case: Case, term: str) -> str | None:
 
 
 def _inner(case: Case, flag: str, path: str) -> str | None:
+    value = _at_key(case, flag, path)
+    return value if value is None or value == UNKNOWN else _text(value)
+
+
+def _at_key(case: Case, flag: str, path: str) -> object:
     """What stands at a key of an option that is JSON, and may be written with dots."""
     value: object = case.first.parsed.values.get(flag.removeprefix("--").replace("-", "_"))
     if isinstance(value, str):
@@ -215,7 +240,7 @@ def _inner(case: Case, flag: str, path: str) -> str | None:
         if not isinstance(value, Mapping):
             return None
         value = value.get(key)
-    return None if value is None else _text(value)
+    return value
 
 
 def _text(value: object) -> str:
