@@ -14,12 +14,13 @@ SGL_R1 = "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8"
 NEXT = "sglang serve --model-path Qwen/Qwen3-Next-80B-A3B-Instruct --tp-size 8 --speculative-algorithm NEXTN"
 V32 = "sglang serve --model-path deepseek-ai/DeepSeek-V3.2 --tp-size 8"
 EAGLE3 = '{"method":"eagle3","model":"a/b","num_speculative_tokens":3}'
-NIXL = '--kv-transfer-config \'{"kv_connector":"NixlConnector","kv_role":"kv_both"}\''
-SEGMENTS = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 
 
 def drafts(text: str) -> str:
     return f"{R1} --speculative-config '{text}'"
+
+
+DSPARK = drafts('{"method":"dspark","num_speculative_tokens":3}')
 
 
 SOURCES = [
@@ -76,7 +77,6 @@ SOURCES = [
         drafts(EAGLE3.replace("}", ',"disable_padded_drafter_batch":true}')) + " --async-scheduling",
         drafts(EAGLE3) + " --async-scheduling",
     ),
-    ("kv-transfer-expandable", "0.22.0", f"{SEGMENTS} {R1} {NIXL}", f"{R1} {NIXL}"),
     (
         "pcp-needs-v2",
         "0.27.0",
@@ -86,8 +86,8 @@ SOURCES = [
     (
         "dspark-dcp",
         "0.27.0",
-        drafts('{"method":"dspark","num_speculative_tokens":3}') + " --decode-context-parallel-size 2",
-        drafts('{"method":"dspark","num_speculative_tokens":3}'),
+        f"{DSPARK} --decode-context-parallel-size 2".replace("deepseek-ai/DeepSeek-R1", "moonshotai/Kimi-K3"),
+        f"{DSPARK} --decode-context-parallel-size 2",
     ),
     ("numa-without-bind", "0.21.0", f"{R1} --numa-bind-nodes 0", f"{R1} --numa-bind-nodes 0 --numa-bind"),
     ("sgl-mamba-drafts", "0.5.10", NEXT, f"{NEXT} --mamba-scheduler-strategy extra_buffer"),

@@ -12,6 +12,8 @@ from tests.unit.explain.test_start_refusals_of_drafts import found
 
 R1 = "vllm serve deepseek-ai/DeepSeek-R1 -tp 8"
 GRAPHS = json.dumps({"mode": 0, "cudagraph_mode": "PIECEWISE"})
+NIXL = """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
+SEGMENTS = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 SIZES = json.dumps({"cudagraph_capture_sizes": [1, 2, 8], "max_cudagraph_capture_size": 8})
 
 
@@ -25,6 +27,7 @@ SIZES = json.dumps({"cudagraph_capture_sizes": [1, 2, 8], "max_cudagraph_capture
         ("dcp-divides-tp", "0.30.0", f"{R1} --prefill-context-parallel-size 3 --decode-context-parallel-size 3"),
         ("prefill-context-early", "0.13.0", f"{R1} --prefill-context-parallel-size 2"),
         ("partial-prefills", "0.11.0", f"{R1} --max-num-partial-prefills 4"),
+        ("nixl-segments", "0.22.0", f"{SEGMENTS} {R1} --enable-sleep-mode {NIXL}"),
     ],
 )
 def test_a_release_that_does_not_refuse(key: str, version: str, text: str) -> None:
