@@ -26,6 +26,8 @@ class StartRefusal:
     engines: tuple[str, ...]
     since: str = ""
     until: str = ""
+    forks: Mapping[str, str] = field(default_factory=dict)
+    """Engines of the same source with numbers of their own → the first of their releases that was read and has it."""
     given: Mapping[str, str] = field(default_factory=dict)
     """Terms that are there → what their values are, as a regular expression of the whole; "" for a switch or any."""
     lacks: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from tests.unit.explain.judging import ask
 SAMPLES: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("sglang_refusal_samples.toml").read_text(encoding="utf-8")
 )
+LINES = ("told", "quiet")
 LEVELS = {"error": Severity.ERROR, "warning": Severity.WARNING}
 
 
@@ -50,6 +51,18 @@ def test_without_devices_nothing_is_said_of_them(key: str) -> None:
 def test_later_releases_are_not_judged_so(key: str) -> None:
     sample = SAMPLES[key]
     assert not said(key, sample["told"], start_refusals()[key].until, sample["on"])
+
+
+FORKED = [key for key in SAMPLES if "ktransformers" in start_refusals()[key].forks]
+IN_RAM = " --kt-method AMXINT4 --kt-weight-path /weights --kt-cpuinfer 60 --kt-threadpool-count 2"
+
+
+@pytest.mark.parametrize("key", FORKED)
+def test_a_fork_has_numbers_of_its_own(key: str) -> None:
+    told, quiet = (SAMPLES[key][name].replace("sglang serve", "python -m sglang.launch_server") for name in LINES)
+    assert said(key, told + IN_RAM, "0.7.2")
+    assert not said(key, quiet + IN_RAM, "0.7.2")
+    assert not said(key, told + IN_RAM, "0.6.2")
 
 
 R1 = "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8"

@@ -97,8 +97,8 @@ def test_a_row_is_told_of_its_command_alone(key: str, version: str, told: str, q
 
 
 def test_a_release_that_does_not_compare_them_says_nothing() -> None:
-    assert not found("sgl-dspark-head", f"{K3} {DSPARK}", "0.5.16")
-    assert found("sgl-dspark-head", f"{K3} {DSPARK}", "0.5.17")[0].severity is Severity.ERROR
+    assert not found("sgl-dspark-head", f"{K3} {DSPARK}", "0.5.15.post1")
+    assert found("sgl-dspark-head", f"{K3} {DSPARK}", "0.5.16")[0].severity is Severity.ERROR
     assert found("sgl-dspark-head", f"{K3} {DSPARK}", "")[0].severity is Severity.WARNING
 
 

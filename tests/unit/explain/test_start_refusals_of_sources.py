@@ -99,7 +99,7 @@ SOURCES = [
     ),
     (
         "sgl-dp-head-alone",
-        "0.5.9",
+        "0.5.2",
         f"{SGL_R1} --enable-dp-lm-head",
         f"{SGL_R1} --enable-dp-lm-head --enable-dp-attention",
     ),

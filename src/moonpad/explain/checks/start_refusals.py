@@ -46,7 +46,7 @@ UNKNOWN: Final = "\0"
 
 def refused(case: Case) -> Iterator[Remark]:
     """One remark for each row. Of the other commands of a deployment only what speaks of them: `--headless`."""
-    found = [row for row in start_refusals().values() if case.engine.name in row.engines]
+    found = [row for row in start_refusals().values() if case.engine.name in (*row.engines, *row.forks)]
     case.script.budget.work(6 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
     for row in found:
@@ -70,7 +70,7 @@ def _is_whole(case: Case) -> bool:
 
 def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     command = case.commands[0]
-    if not _of_release(row, case.version) or command.held_tokens is not None:
+    if not _of_release(row, case) or command.held_tokens is not None:
         return None
     if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
         return None
@@ -102,8 +102,11 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     return replace(remark, variable=shown) if flag.startswith("$") else remark
 
 
-def _of_release(row: StartRefusal, version: str) -> bool:
+def _of_release(row: StartRefusal, case: Case) -> bool:
     """Without a release the newest is meant."""
+    version, fork = case.version, row.forks.get(case.engine.name)
+    if fork is not None:
+        return not version or since(version, fork)
     if not version:
         return not row.until
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
@@ -143,7 +146,7 @@ def _sure(row: StartRefusal, case: Case) -> bool:
         return False
     if case.version:
         return is_final(case.version) or case.engine.name != case.base
-    return bool(recorded) and since(recorded[0], row.since)
+    return bool(recorded) and since(recorded[0], row.forks.get(case.engine.name, row.since))
 
 
 def _given(case: Case, term: str, pattern: str) -> bool:
