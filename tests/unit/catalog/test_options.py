@@ -84,7 +84,7 @@ def test_decode_context_parallelism_came_with_0_10_2() -> None:
     """vLLM's release notes of 0.10.2 name it; 0.10.1 has no such option."""
     assert options("vllm serve", "0.10.1.1").named("--decode-context-parallel-size") is None
     for version in versions("vllm serve"):
-        if version not in ("0.10.0", "0.10.1.1"):
+        if version not in ("0.10.0", "0.10.1", "0.10.1.1"):
             known_options = options("vllm serve", version)
             assert known_options.named("-dcp") == known_options.named("--decode-context-parallel-size") is not None
 
@@ -170,7 +170,8 @@ def test_the_disaggregated_server_has_options_of_its_own() -> None:
         ("v0.11.1rc6.dev211+g934a9c3b7", "0.11.0", False),  # seed 0
         ("0.10.0rc1", "0.10.0", False),  # seed 4
         ("0.8.5", "0.10.0", False),  # older than every record
-        ("0.15.1", "0.14.1", False),
+        ("0.15.1", "0.15.1", True),
+        ("0.12.1", "0.12.0", False),
         ("0.34.0", "0.33.0", False),
         ("nightly", "0.33.0", False),
         ("", "0.33.0", False),

@@ -16,8 +16,8 @@ K25 = "sglang serve --model-path moonshotai/Kimi-K2.5 --tp-size 8 --trust-remote
 @pytest.mark.parametrize(
     ("build", "behind"),
     [
-        ("0.26.1rc1.dev229+g124154a88.rocm723", ("0.27.1",)),
-        ("0.26.1rc0", ("0.27.1",)),
+        ("0.26.1rc1.dev229+g124154a88.rocm723", ("0.27.0",)),
+        ("0.26.1rc0", ("0.27.0",)),
         ("0.25.0rc1.dev3", ("0.26.0",)),
         ("0.22.1rc1.dev490+g4a560dd8d", ("0.23.0", "0.24.0")),
         ("0.33.1rc1.dev4", ()),

@@ -24,7 +24,7 @@ def corrected(judged: Judged) -> str:
 def test_a_series_is_its_newest_release() -> None:
     assert ask_one(SERVE, version="0.11").version == "0.11.2"
     assert ask_one(SERVE, version="0.11.0").version == "0.11.0"
-    assert ask_one("trtllm-serve x --tp_size 8", version="1.2").version == "1.2"
+    assert ask_one("trtllm-serve x --tp_size 8", version="1.2").version == "1.2.1"
 
 
 def test_an_unknown_version_makes_notes_of_unknown_flags() -> None:

@@ -26,8 +26,11 @@ def newest(program: str) -> str:
 
 
 def newest_stable(program: str) -> str:
-    """The newest recorded release that is not a candidate; the newest of all where every one is."""
-    return next((version for version in reversed(versions(program)) if is_final(version)), newest(program))
+    """The newest recorded release that is not a candidate; the newest of all where every one is. Of a plugin not one
+    after a release (`.post1`): its wheel is published, and no page names an image of it."""
+    plugin = program in programs() and bool(programs()[program].built_on)
+    finals = (version for version in reversed(versions(program)) if is_final(version))
+    return next((version for version in finals if not (plugin and ".post" in version)), newest(program))
 
 
 def unknown_version(program: str, engine: str, version: str) -> Finding | None:

@@ -16,6 +16,7 @@ from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
+from moonpad.explain.checks.pod_rdma import rdma_of_pod
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
@@ -62,6 +63,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     slurm_tasks,
     slurm_idle_nodes,
     memory_of_container,
+    rdma_of_pod,
     router_target,
     bootstrap_port,
     bridged_nodes,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import versions
+from moonpad.catalog.other_models import other_model
 from moonpad.catalog.start_refusals import StartRefusal, start_refusals
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
@@ -130,13 +131,25 @@ def _of_weights(row: StartRefusal, case: Case) -> bool:
 def _known(row: StartRefusal, case: Case) -> bool:
     """Whether it is certain that the weights and the devices are those of the row."""
     weights = weights_of(case) if row.weights else None
-    return (weights is None or weights.sure) and (not row.devices or case.devices_asked)
+    return (weights is None or weights.sure) and (not row.devices or case.devices_asked) and _of_its_name(row, case)
 
 
 def _of_model(row: StartRefusal, case: Case) -> bool:
+    """By its name, or by what clients call it, which is free to choose."""
+    if _of_its_name(row, case):
+        return True
+    served = (case.first.served_name or "")[-_LONGEST:] if case.checkpoint is None else ""
+    return bool(served) and other_model(case.first.model) is None and _searched(row, served)
+
+
+def _of_its_name(row: StartRefusal, case: Case) -> bool:
     known = [case.checkpoint.name] if case.checkpoint else []
     names = [*known, case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:].rpartition("/")[2]]
-    return not row.models or any(re.search(row.models, name, re.IGNORECASE) for name in names)
+    return not row.models or any(_searched(row, name) for name in names)
+
+
+def _searched(row: StartRefusal, name: str) -> bool:
+    return re.search(row.models, name, re.IGNORECASE) is not None
 
 
 def _sure(row: StartRefusal, case: Case) -> bool:

@@ -45,6 +45,7 @@ from moonpad.explain.checks.variable_slips import (
     not_handed_on,
     slurm_header,
 )
+from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.results import Remark
 from moonpad.explain.shell.shell_slips import (
@@ -81,6 +82,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     only_in_comment,
     brace_in_default,
     conflict_markers,
+    written_under_another_name,
     json_slips,
     beside_the_clone,
     cache_of_download,

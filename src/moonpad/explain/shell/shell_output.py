@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from moonpad.explain.shell.interpreter import Shell
 
 _NAMES: Final = re.compile(r"\$\(\s*([A-Za-z_][\w-]*)")
+_LOCATES: Final = re.compile(
+    r"\$\(\s*(?:command\s+-v|which|type\s+-p)\s+([\w.-]{1,100})\s*(?:2>\s*/dev/null\s*)?(?:\|\|[^()`]{0,300})?\)"
+)
+"""Where a program lies: any path of it starts the same."""
 _DECLARES: Final = frozenset({"local", "declare", "typeset", "readonly", "export"})
 _SILENT: Final = frozenset({":", "set", "shift", "return", "true", "cd", "shopt", "trap"})
 _DEEPEST: Final = 3
@@ -38,6 +42,9 @@ def output_of(shell: Shell, part: Opaque) -> Word | None:
     if match is None or shell.emitting >= _DEEPEST or len(part.name) > _LONGEST:
         return None
     inner = part.name[2:-1]
+    if match[1] in ("command", "which", "type") and (located := _LOCATES.fullmatch(part.name)) is not None:
+        place = shell.source.origin(part.start + located.start(1), part.start + located.end(1))
+        return Word(located[1], pieces=(Piece(0, len(located[1]), *place),))
     if match[1] not in shell.functions and not (match[1] == "cat" and "<<" in inner):
         return None
     place = shell.source.origin(part.start + 2, part.end - 1)

@@ -1,0 +1,75 @@
+"""Pods whose pools hand the KV cache over by RDMA, and have nothing to do it with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.pod_objects import Fields, fields_of, inner, items_of, own_container, text_of
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_CONNECTOR: Final = "--kv-transfer-config"
+_ROLE: Final = "--disaggregation-mode"
+_BACKEND: Final = "--disaggregation-transfer-backend"
+_BY_RDMA: Final = re.compile(r"mooncake", re.IGNORECASE)
+_BY_TCP: Final = re.compile(r"[\"']?(?:protocol|mooncake_protocol)[\"']?\s*:\s*[\"']tcp", re.IGNORECASE)
+_TCP_VARIABLES: Final = ("MC_FORCE_TCP", "MOONCAKE_PROTOCOL")
+_RESOURCE: Final = re.compile(r"rdma|infiniband|roce|hca|efa|sriov|/ib|mlnx|gpudirect|nic", re.IGNORECASE)
+_NETWORKS: Final = re.compile(r"k8s\.v1\.cni\.cncf\.io|networking\.gke\.io|multus", re.IGNORECASE)
+
+
+def rdma_of_pod(case: Case) -> Iterator[Remark]:
+    """Neither a device, nor the host's network, nor the right to everything of the host."""
+    flag = _asks_for_rdma(case)
+    found = own_container(case) if flag else None
+    if found is None or found[0].templated or any(case.variable(name) for name in _TCP_VARIABLES):
+        return
+    holder, container, pod = found
+    if _has_devices(container, pod) or _has_networks(holder.fields):
+        return
+    place = case.option(flag)
+    message = (
+        "Mooncake moves the cache by RDMA, and this pod has neither an RDMA device nor the host's network: the cache "
+        "goes by TCP at best, and not at all where the host's addresses are told to the peer"
+    )
+    remedy = (
+        "ask for the cluster's RDMA resource, or set hostNetwork with /dev/infiniband and privileged or IPC_LOCK; "
+        "MC_FORCE_TCP=1 says that TCP is meant"
+    )
+    at = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, flag, message, remedy, at=at)
+
+
+def _asks_for_rdma(case: Case) -> str:
+    """The option that says so; "" where none does."""
+    connector = case.text(_CONNECTOR)
+    if connector and not unresolved(connector) and _BY_RDMA.search(connector) and not _BY_TCP.search(connector):
+        return _CONNECTOR
+    backend = case.option(_BACKEND)
+    if case.text(_ROLE) in ("prefill", "decode") and (backend is None or backend.value == "mooncake"):
+        return _ROLE
+    return ""
+
+
+def _has_devices(container: Fields, pod: Fields) -> bool:
+    if text_of(pod.get("hostNetwork")) == "true" or "resourceClaims" in pod:
+        return True
+    rights = fields_of(container.get("securityContext"))
+    added = {text_of(each) for each in items_of(inner(rights, "capabilities", "add"))}
+    if text_of(rights.get("privileged")) == "true" or "IPC_LOCK" in added:
+        return True
+    resources = fields_of(container.get("resources"))
+    names = [name for part in ("limits", "requests") for name in fields_of(resources.get(part))]
+    mounts = [text_of(fields_of(each).get("mountPath")) for each in items_of(container.get("volumeMounts"))]
+    return any(_RESOURCE.search(name) for name in names) or any(path.startswith("/dev/infini") for path in mounts)
+
+
+def _has_networks(fields: Fields) -> bool:
+    """Another network of the pod, which its annotations ask for."""
+    paths = (("metadata",), ("spec", "template", "metadata"))
+    notes = [fields_of(fields_of(inner(fields, *path)).get("annotations")) for path in paths]
+    return any(_NETWORKS.search(name) for each in notes for name in each)
