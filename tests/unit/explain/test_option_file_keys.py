@@ -71,7 +71,7 @@ def test_words(content: str, version: str, count: int) -> None:
 
 
 def test_words_that_no_release_takes() -> None:
-    assert said("cache_transceiver_config:\n  backend: nixl", "1.2.1", "is not a value of")
+    assert said("cache_transceiver_config:\n  transceiver_runtime: cpp", "1.3.0rc14", "is not a value of")
 
 
 @pytest.mark.parametrize(
