@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -83,6 +84,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     brace_in_default,
     conflict_markers,
     written_under_another_name,
+    path_of_frontend,
     json_slips,
     beside_the_clone,
     cache_of_download,

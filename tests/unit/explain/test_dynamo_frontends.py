@@ -1,0 +1,52 @@
+"""What Dynamo's frontend takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+WORKER = "python3 -m dynamo.sglang --model-path Qwen/Qwen3-32B --tp 4\n"
+LISTED = """\
+containers:
+- command: [python3]
+  args:
+  - -m
+  - dynamo.frontend
+  - --model-path
+  - {}
+  - --router-mode
+  - kv
+"""
+
+
+def said(text: str) -> int:
+    findings = [each for judged in ask(WORKER + "\n" + text) for each in judged.findings]
+    return sum("frontend takes a directory" in each.message for each in findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python3 -m dynamo.frontend --http-port 8000 --model-path Qwen/Qwen3-32B",
+        "python3 -m dynamo.frontend \\\n  --model-path \\\n  Qwen/Qwen3-32B",
+        LISTED.format("Qwen/Qwen3-32B"),
+    ],
+)
+def test_a_name_of_the_hub_is_no_directory(text: str) -> None:
+    assert said(text) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python3 -m dynamo.frontend --http-port 8000",
+        "python3 -m dynamo.frontend --model-path /models/qwen",
+        "python3 -m dynamo.frontend --model-path $MODEL_PATH",
+        "python3 -m dynamo.frontend --router-mode kv\n\npython3 -m dynamo.sglang --model-path Qwen/Qwen3-32B",
+        LISTED.format("/mnt/models/qwen"),
+        LISTED.format("models/a/b"),
+    ],
+)
+def test_folders_and_workers_are_none(text: str) -> None:
+    assert said(text) == 0
