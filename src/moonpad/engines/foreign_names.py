@@ -101,8 +101,17 @@ OTHER_ENGINES: Final = re.compile(
     r"(?:atom|lmdeploy|mlc_llm|fastdeploy|xllm|aphrodite|lightllm|rtp_llm|mindie\w*|text-generation-launcher)(?:\.\S*)?"
 )
 """Programs and modules of engines whose options look like those of the engines here, and are their own."""
-OTHER_SERVER: Final = "--omni"
-"""With it vLLM-Omni takes over `vllm serve`, and has options of its own."""
+OTHER_SERVERS: Final[Mapping[str, frozenset[str]]] = {
+    "vllm serve": frozenset({"--omni"}),
+    "vllm-ascend": frozenset({"--omni"}),
+    "sglang": frozenset({
+        *("--ulysses-degree", "--ring-degree", "--sp-degree", "--num-gpus", "--vae-path", "--enable-cfg-parallel"),
+        *("--dit-cpu-offload", "--dit-layerwise-offload", "--vae-cpu-offload", "--text-encoder-cpu-offload"),
+        *("--image-encoder-cpu-offload", "--pin-cpu-memory", "--num-inference-steps"),
+    }),
+}  # fmt: skip
+"""Options by which another server takes over a program, with options of its own: vLLM-Omni, and the one of SGLang for
+models that make pictures (https://docs.sglang.io/diffusion/), which `sglang serve` chooses by the model."""
 NAME_IN_WORDS: Final = re.compile(r"(?<![\w/.-])(vllm|sglang|trt-?llm|tensorrt[-_ ]llm)(?![\w/])", re.IGNORECASE)
 """An engine as sentences call it."""
 MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.engines.foreign_names import OTHER_SERVER
+from moonpad.engines.foreign_names import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark
@@ -17,7 +17,8 @@ _REFUSED: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_
 
 def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
-    of_other = any(word.text == OTHER_SERVER for word in command.argv)
+    others = OTHER_SERVERS.get(command.program, frozenset())
+    of_other = any(word.text.partition("=")[0] in others for word in command.argv)
     for remark in remarks:
         code = remark.finding.code
         if code is Code.UNKNOWN_FLAG and (of_other or "${" in remark.finding.where):

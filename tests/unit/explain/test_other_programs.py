@@ -14,6 +14,9 @@ def errors(text: str) -> list[str]:
 
 def test_a_plugin_that_takes_over_the_server_has_options_of_its_own() -> None:
     assert not errors("vllm serve owner/Speech --omni --deploy-config speech.yaml --init-timeout 600")
+    assert not errors(
+        "# SGLang 0.5.8\nsglang serve --model-path Tongyi-MAI/Z-Image-Turbo --ulysses-degree=1 --ring-degree=1"
+    )
     assert errors("vllm serve owner/Speech --deploy-config speech.yaml --init-timeout 600")
 
 

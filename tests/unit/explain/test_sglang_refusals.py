@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from moonpad.catalog.start_refusals import start_refusals
 from moonpad.catalog.toml_rows import rows
-from moonpad.values.finding import Severity
-from tests.unit.explain.judging import ask
+from tests.unit.explain.refused import LEVELS, said, samples
 
-SAMPLES: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_name("sglang_refusal_samples.toml").read_text(encoding="utf-8")
-)
+SAMPLES = samples("sglang_refusal_samples.toml")
 LINES = ("told", "quiet")
-LEVELS = {"error": Severity.ERROR, "warning": Severity.WARNING}
-
-
-def said(key: str, text: str, version: str, on: str = "") -> list[Severity]:
-    part = max(start_refusals()[key].message.replace("{right}", "{left}").split("{left}"), key=len)
-    found = [finding for judgement in ask(text, on, version) for finding in judgement.findings]
-    return [finding.severity for finding in found if part in finding.message]
 
 
 def test_each_row_has_a_sample() -> None:
