@@ -6,6 +6,7 @@ import pytest
 
 from moonpad.catalog.start_refusals import start_refusals
 from moonpad.catalog.toml_rows import rows
+from moonpad.values.finding import Severity
 from tests.unit.explain.refused import LEVELS, said, samples
 
 SAMPLES = samples("sglang_refusal_samples.toml")
@@ -71,3 +72,14 @@ def test_a_value_that_is_not_known_may_keep_the_row_away(value: str, told: bool)
 
 def test_more_options_may_follow() -> None:
     assert not said("sgl-two-batches-alone", f'{R1} --enable-two-batch-overlap "$@"', "0.5.9")
+
+
+FORMER = "sgl-mixed-drafts"
+
+
+def test_where_no_release_is_named_one_that_may_still_run_gets_a_note() -> None:
+    """And none that ended long ago, or that one setting alone is enough for."""
+    assert said(FORMER, SAMPLES[FORMER]["told"], "") == [Severity.NOTE]
+    assert not said(FORMER, SAMPLES[FORMER]["told"], "0.5.23")
+    assert not said(FORMER, SAMPLES[FORMER]["quiet"], "")
+    assert not said("sgl-stages-drafts", SAMPLES["sgl-stages-drafts"]["told"], ""), "the newest refuses it, too"

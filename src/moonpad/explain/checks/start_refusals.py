@@ -39,6 +39,8 @@ _JOIN: Final = re.compile(r"([*+/])")
 _SIZES: Final = ("tp", "pp", "dp", "dcp")
 _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
+RECENT: Final = 12
+"""Releases that may still run where none is named."""
 OTHERS: Final = "--headless"
 """The option of machines other than the first."""
 UNKNOWN: Final = "\0"
@@ -50,15 +52,18 @@ def refused(case: Case) -> Iterator[Remark]:
     found = [row for row in start_refusals().values() if case.engine.name in (*row.engines, *row.forks)]
     case.script.budget.work(6 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
-    for row in found:
-        if (whole_text or not (row.lacks or row.unless)) and (remark := _remark(row, case, whole_text)) is not None:
+    asked = [row for row in found if whole_text or not (row.lacks or row.unless)]
+    remarks = [remark for row in asked if (remark := _remark(row, case, whole_text)) is not None]
+    refused_now = {remark.finding.where for remark in remarks if remark.finding.severity is not Severity.NOTE}
+    for remark in remarks:
+        if remark.finding.severity is not Severity.NOTE or remark.finding.where not in refused_now:
             yield remark
     of_others = [row for row in found if OTHERS in row.given and not row.lacks and not row.unless]
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         if number and reading.parsed.occurrence(OTHERS) is not None:
             alone = replace(case, commands=(command,), readings=(reading,))
-            remarks = (_remark(row, alone, False) for row in of_others)
-            yield from (replace(remark, command=number) for remark in remarks if remark is not None)
+            of_this = (_remark(row, alone, False) for row in of_others)
+            yield from (replace(remark, command=number) for remark in of_this if remark is not None)
 
 
 def _is_whole(case: Case) -> bool:
@@ -91,8 +96,12 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     place = case.option(flag) if flag.startswith("-") else None
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
+    former = not case.version and bool(row.until)
+    if former:
+        message = f"in releases before {row.until}: {message}"
     code, remedy = Code(row.code), row.remedy.format(left=left, right=right)
     severity = Severity.ERROR if _sure(row, case) and not row.warns and _known(row, case) else Severity.WARNING
+    severity = Severity.NOTE if former else severity
     edits = [Edit(len(command.argv), 0, row.add)] if row.add else []
     if row.drop and place is not None:
         edits.append(Edit(place.index, place.length, ()))
@@ -104,12 +113,14 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
 
 
 def _of_release(row: StartRefusal, case: Case) -> bool:
-    """Without a release the newest is meant."""
+    """Without a release the newest is meant, and one that may still run where two settings or more agree."""
     version, fork = case.version, row.forks.get(case.engine.name)
     if fork is not None:
         return not version or since(version, fork)
     if not version:
-        return not row.until
+        settings = len(row.given) + len(row.when)
+        recent = next(iter(versions(case.engine.program)[-RECENT:]), "")
+        return not row.until or (settings > 1 and not row.devices and bool(recent) and since(row.until, recent))
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
 
 
