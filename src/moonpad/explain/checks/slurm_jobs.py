@@ -71,7 +71,7 @@ def slurm_devices(case: Case) -> Iterator[Remark]:
     where = case.script.where(job.line)
     message = f"{where} asks for {job.gpus} devices on a node, and the command starts {ranks} ranks on one"
     flag = case.engine.command_line.options.get("tp", "layout")
-    remedy = f"ask for {ranks} (--gpus-per-node={ranks}), or take a layout of {job.gpus} ({flag})"
+    remedy = f"ask for {ranks} on each node, or take a layout of {job.gpus} ({flag})"
     place = case.option(flag)
     at = place.index if place is not None else None
     yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=at)
@@ -95,7 +95,7 @@ def slurm_tasks(case: Case) -> Iterator[Remark]:
     each = tasks // nodes
     message = f"srun starts {tasks} tasks on {nodes} {'node' if nodes == 1 else 'nodes'}, and each starts a server: "
     message += f"{each} on every node, which want the same devices and the same port"
-    remedy = "write srun --ntasks-per-node=1: the server starts its ranks itself"
+    remedy = "let srun start one task on each node: the server starts its ranks itself"
     yield make_remark(Severity.WARNING, Code.CONFLICT, _PER_NODE, message, remedy)
 
 
