@@ -113,14 +113,17 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
 
 
 def _of_release(row: StartRefusal, case: Case) -> bool:
-    """Without a release the newest is meant, and one that may still run where two settings or more agree."""
+    """Without a release the newest is meant, and one that may still run where two settings or more agree. Sizes have
+    checks of their own."""
     version, fork = case.version, row.forks.get(case.engine.name)
     if fork is not None:
         return not version or since(version, fork)
     if not version:
-        settings = len(row.given) + len(row.when)
+        if not row.until:
+            return True
         recent = next(iter(versions(case.engine.program)[-RECENT:]), "")
-        return not row.until or (settings > 1 and not row.devices and bool(recent) and since(row.until, recent))
+        by_settings = len(row.given) > 1 and not row.when and not row.devices
+        return by_settings and bool(recent) and since(row.until, recent)
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
 
 
