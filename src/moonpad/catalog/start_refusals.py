@@ -20,7 +20,7 @@ class StartRefusal:
 
     A term is an option (`--nnodes`), a key of an option's JSON (`--kv-transfer-config.kv_role`), a variable
     (`$ASCEND_LAUNCH_BLOCKING`), a size of the layout (`tp`, `pp`, `dp`, `dcp`) or a number. `--option|1` is 1 where the
-    option is not given, `a*b` a product, `term+1` one more, and `max(--option)` the largest of a list.
+    option is not given.
     """
 
     engines: tuple[str, ...]

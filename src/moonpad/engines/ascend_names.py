@@ -12,7 +12,7 @@ TRANSFER_OPTION: Final = "--kv-transfer-config"
 PLUGIN_OPTION: Final = "--additional-config"
 
 CONNECTORS_OF_BASE: Final = ("MultiConnector", "OffloadingConnector", "SimpleCPUOffloadConnector")
-"""Connectors that the plugin registers anew, and that are there without it as well."""
+"""Connectors of the engine itself that the plugin registers a second time, with a class of its own."""
 OF_OTHER_DEVICES: Final[Mapping[str, str]] = {"MooncakeConnector": "MooncakeConnectorV1"}
 """Connectors of the engine itself, for CUDA, that the plugin has a class of its own for, and how it calls that."""
 OWN_MODULE: Final = "vllm_ascend."

@@ -12,12 +12,11 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
-from moonpad.catalog.options import versions
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_backends import expert_backend
-from moonpad.explain.checks.start_refusals import RECENT
+from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.model_detection import says_nothing
@@ -40,7 +39,7 @@ def reported(case: Case) -> Iterator[Remark]:
     rows = reports_of(case.engine.name)
     case.script.budget.work(len(rows) // 2, "its known reports")
     spoken = spoken_capability(case.script) if case.cluster is None else ""
-    recent = next(iter(versions(case.engine.program)[-RECENT:]), "")
+    recent = oldest_recent(case.engine.program)
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
     near = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from moonpad.catalog.options import versions
@@ -45,6 +46,12 @@ OTHERS: Final = "--headless"
 """The option of machines other than the first."""
 UNKNOWN: Final = "\0"
 """The value of a term that is there, and of which no more is known."""
+
+
+@cache
+def oldest_recent(program: str) -> str:
+    """The oldest of the releases that may still run, "" where none is recorded."""
+    return next(iter(versions(program)[-RECENT:]), "")
 
 
 def refused(case: Case) -> Iterator[Remark]:
@@ -121,9 +128,8 @@ def _of_release(row: StartRefusal, case: Case) -> bool:
     if not version:
         if not row.until:
             return True
-        recent = next(iter(versions(case.engine.program)[-RECENT:]), "")
         by_settings = len(row.given) > 1 and not row.when and not row.devices
-        return by_settings and bool(recent) and since(row.until, recent)
+        return by_settings and since(row.until, oldest_recent(case.engine.program) or "nightly")
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
 
 
