@@ -46,12 +46,13 @@ from moonpad.tune.subject import Subject
 
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
 WORKLOAD = "128:32"
-GRID: dict[str, tuple[KnobValue, ...]] = {
-    "max_num_seqs": (8, 16, 32, 64),
-    "max_num_batched_tokens": (512, 1024, 2048, 4096),
+GRID: dict[str, tuple[KnobValue | None, ...]] = {
+    "max_num_seqs": (8, 16, 32, 64, 128, 256),
+    "max_num_batched_tokens": (None, 512, 1024, 2048, 4096, 8192, 16384),
     "enforce_eager": (True, False),
     "prefix_caching": (True, False),
 }
+"""What tune takes from its table here, and what is in force; None: what the engine takes by itself."""
 SEED = 28
 ALL = "request_throughput"
 EVERY = 8
