@@ -174,7 +174,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 message = f"{written} is {right} in the nearest version recorded ({book.label})"
                 yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=edits)
         case "unknown":
-            names = [name for known in book.options.options for name in known.names]
+            negated = written.startswith("--no")  # the opposite of what is meant is no help
+            names = [
+                name for known in book.options.options for name in (known.negations if negated else ()) + known.names
+            ]
             near = _nearest(written, names, 0.7, book, budget)
             hint = f"did you mean {near}?" if near else "leave it out"
             if book.options.exact:

@@ -159,6 +159,21 @@ def test_a_slip_in_the_name_of_a_variable(program: str, version: str, slip: str,
     assert remark.finding.remedy == f"did you mean {meant}?"
 
 
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [
+        ("--no-enable-perfix-caching", "--no-enable-prefix-caching"),
+        ("--enable-perfix-caching", "--enable-prefix-caching"),
+        ("--node-rnk", "--node-rank"),
+        ("--no-enable-chunked-prefil1", "--no-enable-chunked-prefill"),
+    ],
+)
+def test_a_slip_in_a_negated_option_is_not_turned_round(slip: str, meant: str) -> None:
+    """https://github.com/vllm-project/vllm-ascend/pull/14267 corrects the first in a guide."""
+    (remark,) = remarks("vllm serve", f"vllm serve m {slip}", "0.32.0")
+    assert remark.finding.remedy == f"did you mean {meant}?"
+
+
 def test_variables_of_a_guide_are_declared() -> None:
     """Seed 4's, of SGLang's prefill and decode nodes."""
     book = rulebook("sglang", Version("0.5.23", ""))
