@@ -174,7 +174,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 message = f"{written} is {right} in the nearest version recorded ({book.label})"
                 yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=edits)
         case "unknown":
-            negated = written.startswith("--no")  # the opposite of what is meant is no help
+            negated = written.startswith(("--no-", "--no_"))  # only then is a name that switches off meant
             names = [
                 name for known in book.options.options for name in (known.negations if negated else ()) + known.names
             ]
