@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import statistics
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from ipaddress import ip_address
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -136,7 +138,8 @@ class DeviceStats:
     why_not: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """`power_w` is of all devices together; `busy` their mean."""
+        """`power_w` is of all devices together; `busy` their mean; `throttled`: by what holds clocks back, the share of
+        the samples in which it did so on any device, and None where no device reports it."""
         if not self.samples:
             return {"samples": 0, "why_not": self.why_not}
         powers = [sum(values) for values in self._reported("power_w")]
@@ -147,9 +150,15 @@ class DeviceStats:
             "power_w": {"mean": statistics.fmean(powers), "max": max(powers)} if powers else None,
             "busy": {"mean": statistics.fmean(busy), "max": max(busy)} if busy else None,
             "most_used_bytes": max(map(max, self._reported("used_bytes")), default=None),
+            "throttled": self._throttled(),
         }
 
-    def _reported(self, name: str) -> list[list[float]]:
+    def _throttled(self) -> dict[str, float] | None:
+        said = self._reported("throttled_by")
+        counts = Counter(words for reasons in said for words in set(chain(*reasons)))
+        return {words: count / len(said) for words, count in counts.most_common()} if said else None
+
+    def _reported(self, name: str) -> list[list[Any]]:
         """The reported values of each sample; samples without any are left out."""
         samples = ([getattr(use, name) for use in uses if getattr(use, name) is not None] for _, uses in self.samples)
         return [values for values in samples if values]

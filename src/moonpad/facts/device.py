@@ -45,6 +45,8 @@ class DeviceUse:
     busy: float | None
     used_bytes: int | None
     temperature_c: float | None = None
+    throttled_by: tuple[str, ...] | None = None
+    """What holds its clocks back, in words; empty where nothing does."""
 
     @classmethod
     def of(cls, index: int, power_w: float | None, percent: float | None, used_bytes: float | Unknown | None) -> Self:

@@ -24,10 +24,25 @@ BASIC: Final = ("index", "name", "uuid", "memory.total", "memory.used", "driver_
 FIELDS: Final = (*BASIC, "mig.mode.current", "compute_cap", "ecc.errors.uncorrected.volatile.total")
 """Drivers before 510 do not know `compute_cap`, and then refuse the whole question."""
 
-USE: Final = ("index", "power.draw", "utilization.gpu", "memory.used", "temperature.gpu")
+USE: Final = (
+    "index", "power.draw", "utilization.gpu", "memory.used", "temperature.gpu", "clocks_throttle_reasons.active",
+)  # fmt: skip
+"""Since driver 535 `clocks_throttle_reasons` is also called `clocks_event_reasons`."""
+
+TROUBLE: Final = {
+    0x08: "hardware slowdown (too hot, or too much power)",
+    0x20: "software thermal slowdown",
+    0x40: "hardware thermal slowdown",
+    0x80: "the power brake of the machine",
+}
+THROTTLED: Final = {0x04: "its power limit", **TROUBLE}
+"""By the bits of `clocks_throttle_reasons.active`, which NVML names nvmlClocksEventReason…
+(https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html). Idleness and the
+user's settings are left out. At full work a device may well be at its power limit; the others are trouble."""
 
 _NOT_SAID: Final = re.compile(r"\[(N/A|Not Supported|Insufficient Permissions|Not Found)\]|N/A|", re.IGNORECASE)
 _BROKEN: Final = re.compile(r"\[?(Unknown Error|GPU is lost|GPU requires reset|ERR!)\]?", re.IGNORECASE)
+_MASK: Final = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _LOST: Final = re.compile(r"Unable to determine the device handle for .{1,120}", re.IGNORECASE)
 
 
@@ -39,7 +54,7 @@ def nvidia_devices(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> DeviceFact
     """`tool` is a path to nvidia-smi."""
     output = run(question(tool=tool), timeout_s)
     fields: tuple[str, ...] = FIELDS
-    if isinstance(output, Output) and "not a valid field" in output.stdout + output.stderr:
+    if _does_not_know(output):
         fields = BASIC
         output = run(question(fields, tool), AGAIN_S)
     if isinstance(output, Unknown):
@@ -48,6 +63,10 @@ def nvidia_devices(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> DeviceFact
         return parse_nvidia_smi(output.stdout, fields)
     except ValueError as error:
         return Unknown(output.failure if output.returncode else f"{TOOL}: {error}")
+
+
+def _does_not_know(output: Output | Unknown) -> bool:
+    return isinstance(output, Output) and "not a valid field" in output.stdout + output.stderr
 
 
 def parse_nvidia_smi(text: str, fields: tuple[str, ...] = FIELDS) -> DeviceFacts:
@@ -74,6 +93,8 @@ def nvidia_use(tool: str, timeout_s: float) -> tuple[DeviceUse, ...] | Unknown:
     """`power.draw` is in watts, `utilization.gpu` the share of the last sample period in which a kernel ran
     (https://docs.nvidia.com/deploy/nvidia-smi/)."""
     output = run(question(USE, tool), timeout_s)
+    if _does_not_know(output):
+        output = run(question(USE[:-1], tool), timeout_s)
     if isinstance(output, Unknown):
         return output
     return parse_use(output.stdout) or Unknown(output.failure if output.returncode else f"{TOOL}: no device")
@@ -84,11 +105,19 @@ def parse_use(text: str) -> tuple[DeviceUse, ...]:
     uses = []
     for line in text.splitlines():
         index, *values = (value.strip() for value in line.split(","))
-        if len(values) in (3, len(USE) - 1) and index.isascii() and index.isdigit():
-            power_w, percent, mib, *heat = map(number_or_none, values)
+        if len(values) in (3, 4, len(USE) - 1) and index.isascii() and index.isdigit():
+            power_w, percent, mib, *heat = map(number_or_none, values[:4])
             use = DeviceUse.of(int(index), power_w, percent, None if mib is None else mib * MIB)
-            uses.append(replace(use, temperature_c=heat[0] if heat else None))
+            reasons = throttle_reasons(values[4]) if len(values) > 4 else None
+            uses.append(replace(use, temperature_c=heat[0] if heat else None, throttled_by=reasons))
     return tuple(uses)
+
+
+def throttle_reasons(mask: str) -> tuple[str, ...] | None:
+    """What holds the clocks back, from `clocks_throttle_reasons.active`; None where the driver does not say it."""
+    if not _MASK.fullmatch(mask):
+        return None
+    return tuple(words for bit, words in THROTTLED.items() if int(mask, 16) & bit)
 
 
 def _device(row: Mapping[str, str]) -> DeviceFact:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from moonpad.bench.lenient_json import mapping_at, number_at, value_at
 from moonpad.values.units import GIB
+from moonpad.values.visible_text import one_line
 
 Rows = list[tuple[str, str]]
 """(name, figure)."""
@@ -124,6 +125,9 @@ def device_rows(document: Mapping[str, Any]) -> Rows:
         rows.append(("busy", f"{busy:.1%} of the time, at most {most:.1%}"))
     if (used_bytes := number_at(devices, "most_used_bytes")) is not None:
         rows.append(("highest memory use", f"{used_bytes / GIB:,.1f} GiB"))
+    for reason in mapping_at(devices, "throttled"):
+        if (share := number_at(devices, "throttled", reason)) is not None:
+            rows.append((f"clocks held back by {one_line(str(reason))}", f"{share:.0%} of the time"))
     return rows
 
 

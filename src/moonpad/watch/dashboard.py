@@ -25,13 +25,14 @@ PANELS: Final[tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]] = (
     ("Preemptions a second", "short", (("moonpad:preemptions:rate", "preempted"),)),
     ("Generation", "short", (("moonpad_run_generation", "generation"),)),
     ("Device memory", "bytes", (("moonpad_device_used_bytes", "device {{device}}"),)),
+    ("Clocks held back", "short", (("moonpad_device_throttled", "device {{device}}"),)),
 )
 """Title, unit, and the series with their legends."""
 
 
 def dashboard(recorded: Sequence[str]) -> dict[str, Any]:
     """With the panels of which at least one series is recorded, or is of moonpad's own exposition."""
-    known = {*recorded, "moonpad_run_generation", "moonpad_device_used_bytes"}
+    known = {*recorded, "moonpad_run_generation", "moonpad_device_used_bytes", "moonpad_device_throttled"}
     panels: list[dict[str, Any]] = []
     for title, unit, series in PANELS:
         shown = [each for each in series if each[0] in known]

@@ -24,6 +24,7 @@ HELP: Final = {
     "moonpad_device_power_watts": "Power that a device draws.",
     "moonpad_device_busy_ratio": "Share of time in which a device works.",
     "moonpad_device_temperature_celsius": "Temperature of a device.",
+    "moonpad_device_throttled": "Whether heat or a limit of power holds the clocks of a device back (1) or not (0).",
 }
 """All are gauges. Devices are this host's, whichever endpoint uses them."""
 
@@ -59,6 +60,7 @@ def _samples(look: Look) -> Iterator[Sample]:
             ("moonpad_device_power_watts", use.power_w),
             ("moonpad_device_busy_ratio", use.busy),
             ("moonpad_device_temperature_celsius", use.temperature_c),
+            ("moonpad_device_throttled", None if use.throttled_by is None else bool(use.throttled_by)),
         ):
             if value is not None:
                 yield name, (("device", str(use.index)),), float(value)

@@ -117,7 +117,8 @@ def _device(use: DeviceUse) -> str:
     power = "-" if use.power_w is None else f"{use.power_w:.0f} W"
     busy = "-" if use.busy is None else f"{use.busy:.0%}"
     heat = "" if use.temperature_c is None else f"  {use.temperature_c:.0f} °C"
-    return f"device {use.index:<3} used {used:>10}  power {power:>6}  busy {busy:>5}{heat}"
+    slow = f"  slowed by {', '.join(use.throttled_by)}" if use.throttled_by else ""
+    return f"device {use.index:<3} used {used:>10}  power {power:>6}  busy {busy:>5}{heat}{slow}"
 
 
 def _count(value: float | None) -> str:

@@ -91,6 +91,7 @@ def test_power_is_of_all_and_use_the_mean() -> None:
         "power_w": {"mean": 650.0, "max": 800.0},
         "busy": {"mean": 0.75, "max": 0.75},
         "most_used_bytes": 30,
+        "throttled": None,
     }
     assert [row["at_s"] for row in KEPT] == [at_s for at_s, _ in stats.samples]
     assert KEPT[0]["devices"][1]["power_w"] == 500.0
@@ -109,3 +110,15 @@ def test_it_is_in_the_result_and_in_the_notes() -> None:
     assert as_json(result)["moonpad"]["devices"]["power_w"]["mean"] == 300.0
     assert any("devices 1; total power 300 W" in note and "busy 50.0% of the time" in note for note in notes_of(result))
     assert not any("device" in note for note in notes_of(GOOD))
+
+
+def test_what_held_the_clocks_back_is_in_the_notes() -> None:
+    cap, heat = ("its power limit",), ("its power limit", "software thermal slowdown")
+    rows = [(cap, ()), (heat, cap), ((), ()), ((), None)]
+    uses = [tuple(DeviceUse(n, 300.0, 1.0, 10, 70.0, each) for n, each in enumerate(row)) for row in rows]
+    result = replace(GOOD, devices=DeviceStats(list(enumerate(uses))))
+    throttled = as_json(result)["moonpad"]["devices"]["throttled"]
+    assert throttled == {"its power limit": 0.5, "software thermal slowdown": 0.25}
+    notes = notes_of(result)
+    assert any("clocks held back by its power limit 50% of the time" in note for note in notes)
+    assert any("clocks held back by software thermal slowdown 25% of the time" in note for note in notes)

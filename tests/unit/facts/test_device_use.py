@@ -71,3 +71,23 @@ def test_nvidia_smi_with_and_without_the_temperature() -> None:
         DeviceUse(0, 612.0, 0.97, 181412 * MIB, 71.0),
         DeviceUse(1, None, None, 284 * MIB),
     )
+
+
+def test_nvidia_smi_says_what_holds_the_clocks_back() -> None:
+    """The masks of nvml.h: 0x1 idle, 0x4 software power cap, 0x20 software and 0x40 hardware thermal slowdown."""
+    row = "{}, 612.00, 97, 181412, 71, {}\n"
+    masks = ("0x0000000000000001", "0x0000000000000004", "0x0000000000000060", "[Not Supported]")
+    uses = nvidia.parse_use("".join(row.format(index, mask) for index, mask in enumerate(masks)))
+    thermal = ("software thermal slowdown", "hardware thermal slowdown")
+    assert [use.throttled_by for use in uses] == [(), ("its power limit",), thermal, None]
+    assert {use.temperature_c for use in uses} == {71.0}
+
+
+def test_a_driver_that_does_not_know_what_holds_clocks_back(tmp_path: Path) -> None:
+    tool = tmp_path / "nvidia-smi"
+    refusal = 'Field "clocks_throttle_reasons.active" is not a valid field to query.'
+    tool.write_text(
+        f"#!/bin/sh\ncase $1 in *throttle*) echo '{refusal}'; exit 2;; esac\necho '0, 612.00, 97, 284, 71'\n"
+    )
+    tool.chmod(0o755)
+    assert nvidia.nvidia_use(str(tool), 5.0) == (DeviceUse(0, 612.0, 0.97, 284 * MIB, 71.0),)

@@ -26,7 +26,7 @@ def samples(text: str) -> dict[tuple[str, ...], float]:
 
 
 def test_what_engines_do_not_tell() -> None:
-    use = DeviceUse(3, 612.5, None, 7 << 30)
+    use = DeviceUse(3, 612.5, None, 7 << 30, throttled_by=("hardware thermal slowdown",))
     look = replace(running(sound(0), generation=2, restarts=1, kv_tokens_measured=9.0), devices=(use,), name='a"b\\c\n')
     read = samples(exposition((look, replace(sound(0), name="other", run=None))))
     name = 'a"b\\c\n'
@@ -38,6 +38,7 @@ def test_what_engines_do_not_tell() -> None:
     assert read["moonpad_kv_tokens", name, "planned"] == 233016
     assert read["moonpad_device_used_bytes", "3"] == 7 << 30
     assert read["moonpad_device_power_watts", "3"] == 612.5
+    assert read["moonpad_device_throttled", "3"] == 1
     assert read["moonpad_endpoint_answers", "other"] == 1
     assert not [
         key for key in read if key[0] == "moonpad_device_busy_ratio" or ("run_generation" in key[0] and "other" in key)

@@ -75,7 +75,7 @@ def test_a_row_is_at_most_80_columns() -> None:
 def test_details() -> None:
     last = replace(
         loaded(sound(29), kv_usage=0.99, waiting=3.0),
-        devices=(DeviceUse(0, 612.0, 0.97, 7 << 30, 71.0),),
+        devices=(DeviceUse(0, 612.0, 0.97, 7 << 30, 71.0, ("its power limit",)),),
         log=("\x1b[1m INFO",),
     )
     lines = [
@@ -86,7 +86,7 @@ def test_details() -> None:
         "KV cache of 233,016 tokens planned  0 preemptions in 58 s  25.0% of prompt tokens from the prefix cache"
         in lines
     )
-    assert "device 0   used    7.0 GiB  power  612 W  busy   97%  71 °C" in lines
+    assert "device 0   used    7.0 GiB  power  612 W  busy   97%  71 °C  slowed by its power limit" in lines
     assert lines[-1] == "| \\x1b[1m INFO", "a log cannot move the cursor"
 
 

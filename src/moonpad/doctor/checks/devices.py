@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -12,6 +11,7 @@ from moonpad.doctor.checks.wording import error, note, warning
 from moonpad.doctor.need import Need
 from moonpad.doctor.survey import Survey
 from moonpad.facts.device_findings import OLDEST_CUDA, device_findings
+from moonpad.facts.nvidia import TROUBLE, throttle_reasons
 from moonpad.facts.probe import Unknown, number_or_none
 from moonpad.values.finding import Code, Finding
 from moonpad.values.platform import Platform
@@ -19,14 +19,6 @@ from moonpad.values.platform import Platform
 TOOLS: Final = {Platform.CUDA: "nvidia", Platform.ROCM: "amd", Platform.ASCEND: "ascend"}
 NAMES: Final = {"nvidia": "nvidia-smi", "amd": "amd-smi", "rocm": "rocm-smi", "ascend": "npu-smi"}
 
-# nvml.h, nvmlClocksEventReason…: what keeps the clocks down. Left out: idleness, the user's settings, and the power cap
-# under load, which are normal.
-REASONS: Final = {
-    0x08: "hardware slowdown (too hot, or too much power)",
-    0x20: "software thermal slowdown",
-    0x40: "hardware thermal slowdown",
-    0x80: "the power brake of the machine",
-}
 SOME_CAP: Final = 0.95
 """Of its default: a power limit below it costs speed that can be measured."""
 VARIABLES: Final = {
@@ -90,10 +82,9 @@ def health(survey: Survey, need: Need) -> Iterator[Finding]:
     """Slowdowns, power limits and persistence of NVIDIA's devices."""
     lazy, capped = [], []
     for row in survey.nvidia_rows():
-        index, reasons = row["index"], row["clocks_throttle_reasons.active"]
-        bits = int(reasons, 16) if re.fullmatch(r"0x[0-9a-fA-F]{1,16}", reasons) else 0
-        for bit, words in REASONS.items():
-            if bits & bit:
+        index, reasons = row["index"], throttle_reasons(row["clocks_throttle_reasons.active"])
+        for words in reasons or ():
+            if words in TROUBLE.values():
                 message = f"held back by {words}, at {row['temperature.gpu']} °C"
                 remedy = "look at cooling and power of this machine, before anything is measured on it"
                 yield warning(Code.DEVICE_TROUBLE, f"device {index}", message, remedy)

@@ -90,7 +90,9 @@ function describe(parts, endpoint) {
   const devices = endpoint.devices.map((use) => `device ${use.index}: ` +
     `${use.used_bytes === null ? "-" : (use.used_bytes / 2 ** 30).toFixed(1)} GiB, ` +
     `${use.power_w === null ? "-" : use.power_w.toFixed(0)} W, ` +
-    `${use.busy === null ? "-" : (100 * use.busy).toFixed(0)} % busy`);
+    `${use.busy === null ? "-" : (100 * use.busy).toFixed(0)} % busy` +
+    (use.temperature_c === null ? "" : `, ${use.temperature_c.toFixed(0)} °C`) +
+    (use.throttled_by?.length ? `, slowed by ${use.throttled_by.join(", ")}` : ""));
   parts.about.replaceChildren(...lines, table, ...devices.map((text) => make("p", text)), make("pre", endpoint.log.join("\n")));
 }
 
