@@ -6,7 +6,9 @@ The files of others may hold anything (fault 53), so size, depth and aliases are
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any, Final
 
 from moonpad.engines.value_checks import as_json
@@ -25,13 +27,17 @@ def option_file(path: str | None, files: Mapping[str, str] | None) -> Mapping[st
     return flat_options(files.get(path) or files.get(PurePosixPath(path).name) or "")
 
 
-def flat_options(text: str) -> dict[str, str]:
+@lru_cache(maxsize=8)
+def flat_options(text: str) -> Mapping[str, str]:
     """`{"kv_cache_config": "", "kv_cache_config.dtype": "fp8", "enable_attention_dp": "true", "moe_config": "null"}`.
 
-    Empty for a file that the engine could not read either. Never raises.
+    Empty for a file that the engine could not read either. Never raises. Many checks ask for the same few files, of
+    which one may take half a second.
     """
-    if len(text) > _MOST_BYTES:
-        return {}
+    return MappingProxyType(_options(text) if len(text) <= _MOST_BYTES else {})
+
+
+def _options(text: str) -> dict[str, str]:
     try:
         document = as_json(text) or _yaml(text)
         return _flat(document) if isinstance(document, dict) else {}
