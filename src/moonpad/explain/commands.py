@@ -134,7 +134,7 @@ class Wrapper:
         """How many `--gpus 8` or `--gpus device=0,1` gives the container; None for all, or where nothing is said."""
         value = (self.value("--gpus") or "").strip("'\"")
         if value.startswith("device="):
-            return value.count(",") + 1
+            return None if "all" in value[7:].split(",") else value.count(",") + 1
         return whole_number(value)
 
     @property

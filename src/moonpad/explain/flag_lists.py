@@ -17,6 +17,7 @@ from moonpad.explain.programs import program_table
 
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""
+_MODEL: Final = ("--model", "--model-path")
 SIZES: Final = ("tp", "pp", "dp")
 """Of these, those that make ranks: with none of them a command has one."""
 
@@ -45,8 +46,11 @@ def is_fragment(command: Command) -> bool:
 
 
 def borrowed(command: Command) -> tuple[Word, ...]:
-    """The words that `as_commands` took from above."""
-    return tuple(word for word in command.argv if word.line < command.line) if is_fragment(command) else ()
+    """The words that `as_commands` took from above; a model in front is named by a key above."""
+    if not is_fragment(command):
+        return ()
+    own = command.argv[2:] if command.argv[:1] and command.argv[0].text in _MODEL else command.argv
+    return tuple(word for word in own if word.line < command.line)
 
 
 def with_program(command: Command, of: Collection[str] = ()) -> Command:

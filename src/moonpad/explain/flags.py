@@ -49,6 +49,8 @@ _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashin
 _TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
 
 _ALL_BUT_THE_SAME = 0.93
+_WORD_ALIKE = 0.8
+"""Of six letters one is wrong."""
 _RENAMED = 0.88
 """Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
 
@@ -282,8 +284,7 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
         elif (
             name not in declared
             and name not in libraries
-            and (of_its_kind := alike.get(name.partition("_")[0]))
-            and (near := _nearest(name, of_its_kind, _ALL_BUT_THE_SAME, book, budget))
+            and (near := _declared_like(name, alike, book, budget))
             and not _counts(name, near)
         ):
             message = f"{book.label} declares no such variable, and ignores it without a warning"
@@ -299,6 +300,26 @@ def _having(name: str, program: str, budget: Budget) -> list[str]:
         return []
     budget.work(20, "its variables")
     return [version for version in versions(program) if name in known_environment(program, version)]
+
+
+def _declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook, budget: Budget) -> str | None:
+    """The name that is all but this one: of those with its first word, or one whose first word is written like it and
+    that is the same behind it, as ASCEBD_RT_VISIBLE_DEVICES. A short word is a slip only where letters are swapped or
+    doubled: NCCL, RCCL and HCCL are three libraries. `known`: by their first words."""
+    first, _, rest = name.partition("_")
+    if first in known:
+        return _nearest(name, known[first], _ALL_BUT_THE_SAME, book, budget)
+    slips = (
+        f"{word}_{rest}"
+        for word, names in known.items()
+        if f"{word}_{rest}" in names
+        and (
+            sorted(word) == sorted(first)
+            or re.sub(r"(.)\1+", r"\1", word) == re.sub(r"(.)\1+", r"\1", first)
+            or (min(len(word), len(first)) > 4 and difflib.SequenceMatcher(None, word, first).ratio() > _WORD_ALIKE)
+        )
+    )
+    return next(slips, None)
 
 
 def _counts(name: str, near: str) -> bool:

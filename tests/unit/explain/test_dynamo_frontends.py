@@ -50,3 +50,24 @@ def test_a_name_of_the_hub_is_no_directory(text: str) -> None:
 )
 def test_folders_and_workers_are_none(text: str) -> None:
     assert said(text) == 0
+
+
+PREFILL = "python3 -m dynamo.vllm --model Qwen/Qwen3-32B --tensor-parallel-size 4 --disaggregation-mode prefill"
+DECODE = PREFILL.replace("prefill", "decode")
+NIXL = """ --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'"""
+
+
+@pytest.mark.parametrize(
+    ("text", "severities"),
+    [
+        (f"{PREFILL} &\n{DECODE}{NIXL}", ["error"]),
+        (f"{PREFILL.replace('mode ', 'mode=')} &\n{DECODE}{NIXL}", ["error"]),
+        (f'{PREFILL} "$@" &\n{DECODE}{NIXL}', ["warning"]),
+        (f"{PREFILL}{NIXL} &\n{DECODE}", []),
+        (f"{PREFILL} --config f.yaml &\n{DECODE}", []),
+        (f"{PREFILL.replace('--disaggregation-mode prefill', '--is-prefill-worker')} &\n{DECODE}", []),
+    ],
+)
+def test_a_worker_for_prefill_is_told_how_it_hands_over(text: str, severities: list[str]) -> None:
+    findings = [each for judged in ask(text) for each in judged.findings]
+    assert [str(each.severity) for each in findings if "refuses to start without" in each.message] == severities

@@ -65,3 +65,59 @@ def test_a_size_is_not_written_over() -> None:
     (judged,) = judged_of(FLAGS.format(size="tp") + "    --tp-size: 4\n")
     assert judged.layout is not None
     assert judged.layout.tp == 4
+
+
+COMMENTED = """services:
+  vllm:
+    image: vllm/vllm-openai:v0.19.0
+    command: >-
+      --model moonshotai/Kimi-K2.5
+      # eight, since the node has "8"
+      --tensor-parallel-size 8
+      --max-model-len 32768
+"""
+IN_POD = """kind: Pod
+spec:
+  containers:
+  - image: vllm/vllm-openai:v0.19.0
+    command: ["/bin/sh", "-c"]
+    args:
+    - >-
+      vllm serve moonshotai/Kimi-K2.5
+      # eight, since the node has it
+      --tensor-parallel-size 8
+      --max-model-len 32768
+"""
+
+
+@pytest.mark.parametrize(("text", "line"), [(COMMENTED, 6), (IN_POD, 9)])
+def test_a_comment_among_lines_that_become_one(text: str, line: int) -> None:
+    script = read_script(text)
+    assert [(problem.code, problem.line) for problem in script.problems] == [("comment-in-command", line)]
+    (judged,) = judge(script, Question())
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+    assert judged.settings is not None
+    assert judged.settings.max_model_len == 32768
+
+
+def test_a_comment_behind_the_last_option_takes_nothing() -> None:
+    text = IN_POD.replace("      # eight, since the node has it\n", "").replace("32768\n", "32768 # all of it\n")
+    assert not read_script(text).problems
+
+
+def test_words_of_folded_lines_have_their_own_lines() -> None:
+    (command,) = read_script(COMMENTED).commands
+    assert {word.text: word.line for word in command.argv if word.text.startswith("--")} == {
+        "--model": 5,
+        "--tensor-parallel-size": 7,
+        "--max-model-len": 8,
+    }
+
+
+def test_the_model_beside_a_text_of_options() -> None:
+    keys = "vllm:\n  model: moonshotai/Kimi-K2.5\n"
+    (judged,) = judged_of(f"{keys}  serve_args: >-\n    --tensor-parallel-size 8\n    --max-num-seqs 64\n")
+    assert judged.checkpoint is not None
+    assert judged.checkpoint.name == "moonshotai/Kimi-K2.5"
+    assert not [finding for finding in judged.findings if "taken to be" in finding.message]

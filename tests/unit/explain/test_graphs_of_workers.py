@@ -126,7 +126,7 @@ def test_a_group_of_a_role_has_what_is_patched_into_its_template() -> None:
 
 def test_a_whole_command_in_one_item_is_told() -> None:
     (problem,) = [each for each in read_script(ROLES % ("one", "", "")).problems if each.code == "whole-command"]
-    assert problem.line == 14
+    assert problem.line == 15
 
 
 def test_a_shell_takes_a_whole_command() -> None:

@@ -126,7 +126,7 @@ def test_words_have_their_places_in_the_file() -> None:
         *("--served-model-name", "${NAME:?set it}", "--seed", "'$$5'"),
     ]
     assert written(script, head.env["VLLM_USE_V1"]) == "VLLM_USE_V1=1"
-    assert second.line == 26
+    assert second.line == 27
     (pod, *_) = known(read_script(POD))
     assert pod.line == 9
 
@@ -223,7 +223,7 @@ def test_files_of_several_kinds() -> None:
     assert [(script.place(command.line)) for command in known(script)] == [
         ("a.md", 3),
         ("b.yaml", 10),
-        ("b.yaml", 26),
+        ("b.yaml", 27),
         ("c.sh", 1),
     ]
 

@@ -137,6 +137,9 @@ def test_a_caret_is_no_name_of_an_interface() -> None:
         ("NCCL_SOKCET_IFNAME", "NCCL_SOCKET_IFNAME"),
         ("CUDA_VISIBLE_DEVICE", "CUDA_VISIBLE_DEVICES"),
         ("GLOO_SOCKET_IFNAMES", "GLOO_SOCKET_IFNAME"),
+        ("ASCEBD_RT_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"),
+        ("CUAD_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"),
+        ("NCLL_DEBUG", "NCCL_DEBUG"),
     ],
 )
 def test_all_but_a_known_name(name: str, meant: str) -> None:
@@ -153,6 +156,9 @@ def test_all_but_a_known_name(name: str, meant: str) -> None:
         "CUDA_VISIBLE_DEVICES_1",
         "NCCL_MAX_P2P_NCHANNELS",
         "MY_CUDA_VISIBLE_DEVICES",
+        "RCCL_DEBUG",
+        "MCCL_DEBUG",
+        "MUSA_VISIBLE_DEVICES",
         *sorted(library_variables()),
     ],
 )

@@ -26,6 +26,9 @@ _OWN: Final = re.compile(
 )
 """Options of the workers, which the engine's own server has not, or not in every release:
 https://github.com/ai-dynamo/dynamo, components/src/dynamo, runtime_args.py of all and backend_args.py of each."""
+_MODE: Final = "--disaggregation-mode"
+_TRANSFER: Final = "--kv-transfer-config"
+_NIXL: Final = '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'
 _FRONTEND: Final = re.compile(r"frontend:\s*$")
 _TYPE: Final = re.compile(r"\s+type:\s*[\"']?dynamo\b")
 
@@ -58,6 +61,7 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
     """Options of the server alone, of the engine whose parser of tools needs a switch."""
     if not line.auto_tools:
         return
+    yield from _no_transfer(command, reading)
     own = f"--dyn-{line.tool_parser.lstrip('-')}"
     for flag in (line.auto_tools, line.tool_parser):
         place = reading.parsed.occurrence(flag)
@@ -71,3 +75,25 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
         edits = [Edit(place.index, place.length, words)] if by_module(command) else []
         code, severity = Code.UNKNOWN_FLAG, Severity.WARNING
         yield make_remark(severity, code, flag, message, remedy, at=place.index, edits=edits)
+
+
+def _no_transfer(command: Command, reading: Reading) -> Iterator[Remark]:
+    """Since it knows this option, Dynamo takes no way of moving the KV cache by itself, and the worker refuses to start
+    (https://github.com/ai-dynamo/dynamo/pull/6554, .../pull/6897, .../pull/12568)."""
+    if not by_module(command) or any(
+        reading.parsed.occurrence(flag) for flag in (_TRANSFER, "--connector", "--config")
+    ):
+        return
+    words = [word.text for word in command.argv]
+    at = next((at for at, pair in enumerate(pairwise(words)) if pair == (_MODE, "prefill")), None)
+    if at is None and f"{_MODE}=prefill" in words:
+        at = words.index(f"{_MODE}=prefill")
+    if at is None or any(word.startswith((_TRANSFER, "--connector", "--config")) for word in words):
+        return
+    sure = not command.unresolved and not command.more
+    message = f"Dynamo's worker for prefill refuses to start without {_TRANSFER}: there is no default any more"
+    remedy = f"add {_TRANSFER} '{_NIXL}', to the worker for decode too"
+    severity = Severity.ERROR if sure else Severity.WARNING
+    yield make_remark(
+        severity, Code.CONFLICT, _MODE, message, remedy, at=at, edits=(Edit(len(words), 0, (_TRANSFER, _NIXL)),)
+    )

@@ -30,6 +30,7 @@ _EXTRA: Final = re.compile(
     r"(?:extra|additional|more|other)_?(?:engine|server|serve)?_?(?:args|arguments|flags|options)", re.I
 )
 """Keys under which more options stand as a list."""
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,95}", re.ASCII)
 _MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")
 """`Kimi-K2.5-MXFP4`."""
 BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
@@ -115,7 +116,8 @@ def option_commands(
 
 
 def model_named(fields: Fields, source: YamlSource) -> Word | None:
-    """The model that a mapping names for what stands in it: `model: {name: org/model}`, `modelArtifacts: {uri: …}`."""
+    """The model that a mapping names for what stands in it: `model: {name: org/model}`, `model: org/model`,
+    `modelArtifacts: {uri: …}`."""
     for key in ("modelURI", "modelURL", "modelUri", "hfModelId", "url", "storageUri"):
         if scalar(fields.get(key)).startswith(("hf://", "huggingface://")):
             return from_hub(source.word(fields[key]))
@@ -125,6 +127,8 @@ def model_named(fields: Fields, source: YamlSource) -> Word | None:
             value = scalar(inner.get(name))
             if "/" in value and not value.startswith(("pvc:", "s3:", "oci:")):
                 return from_hub(source.word(inner[name]))
+    if _REPOSITORY.fullmatch(scalar(fields.get("model"))):
+        return source.word(fields["model"])
     return None
 
 

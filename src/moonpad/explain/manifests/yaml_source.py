@@ -99,20 +99,47 @@ class YamlSource:
         return min(self._lines[min(mark.line, len(self._lines) - 1)] + mark.column, len(self.text))
 
     def _pieces(self, text: str, start: int, end: int) -> Sequence[Piece]:
-        """Line by line where the lines of the text stand in the source as they are; escapes and folds do not."""
+        """Line by line where the lines of the text stand in the source, as they are or folded; escapes do not."""
         pieces: list[Piece] = []
         position = 0
         at = start
         for line in text.split("\n"):
             begin = self.text.find(line, at, end)
             if begin < 0:
-                return (Piece(0, len(text), self.start + start, self.start + end),)
+                return self._folded_pieces(text, start, end) or (
+                    Piece(0, len(text), self.start + start, self.start + end),
+                )
             at = begin + len(line)
             # The line with its end, which in the source is followed by the indentation of the next one.
             length = min(len(line) + 1, len(text) - position)
             pieces.append(Piece(position, position + length, self.start + begin, self.start + begin + length))
             position += length
         return pieces
+
+    def _folded_pieces(self, text: str, start: int, end: int) -> Sequence[Piece]:
+        """Those of a text whose lines YAML puts behind one another; empty where they are not in it one by one."""
+        pieces: list[Piece] = []
+        position = behind = 0
+        at = start
+        for line in self.text[start:end].split("\n"):
+            body = line.strip()
+            begin = at + len(line) - len(line.lstrip())
+            at += len(line) + 1
+            if not body or (not pieces and body[0] in "|>"):
+                continue
+            while position < len(text) and text[position].isspace():
+                position += 1
+            if not text.startswith(body, position):
+                return ()
+            if position > behind:
+                source = pieces[-1].source_end if pieces else self.start + start
+                pieces.append(Piece(behind, position, source, self.start + begin))
+            behind = position + len(body)
+            pieces.append(Piece(position, behind, self.start + begin, self.start + begin + len(body)))
+            position = behind
+        if pieces and behind < len(text):
+            pieces.append(Piece(behind, len(text), pieces[-1].source_end, self.start + end))
+        return pieces if behind and not text[behind:].strip() else ()
 
 
 def items(node: Node | None) -> Sequence[Node]:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final, Literal
 
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
-from moonpad.explain.shell.commented_lines import end_of_comments
+from moonpad.explain.shell.commented_lines import below_folded, end_of_comments
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Problems, Source
 
@@ -137,6 +137,11 @@ class Lexer:
             message = "this comment is inside a command, which ends here: the lines below run as a command of their own"
             self._problem("comment-in-command", start, end, message, "move the comment above the command")
             self.at = behind
+            return
+        if (below := below_folded(self.source, start, end)) is not None:
+            message = "YAML makes one line of these: the comment takes all below it along, or is an argument itself"
+            self._problem("comment-in-command", start, start + 1, message, "move the comment above the command")
+            self.at = below
             return
         own_line = not continued and (not self.read or self.read[-1].kind == "newline")
         comment = self.text[start:end].replace(IGNORED, "")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from moonpad.engines.foreign_names import STARTERS
+from moonpad.explain.source_text import Source
 
 _BEHIND_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)([ \t\0]*)(?:(--?[A-Za-z])|(?=([^\n#]+)))")
 """The next line that is no comment: its indentation, and the beginning of a flag or what is written."""
@@ -17,6 +18,7 @@ _OPENS: Final = re.compile(
     rf"|{STARTERS}(?![\w/.:-])"
 )
 """How a line begins that is a command of its own."""
+_OPTION_BEGINS: Final = re.compile(r"[ \t](?=--?[A-Za-z])")
 _INDENT: Final = re.compile(r"[ \t\0]*")
 _CONTINUED_LINES: Final = 200
 
@@ -47,3 +49,18 @@ def _indent_of_command(text: str, position: int, work: Callable[[int], None]) ->
         line = above
     blank = _INDENT.match(text, line)
     return blank.end() - line if blank is not None else 0
+
+
+def below_folded(source: Source, start: int, end: int) -> int | None:
+    """Of the comment at `start:end`: where the next line with an option begins, of lines that YAML has put behind it
+    (`command: >-`), which makes one line of them."""
+    whole = source.whole
+    line, _ = whole.place(source.origin(start, start)[0])
+    if whole.place(source.origin(end, end)[0])[0] == line:
+        return None
+    for option in _OPTION_BEGINS.finditer(source.text, start, end):
+        place = source.origin(option.end(), option.end())[0]
+        number, column = whole.place(place)
+        if number > line and not whole.clean[place - column : place].strip():
+            return option.end()
+    return None

@@ -389,7 +389,9 @@ def _runs_script(peeled: Peeled) -> bool:
 
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:
-    """All words of a text, whatever stands between them."""
-    expander = Expander(source, Scope(), state.budget)
-    tokens = (token for token in Lexer(source, Problems(state.text)).tokens() if token.kind == "word")
+    """All words of a text, whatever stands between them. Of what a shell would read otherwise, comments alone are told:
+    no shell reads it."""
+    expander, problems = Expander(source, Scope(), state.budget), Problems(state.text)
+    tokens = [token for token in Lexer(source, problems).tokens() if token.kind == "word"]
+    state.problems.items += [problem for problem in problems.items if problem.code == "comment-in-command"]
     return [word for token in tokens for word in expander.fields(token)]
