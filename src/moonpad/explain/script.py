@@ -32,6 +32,7 @@ from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines
 from moonpad.explain.shell.powershell import as_shell, is_powershell
+from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.slurm_directives import slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
@@ -140,7 +141,7 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
         if isinstance(part, Inline):
             _read_inline(part, state)
         elif isinstance(part, Block) and (part.other or _is_file(part.text)):
-            read_kind(part.text, part.start, state)
+            _read_other(part, state, document)
         elif isinstance(part, Bullets) or only_flags(part.text):
             _read_flags(part, state)
         else:
@@ -150,6 +151,18 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
     if document and markdown is None and not speaks and read_kind(text, start, state):
         return False  # YAML with a guide in one of its values
     return document
+
+
+def _read_other(block: Block, state: ScriptState, document: bool) -> None:
+    """A manifest, or another file that is no script."""
+    first = len(state.commands)
+    read_kind(block.text, block.start, state)
+    if document and len(state.commands) > first and state.earlier.values and "${" in block.text:
+        from moonpad.explain.manifests.here_manifests import fill_templates  # it needs PyYAML
+
+        scope = Scope()
+        state.earlier.give(scope, block.heading, state.budget)
+        fill_templates(state, first, scope.variables)
 
 
 def _name_file(block: Block, state: ScriptState) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moonpad.explain.results import Judged
+from moonpad.explain.script import read_script
 from moonpad.values.plan import Layout
 from tests.unit.explain.judging import ask
 
@@ -64,3 +65,39 @@ def test_a_thousand_blocks() -> None:
     )
     (judged,) = ask(text)
     assert judged.layout == Layout(tp=7)
+
+
+GUIDE = """`env.sh`:
+
+```bash
+export MODEL_ID=moonshotai/Kimi-K2.5
+export VLLM_IMAGE=vllm/vllm-openai:v0.19.0
+export TP=8
+```
+
+`serving.yaml`, by envsubst:
+
+```yaml
+apiVersion: apps/v1
+kind: Deployment
+spec:
+  template:
+    spec:
+      containers:
+      - image: ${VLLM_IMAGE}
+        command: ["/bin/sh", "-c"]
+        args:
+        - vllm serve ${MODEL_ID} --tensor-parallel-size ${TP} --port ${PORT} --served-model-name $${TP}
+```
+"""
+
+
+def test_a_manifest_of_a_guide_is_filled_with_what_its_blocks_set() -> None:
+    script = read_script(GUIDE)
+    (command,) = [each for each in script.commands if each.program != "other"]
+    words = [word.text for word in command.argv]
+    assert words[:3] == ["moonshotai/Kimi-K2.5", "--tensor-parallel-size", "8"]
+    assert command.container is not None
+    assert command.container.image is not None
+    assert command.container.image.text == "vllm/vllm-openai:v0.19.0"
+    assert command.unresolved == ("PORT",)

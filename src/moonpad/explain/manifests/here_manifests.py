@@ -12,6 +12,7 @@ from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.explain.shell.scope import Value
 
 _MANIFEST: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
+_TEMPLATE: Final = re.compile(r"(?<![\\$])\$\{([A-Za-z_]\w*)\}")
 _VARIABLE: Final = re.compile(r"\\?\$(?:\{([A-Za-z_]\w*)(?::?-([^{}]*))?\}|([A-Za-z_]\w*))")
 
 
@@ -56,3 +57,30 @@ def _with_values(word: Word, variables: Mapping[str, Value], state: ScriptState)
     text = _VARIABLE.sub(value, word.text)
     state.budget.spend(1, len(text))
     return replace(word, text=text, unresolved=(*word.unresolved, *names), pieces=())
+
+
+def fill_templates(state: ScriptState, first: int, variables: Mapping[str, Value]) -> None:
+    """A manifest of a guide is written for envsubst where its variables are those that blocks of the guide set: with
+    their values in the commands from the `first` on. What is set nowhere stays."""
+    known = {name: value for name, value in variables.items() if isinstance(value, Word) and not value.unresolved}
+    if known:
+        state.commands[first:] = [_filled(command, known, state) for command in state.commands[first:]]
+
+
+def _filled(command: Command, known: Mapping[str, Word], state: ScriptState) -> Command:
+    def filled(word: Word) -> Word:
+        names = {match[1] for match in _TEMPLATE.finditer(word.text) if match[1] in known} if "${" in word.text else ()
+        if not names:
+            return word
+        text = _TEMPLATE.sub(lambda match: known[match[1]].text if match[1] in known else match[0], word.text)
+        state.budget.spend(1, len(text))
+        return replace(
+            word, text=text, unresolved=tuple(name for name in word.unresolved if name not in names), pieces=()
+        )
+
+    wrappers = tuple(
+        replace(wrapper, image=filled(wrapper.image)) if wrapper.image is not None else wrapper
+        for wrapper in command.wrappers
+    )
+    env = {name: filled(word) for name, word in command.env.items()}
+    return replace(command, argv=tuple(map(filled, command.argv)), env=env, wrappers=wrappers)
