@@ -16,6 +16,7 @@ from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
+from moonpad.explain.offline_programs import offline_programs
 from moonpad.explain.programs import base_name, identify, program_named
 from moonpad.explain.python.text import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
@@ -91,6 +92,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     ways = (
         quoted_options(state, texts),
         chat_programs(state),
+        offline_programs(state),
         _unknown_programs(state),
         _keyed_commands(state, texts),
         _variables(state),

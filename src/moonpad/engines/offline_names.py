@@ -1,0 +1,93 @@
+"""Programs that run an engine without a server, and which of their options are not the server's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """`own`: options that the server does not have, or that mean another thing there, whatever values they take."""
+
+    command: str
+    """The words that start it; a module stands without `python -m`."""
+    server: str
+    """The program whose other options it takes."""
+    own: frozenset[str]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Its names of the server's options; "" of one whose value stands alone there."""
+    subcommands: frozenset[str] = frozenset()
+    """Words among its options that say what is measured."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "renamed", MappingProxyType(dict(self.renamed)))
+
+
+# sglang 0.4.6 to 0.5.12, bench_one_batch.py and bench_offline_throughput.py: BenchArgs.add_cli_args.
+_ONE_BATCH: Final = frozenset(
+    {
+        *("--run-name", "--batch-size", "--batch", "--input-len", "--output-len", "--prompt-filename"),
+        *("--result-filename", "--correctness-test", "--cut-len", "--log-decode-step", "--profile"),
+        *("--profile-activities", "--profile-filename-prefix", "--profile-record-shapes", "--profile-stage"),
+        *("--profile-start-step", "--profile-steps"),
+    }
+)
+_OFFLINE_THROUGHPUT: Final = frozenset(
+    {
+        *("--apply-chat-template", "--backend", "--dataset-name", "--dataset-path", "--disable-ignore-eos"),
+        *("--do-not-exit", "--extra-request-body", "--gsp-num-groups", "--gsp-output-len", "--gsp-prompts-per-group"),
+        *("--gsp-question-len", "--gsp-system-prompt-len", "--logprob-start-len", "--num-prompts", "--profile"),
+        *("--prompt-suffix", "--random-input-len", "--random-output-len", "--random-range-ratio", "--random-input"),
+        *("--random-output", "--result-filename", "--return-logprob", "--seed", "--sharegpt-context-len"),
+        *("--sharegpt-output-len", "--skip-warmup"),
+    }
+)
+# vllm 0.8.5 to 0.27.0, benchmarks/latency.py and benchmarks/throughput.py.
+_LATENCY: Final = frozenset(
+    {
+        *("--batch-size", "--disable-detokenize", "--input-len", "--n", "--num-iters", "--num-iters-warmup"),
+        *("--output-json", "--output-len", "--profile", "--use-beam-search"),
+    }
+)
+_THROUGHPUT: Final = frozenset(
+    {
+        *("--asr-max-audio-len-sec", "--asr-min-audio-len-sec", "--async-engine", "--backend", "--custom-output-len"),
+        *("--dataset", "--dataset-name", "--dataset-path", "--disable-detokenize", "--enable-multimodal-chat"),
+        *("--disable-frontend-multiprocessing", "--hf-enable-torch-compile", "--hf-max-batch-size", "--hf-name"),
+        *("--hf-split", "--hf-subset", "--input-len", "--lora-assignment", "--lora-path", "--n", "--no-oversample"),
+        *("--num-prompts", "--num-warmups", "--output-json", "--output-len", "--prefix-len", "--prequeue-requests"),
+        *("--prefix-repetition-num-prefixes", "--prefix-repetition-output-len", "--prefix-repetition-prefix-len"),
+        *("--prefix-repetition-suffix-len", "--profile", "--random-input-len", "--random-output-len"),
+        *("--random-range-ratio", "--random-prefix-len"),
+    }
+)
+# https://nvidia.github.io/TensorRT-LLM/commands/trtllm-bench.html
+_TRTLLM: Final = frozenset(
+    {
+        *("--workspace", "-w", "--log_level", "--model_path", "--dataset", "--eos_id", "--num_requests", "--warmup"),
+        *("--concurrency", "--streaming", "--report_json", "--iteration_log", "--output_json", "--request_json"),
+        *("--target_input_len", "--target_output_len", "--max_input_len", "--scheduler_policy", "--sampler_options"),
+        *("--modality", "--data_device", "--max_seq_len", "--beam_width", "--engine_dir", "--no_skip_tokenizer_init"),
+        *("--enable_chunked_context", "--disable_chunked_context", "--no_weights_loading", "--image_data_format"),
+        *("--num_gpus", "--cluster_size", "--checkpoint_path"),
+    }
+)
+OFFLINE: Final = (
+    Offline("sglang.bench_one_batch", "sglang", _ONE_BATCH),
+    Offline("sglang.bench_offline_throughput", "sglang", _OFFLINE_THROUGHPUT),
+    Offline("vllm bench latency", "vllm serve", _LATENCY),
+    Offline("vllm bench throughput", "vllm serve", _THROUGHPUT),
+    Offline(
+        "trtllm-bench",
+        "trtllm-serve",
+        _TRTLLM,
+        {
+            **{"-m": "", "--model": "", "--tp": "--tp_size", "--pp": "--pp_size", "--ep": "--ep_size"},
+            "--kv_cache_free_gpu_mem_fraction": "--kv_cache_free_gpu_memory_fraction",
+        },
+        frozenset({"throughput", "latency"}),
+    ),
+)
