@@ -103,3 +103,33 @@ def test_weights_that_no_layout_over_all_nodes_holds() -> None:
     assert short("8xA100", "/w/DeepSeek-R1-BF16")
     assert not short("8xH200", "unsloth/DeepSeek-R1-BF16")
     assert not short("8xA100", "/w/DeepSeek-R1")
+
+
+ON_HOST = """\
+The server has 2 H200 and {} RAM.
+
+```
+python -m sglang.launch_server --model {} --kt-weight-path {} --kt-method {} --kt-cpuinfer 96 --kt-threadpool-count 2 \\
+  --kt-num-gpu-experts {} --tensor-parallel-size 2
+```
+"""
+KIMI, GLM = "moonshotai/Kimi-K2-Instruct", "/code/GLM-5.1-FP8"
+
+
+@pytest.mark.parametrize(
+    ("ram", "model", "weights", "method", "on_devices", "told"),
+    [
+        ("386 GB", GLM, GLM, "FP8", 72, True),
+        ("768 GB", GLM, GLM, "FP8", 72, False),
+        ("386 GB", GLM, GLM, "FP8", 200, False),
+        ("512 GB", KIMI, KIMI, "FP8", 0, True),
+        ("1.5 TB", KIMI, KIMI, "FP8", 0, False),
+        ("512 GB", KIMI, "/w/Kimi-K2-INT4-AMX", "AMXINT4", 0, False),
+    ],
+)
+def test_experts_in_the_memory_that_the_text_speaks_of(
+    ram: str, model: str, weights: str, method: str, on_devices: int, told: bool
+) -> None:
+    text = ON_HOST.format(ram, model, weights, method, on_devices)
+    findings = [each.message for judged in ask(text) for each in judged.findings]
+    assert any("the text speaks of" in message for message in findings) == told

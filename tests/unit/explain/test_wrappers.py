@@ -24,7 +24,7 @@ LINES = [
     ("vllm serve m --port 1", "vllm serve", "m --port 1", []),
     ("/opt/venv/bin/vllm serve m", "vllm serve", "m", []),
     ("vllm bench serve --model m", "vllm bench serve", "--model m", []),
-    ("vllm bench latency --model m", "other", "bench latency --model m", []),
+    ("vllm bench sweep --model m", "other", "bench sweep --model m", []),
     ("python -m vllm.entrypoints.openai.api_server --model m", "vllm serve", "--model m", []),
     ("python3.12 -u -m vllm.entrypoints.openai.api_server --model m", "vllm serve", "--model m", []),
     ("$PYTHON -m sglang.launch_server --tp 8", "sglang", "--tp 8", []),

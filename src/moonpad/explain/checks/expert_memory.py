@@ -13,6 +13,7 @@ from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Wrapper, WrapperOption
 from moonpad.explain.results import Remark, make_remark
+from moonpad.plan.weights import routed_bytes
 from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
 
@@ -98,6 +99,48 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
     remedy = "leave the binding of memory out, or spread it over all nodes: numactl -i all"
     remark = make_remark(Severity.WARNING, Code.DOES_NOT_FIT, where, message, remedy)
     yield replace(remark, word=option.words[0]) if option.words else remark
+
+
+def memory_of_host(case: Case) -> Iterator[Remark]:
+    """Experts that the processors compute, against the host memory that the text speaks of."""
+    place, held, title = case.option(names.METHOD), *_experts_in_ram(case)
+    if place is None or not held:
+        return
+    case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    sizes = {size for line in lines for size in _sizes(line)}
+    if len(sizes) != 1 or held <= max(sizes) or any(_EACH.search(line) for line in lines):
+        return
+    message = (
+        f"the experts of {title} that the processors compute are at least {held:,.0f} GB, and the text speaks of "
+        f"{max(sizes):,.0f} GB of host memory"
+    )
+    remedy = f"take weights of fewer bits, or a machine with more memory, or more of {names.ON_DEVICES}"
+    yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, names.METHOD, message, remedy, at=place.index)
+
+
+def _experts_in_ram(case: Case) -> tuple[float, str]:
+    """GB of them at the least, and whose they are; 0 where that is not known."""
+    if case.engine.facts.host_experts != "of each layer" or unresolved(case.text(names.METHOD)):
+        return 0, ""
+    known = other_model(_PART.sub("", case.first.model.rstrip("/"))) if case.checkpoint is None else None
+    if known is not None and known.experts:
+        on_devices = min(case.size(names.ON_DEVICES) or 0, known.experts)
+        weights = (known.experts - on_devices) * known.expert_layers * expert_weights(known)
+        return weights * _width(case) / 1e9, known.title
+    files = case.text(names.EXPERTS[0]).strip("'\"").rstrip("/")
+    if (
+        case.checkpoint is None
+        or files != case.first.model.rstrip("/")
+        or not case.checkpoint.architecture.routed_experts
+    ):
+        return 0, ""
+    left = (
+        1
+        - min(case.size(names.ON_DEVICES) or 0, case.checkpoint.architecture.routed_experts)
+        / case.checkpoint.architecture.routed_experts
+    )
+    return routed_bytes(case.checkpoint) * left / 1e9, case.checkpoint.name
 
 
 def _binding(wrapper: Wrapper) -> tuple[WrapperOption, int] | None:

@@ -12,6 +12,7 @@ from moonpad.explain.checks.image_programs import behind_entrypoint, started_twi
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
+from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_name
@@ -34,6 +35,7 @@ from moonpad.explain.results import Remark
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
     behind_entrypoint,
+    binding_in_container,
     listed_devices,
     lone_pool,
     connector_name,
