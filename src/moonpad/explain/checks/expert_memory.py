@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.other_models import OtherModel, expert_weights, other_model
@@ -13,6 +14,7 @@ from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Wrapper, WrapperOption
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import is_first
 from moonpad.plan.weights import routed_bytes
 from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
@@ -106,10 +108,10 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
     place, held, title = case.option(names.METHOD), *_experts_in_ram(case)
     if place is None or not held:
         return
-    case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
-    lines = [line[:_LONGEST] for line in case.script.lines]
-    sizes = {size for line in lines for size in _sizes(line)}
-    if len(sizes) != 1 or held <= max(sizes) or any(_EACH.search(line) for line in lines):
+    if is_first(case.commands, case.script):  # for the others it is known
+        case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
+    sizes = _spoken_of(case.script.lines)
+    if len(sizes) != 1 or held <= max(sizes):
         return
     message = (
         f"the experts of {title} that the processors compute are at least {held:,.0f} GB, and the text speaks of "
@@ -117,6 +119,15 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
     )
     remedy = f"take weights of fewer bits, or a machine with more memory, or more of {names.ON_DEVICES}"
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, names.METHOD, message, remedy, at=place.index)
+
+
+@lru_cache(maxsize=4)
+def _spoken_of(lines: tuple[str, ...]) -> frozenset[float]:
+    """GB of host memory, none where a line tells that of a part of the machine."""
+    begun = [line[:_LONGEST] for line in lines]
+    if any(_EACH.search(line) for line in begun):
+        return frozenset()
+    return frozenset(size for line in begun for size in _sizes(line))
 
 
 def _experts_in_ram(case: Case) -> tuple[float, str]:

@@ -32,7 +32,7 @@ def binding_in_container(case: Case) -> Iterator[Remark]:
     if container is None or not _by_docker(container) or _allowed(container):
         return
     message = "binds memory inside of a container that has no right to it: set_mempolicy: Operation not permitted"
-    remedy = "give the container --cap-add SYS_NICE, or leave the binding of memory out"
+    remedy = "give the container the capability SYS_NICE, or leave the binding of memory out"
     where = f"numactl {bound.name}"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy)
     yield replace(remark, word=bound.words[0]) if bound.words else remark
