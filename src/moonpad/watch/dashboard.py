@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from moonpad.watch.exposition import HELP
+
 WIDTH: Final = 12
 HEIGHT: Final = 8
 SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
@@ -32,7 +34,7 @@ PANELS: Final[tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]] = (
 
 def dashboard(recorded: Sequence[str]) -> dict[str, Any]:
     """With the panels of which at least one series is recorded, or is of moonpad's own exposition."""
-    known = {*recorded, "moonpad_run_generation", "moonpad_device_used_bytes", "moonpad_device_throttled"}
+    known = {*recorded, *HELP}
     panels: list[dict[str, Any]] = []
     for title, unit, series in PANELS:
         shown = [each for each in series if each[0] in known]

@@ -61,7 +61,7 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
     """Options of the server alone, of the engine whose parser of tools needs a switch."""
     if not line.auto_tools:
         return
-    yield from _no_transfer(command, reading)
+    yield from _no_transfer(command)
     own = f"--dyn-{line.tool_parser.lstrip('-')}"
     for flag in (line.auto_tools, line.tool_parser):
         place = reading.parsed.occurrence(flag)
@@ -77,18 +77,15 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
         yield make_remark(severity, code, flag, message, remedy, at=place.index, edits=edits)
 
 
-def _no_transfer(command: Command, reading: Reading) -> Iterator[Remark]:
+def _no_transfer(command: Command) -> Iterator[Remark]:
     """Since it knows this option, Dynamo takes no way of moving the KV cache by itself, and the worker refuses to start
     (https://github.com/ai-dynamo/dynamo/pull/6554, .../pull/6897, .../pull/12568)."""
-    if not by_module(command) or any(
-        reading.parsed.occurrence(flag) for flag in (_TRANSFER, "--connector", "--config")
-    ):
-        return
     words = [word.text for word in command.argv]
     at = next((at for at, pair in enumerate(pairwise(words)) if pair == (_MODE, "prefill")), None)
     if at is None and f"{_MODE}=prefill" in words:
         at = words.index(f"{_MODE}=prefill")
-    if at is None or any(word.startswith((_TRANSFER, "--connector", "--config")) for word in words):
+    given = any(word.replace("_", "-").startswith((_TRANSFER, "--connector", "--config")) for word in words)
+    if at is None or given or not by_module(command):
         return
     sure = not command.unresolved and not command.more
     message = f"Dynamo's worker for prefill refuses to start without {_TRANSFER}: there is no default any more"

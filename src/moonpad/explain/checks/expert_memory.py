@@ -86,8 +86,8 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
     held, title = _in_ram(case)
     case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
     lines = [line[:_LONGEST] for line in case.script.lines]
-    sizes = {size for line in lines for size in _sizes(line)}
-    if not held or len(sizes) != 1 or any(_EACH.search(line) for line in lines):
+    sizes = _spoken_of(case.script.lines)
+    if not held or len(sizes) != 1:
         return
     (total,) = sizes
     nodes = max(node + 1, *(_nodes(line) for line in lines))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.commands import Wrapper, WrapperOption
+from moonpad.explain.commands import Command, Wrapper, WrapperOption
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -45,13 +45,14 @@ def _binding(wrapper: Wrapper) -> WrapperOption | None:
 def _shell(case: Case) -> Wrapper | None:
     """The container of the last shell that was opened above, as guides do it."""
     case.script.budget.work(len(case.script.commands), "its containers")
-    found = None
-    for command in case.script.commands:
-        container, words = command.container, command.words
-        if command.line < case.commands[0].line and container is not None and command.program in ("docker", "other"):
-            opens = bool(words) and words[-1].text.rpartition("/")[2] in _SHELLS
-            found = container if opens else found
-    return found
+    above = (command for command in reversed(case.script.commands) if command.line < case.commands[0].line)
+    return next((command.container for command in above if _opens_shell(command)), None)
+
+
+def _opens_shell(command: Command) -> bool:
+    words = command.words
+    of_container = command.container is not None and command.program in ("docker", "other")
+    return of_container and bool(words) and words[-1].text.rpartition("/")[2] in _SHELLS
 
 
 def _by_docker(container: Wrapper) -> bool:
