@@ -117,7 +117,8 @@ def _take(argv: Sequence[str], at: int, match: Match, matches: Sequence[Match | 
         value_ = words[0] if words else True
     else:
         value_ = tuple(words)
-    good = all(fits(option.kind, option.choices, word, grammar.checks.get(flag or "")) for word in words)
+    level = match.written.startswith("-O") and _DIGITS.match("".join(words))  # `-O 3` is a key of the object
+    good = level or all(fits(option.kind, option.choices, word, grammar.checks.get(flag or "")) for word in words)
     problem = match.problem if good else "invalid-value"
     return Occurrence(at, length, match.written, flag, value_, problem, match.matches)
 

@@ -41,7 +41,8 @@ def fits(kind: str, choices: tuple[str, ...], text: str, check: Callable[[str], 
     if kind == "float":
         return number(text) is not None
     if kind == "json":
-        return bool(_PLACEHOLDER.search(text)) or as_json(text) is not None or text.strip() == "null"
+        value = as_json(text)  # a number alone or `true` is JSON, but no option of an engine takes it
+        return bool(_PLACEHOLDER.search(text)) or isinstance(value, dict | list | str) or text.strip() == "null"
     return True
 
 

@@ -13,9 +13,10 @@ from moonpad.engines.argument_values import MOST, Words, start_of
 from moonpad.engines.base import Invocation, NodeFlags, Reading
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
-from moonpad.engines.value_checks import vllm_tokens, whole
+from moonpad.engines.value_checks import fits, vllm_tokens, whole
 from moonpad.values.draft import DraftMethod
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.versions import since
 
 PROGRAM: Final = "vllm serve"
 ENTRIES: Final = {"serve": 0, "vllm.entrypoints.openai.api_server": 0}
@@ -75,6 +76,10 @@ def _is_count(text: str) -> bool:
     return size is not None and size >= 0
 
 
+def _is_object_or_level(text: str) -> bool:
+    return text.isdigit() or fits("json", (), text)
+
+
 CHECKS: Final = {
     "--max-model-len": _is_length,
     "--max-num-batched-tokens": _is_count,
@@ -88,7 +93,9 @@ CHECKS: Final = {
 @lru_cache(maxsize=32)
 def grammar(program: str, version: str | None) -> Grammar:
     """The options of that version, and those that the reader asks for besides."""
-    return Grammar(recorded(program, version, PROGRAM), SOME_RELEASES, CHECKS)
+    # Before 0.10.0 a number stood for the level (CompilationConfig.from_cli in vllm/engine/arg_utils.py of 0.9.0).
+    numbers = {"--compilation-config": _is_object_or_level} if version and not since(version, "0.10.0") else {}
+    return Grammar(recorded(program, version, PROGRAM), SOME_RELEASES, {**CHECKS, **numbers})
 
 
 def read(invocation: Invocation) -> Reading:

@@ -190,6 +190,8 @@ def test_what_vllm_adds(argv: Sequence[str], values: dict[str, object]) -> None:
         (["--max-model-len", "many"], "invalid-value"),
         (["--enable-x=1"], "unexpected-value"),
         (["-cc", "{"], "invalid-value"),
+        (["-cc", "3"], "invalid-value"),
+        (["-cc", "true"], "invalid-value"),
         (["-cc", "[" * 100_000], "invalid-value"),
         (["-cc" + ".a" * 10_000 + "=1"], "invalid-value"),
         (["-cc.mode"], "missing-value"),

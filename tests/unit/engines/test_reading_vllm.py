@@ -7,7 +7,9 @@ import shlex
 import pytest
 
 from moonpad.engines import ENGINES
+from moonpad.engines.argv_reader import parse
 from moonpad.engines.base import NodeFlags, Reading
+from moonpad.engines.vllm_read import PROGRAM, grammar
 from moonpad.values.plan import Layout, Settings
 
 
@@ -204,3 +206,19 @@ def test_what_is_served_beside_the_model() -> None:
 )
 def test_flags_that_say_less_than_they_seem_to(flags: str, settings: Settings) -> None:
     assert read(f"vllm serve moonshotai/Kimi-K2-Thinking {flags}").settings == settings
+
+
+@pytest.mark.parametrize(
+    ("version", "words", "problem"),
+    [
+        ("0.9.1", ("--compilation-config", "3"), None),  # there it is the level
+        ("0.10.1", ("--compilation-config", "3"), "invalid-value"),
+        ("0.10.1", ("-O", "3"), None),
+        ("0.10.1", ("-O3",), None),
+        ("0.32.0", ("-O", "3"), None),
+        ("0.32.0", ("-cc", "3"), "invalid-value"),  # checked by the engine's own parser of this release
+    ],
+)
+def test_a_number_in_place_of_an_object(version: str, words: tuple[str, ...], problem: str | None) -> None:
+    parsed = parse(words, grammar(PROGRAM, version))
+    assert [each.problem for each in parsed.occurrences] == [problem]
