@@ -177,21 +177,6 @@ KNOWS_FAMILY: Final[Mapping[str, str]] = {
 their own classes know none of the tokenizers. Those that follow, and builds between releases, were not read."""
 FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
 """How the variables of forks begin, which no release of the engine reads, and what they are."""
-FORKS_BY_PROGRAM: Final[Mapping[str, tuple[str, str, frozenset[str]]]] = {
-    "llama-server": (
-        r"ik[_-]?llama",
-        "ik_llama.cpp, a fork of llama.cpp",
-        frozenset({
-            *("-mla", "--mla-use", "-amb", "--attention-max-batch", "-fmoe", "--fused-moe", "-no-fmoe"),
-            *("-rtr", "--run-time-repack", "-ser", "--smart-expert-reduction", "-ger", "--grouped-expert-routing"),
-            *("-mqkv", "--merge-qkv", "-muge", "--merge-up-gate-experts", "-khad", "--k-cache-hadamard", "-vhad"),
-            *("-smgs", "--split-mode-graph-scheduling", "-gr", "--graph-reuse", "-no-gr", "--no-graph-reuse"),
-            *("-fdn", "-ooae", "-no-ooae", "--offload-only-active-experts", "-sas", "--scheduler-async", "-grt"),
-            *("-thp", "--transparent-huge-pages", "-smf16", "-smf32", "--max-gpu", "-cuda", "--cuda-params"),
-        }),
-    ),
-}  # fmt: skip
-"""A program → how texts name a fork that is started by it, what that is, and options that only the fork has."""
 LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "launch_online_dp.py": {"3": "--dp-size", "5": "--dp-address", "6": "--dp-rpc-port", "7": "--tp-size"},
 }

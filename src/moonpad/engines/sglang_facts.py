@@ -82,6 +82,7 @@ SGLANG_CPU: Final = replace(
     limits_over_dp=False,
     fp8_kv_name=None,
     weight_only_nvfp4_since=None,
+    pads_slices=True,  # python/sglang/srt/configs/update_config.py, adjust_config_with_unaligned_cpu_tp
     pools=None,
     rules=sglang_rules.CPU_RULES,
 )

@@ -93,8 +93,8 @@ CHECKS: Final = {
 @lru_cache(maxsize=32)
 def grammar(program: str, version: str | None) -> Grammar:
     """The options of that version, and those that the reader asks for besides."""
-    # Before 0.10.0 a number stood for the level (CompilationConfig.from_cli in vllm/engine/arg_utils.py of 0.9.0).
-    numbers = {"--compilation-config": _is_object_or_level} if version and not since(version, "0.10.0") else {}
+    # Before 0.10.1 a number may stand for the level (vllm/engine/arg_utils.py of 0.9.0).
+    numbers = {"--compilation-config": _is_object_or_level} if version and not since(version, "0.10.1") else {}
     return Grammar(recorded(program, version, PROGRAM), SOME_RELEASES, {**CHECKS, **numbers})
 
 

@@ -14,6 +14,7 @@ from moonpad.engines.foreign_names import FORKS
 from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.platform import Platform
 
 _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
@@ -72,3 +73,11 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         names = ", ".join(dict.fromkeys(remark.finding.where for remark in of_fork))
         message = f"{names}: read by {command.fork}, whose options are not recorded"
         yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, "")
+
+
+def of_fork(finding: Finding, command: Command, platform: Platform) -> Finding:
+    """What an engine cannot hold or serve a fork of it may; and of processors it is known what moonpad itself ran."""
+    doubt = command.fork if command.fork else "processors of others" if platform is Platform.CPU else ""
+    if not doubt or finding.severity is not Severity.ERROR or finding.code is not Code.UNSUPPORTED_FORMAT:
+        return finding
+    return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt} may")

@@ -15,7 +15,7 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted
-from moonpad.explain.builds import of_its_build, other_build
+from moonpad.explain.builds import of_fork, of_its_build, other_build
 from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
@@ -352,6 +352,7 @@ class Deployment:
             named = self.question.cluster is None
             asked = (subject.configuration, memory, subject.context, self.calibrations)
             finding = as_published(as_sure(finding, *asked, named=named), subject.configuration, written)
+            finding = of_fork(finding, self.group.commands[0], subject.configuration.platform)
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             remedy = in_own_flags(finding.remedy, self.engine.command_line)

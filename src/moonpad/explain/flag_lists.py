@@ -70,7 +70,10 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
         return len(names) - len([name for name in names if options.named(name) is None]), begun
 
     best = max((each for each in serving_programs() if not of or each in of), key=matching)
-    return replace(command, program=best) if matching(best)[0] else command
+    known, begun = matching(best)
+    # One of six is no list of an engine's: a proxy beside it has an option of that name too.
+    listed = known > 2 or (known > 0 and 3 * (known + begun) >= len(flags))
+    return replace(command, program=best) if listed else command
 
 
 def knows_most(command: Command, flags: Collection[str]) -> bool:

@@ -31,16 +31,18 @@ def with_pairs(judged: Sequence[Judged]) -> tuple[Judged, ...]:
         return tuple(judged)
     alone = len(prefills) == len(decodes) == 1
     result = list(judged)
-    for prefill, decode in _pairs(prefills, decodes):
+    for prefill, decode in _pairs(prefills, decodes, [each.sources[0].heading for each in judged]):
         remarks = tuple(_remarks(judged[prefill], judged[decode], alone=alone))
         kept = tuple(remark for remark in remarks if remark not in result[decode].remarks)
         result[decode] = replace(result[decode], remarks=(*result[decode].remarks, *kept))
     return tuple(result)
 
 
-def _pairs(prefills: Sequence[int], decodes: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _pairs(
+    prefills: Sequence[int], decodes: Sequence[int], headings: Sequence[str | None]
+) -> Iterator[tuple[int, int]]:
     """Each decode server with the nearest prefill server above it, else below; and prefill servers that are left with
-    the nearest decode server below."""
+    the nearest decode server below, of several that under the same heading: a guide shows one half alone too."""
     taken = set()
     for decode in decodes:
         above = [prefill for prefill in prefills if prefill < decode]
@@ -49,7 +51,7 @@ def _pairs(prefills: Sequence[int], decodes: Sequence[int]) -> Iterator[tuple[in
         yield prefill, decode
     for prefill in prefills:
         below = [decode for decode in decodes if decode > prefill]
-        if prefill not in taken and below:
+        if prefill not in taken and below and (len(decodes) == 1 or headings[prefill] == headings[below[0]]):
             yield prefill, below[0]
 
 

@@ -70,6 +70,8 @@ class EngineFacts:
     """The first version that joins machines without Ray; "" where it always did."""
     fits_mlp_itself: bool = False
     """It shares the dense MLP and the shared experts over as many ranks as their sizes allow."""
+    pads_slices: bool = False
+    """It fills heads and columns up to a number that its ranks can share."""
 
     # Memory
     vision_sliced: bool = False

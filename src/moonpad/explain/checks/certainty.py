@@ -69,12 +69,12 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if code is Code.INVALID_VALUE:
         if not named and _had_another_form(option, book):
             return f"releases before {versions(book.program)[0]} may take it: {ask}"
-        if not _is_plugged_in(option, book):
-            return ""
         taking = _releases_taking(option, book)
-        if not taking:
-            return "no recorded release takes it, a plugin or another build may"
-        return "" if named else f"{taking[0]} to {taking[-1]} take it: {ask}"
+        if taking and not named:
+            return f"{taking[0]} to {taking[-1]} take it: {ask}"
+        if taking or not _is_plugged_in(option, book):
+            return ""
+        return "no recorded release takes it, a plugin or another build may"
     if named:
         return ""
     if code is Code.PREFIX_FLAG and (before := _took_the_beginning(option, book)):

@@ -82,6 +82,10 @@ class VersionMention:
     least: bool
 
 
+_OF_A_POST: Final = re.compile(r"[^\[\]()]{0,60}\]\(https?://[^)\s]{0,100}(?:blog|news|announc)")
+"""Behind the text of a link: what was written when that release came."""
+
+
 @lru_cache(maxsize=4)
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
@@ -103,6 +107,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 if pattern is prose and (_NO_RELEASE.match(match["version"]) or match["version"] in fractions):
                     continue
                 if pattern is image and _is_of_a_publisher(match, published):
+                    continue
+                if pattern is prose and _OF_A_POST.match(text, match.end()):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 tag = match[0] if pattern is image else ""

@@ -19,6 +19,10 @@ _MEASURED: Final = re.compile(
 _OF_ROCM: Final = re.compile(r"rocm|mi3[0-9]", re.IGNORECASE)
 
 
+_KIND: Final = re.compile(r"\b(?:G?[BHAL]\d{2,3}|MI\d{3}X?|RTX ?\d{4}|91\d[BC])\b")
+"""Devices in a row of a table of images, and in the heading above the command for one of them."""
+
+
 def nearest_version(engine: str, script: Script, command: Command) -> str | None:
     """The version that stands under the innermost heading above the command which has any; images for other devices,
     and those beside the command's own, which names no release, are none of it. None where the text has no headings."""
@@ -31,12 +35,14 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
         return None
     rocm = speaks_of_rocm(script, [command], command.line, (*ROCM_ENV, *ENGINES[engine].command_line.rocm_env))
     has_image = command.container is not None and command.container.image is not None
+    kinds = {kind for at in own for kind in _KIND.findall(script.lines[at - 1])}
     fitting = [
         each
         for each in version_mentions(script.lines)
         if each.engine == engine
         and not each.least
         and not _is_of_others(each, script, rocm=rocm, has_image=has_image)
+        and not _is_of_other_row(script.lines[each.line - 1], kinds)
         and (
             each.exact
             or not any(_MEASURED.search(script.lines[at - 1]) for at in chains[each.line - 1] if at not in own)
@@ -53,3 +59,8 @@ def _is_of_others(each: VersionMention, script: Script, *, rocm: bool, has_image
     if not each.image:
         return False
     return has_image or (rocm and not _OF_ROCM.search(script.lines[each.line - 1]))
+
+
+def _is_of_other_row(line: str, kinds: set[str]) -> bool:
+    of_row = set(_KIND.findall(line)) if line.lstrip().startswith("|") else set()
+    return bool(kinds and of_row) and not kinds & of_row

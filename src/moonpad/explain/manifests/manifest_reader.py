@@ -167,7 +167,7 @@ class _ManifestReader:
         elif is_llm_service(fields):
             spec = self.fields(fields["spec"])
             self.made.llm_service(spec, self._around(spec, around))
-        elif scalar(fields.get("kind")) in ("ConfigMap", "Secret"):
+        elif scalar(fields.get("kind")) in ("ConfigMap", "Secret", "CustomResourceDefinition"):
             return
         elif scalar(fields.get("kind")).endswith("ServingRuntime") and around.label in self.runtimes:
             return  # it is read with what the InferenceService adds

@@ -44,6 +44,7 @@ _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
+_BY_DEFAULT: Final = re.compile(r"\$\{\w{1,64}:?-([\w,-]+)\}")
 _LISTS: Final = {
     "ports": "--publish",
     "volumes": "--volume",
@@ -253,8 +254,8 @@ class PodReader:
                 yield from self._option(option, value, fields[key])
         for device in items(self.inner(fields, "deploy", "resources", "reservations", "devices")):
             reserved = self.fields(device)
-            count = scalar(reserved.get("count")) or str(len(items(reserved.get("device_ids"))) or "all")
-            yield from self._option("--gpus", count, device)
+            named = [name for item in items(reserved.get("device_ids")) for name in _ids_in(scalar(item))]
+            yield from self._option("--gpus", scalar(reserved.get("count")) or str(len(named) or "all"), device)
         security = self.fields(fields.get("securityContext"))
         for privileged in (fields.get("privileged"), security.get("privileged")):
             if privileged is not None and is_true(privileged):
@@ -286,6 +287,12 @@ def _renamed(word: Word) -> Word:
     flag, equals, value = word.text.partition("=")
     name = names.OF_WRAPPING_SERVERS.get(flag)
     return replace(word, text=f"{name}{equals}{value}", pieces=()) if name else word
+
+
+def _ids_in(written: str) -> list[str]:
+    """Of `"0"`, of `${GPUS:-0,1}` what it has by default, and of `${GPUS}` one."""
+    by_default = _BY_DEFAULT.fullmatch(written)
+    return (by_default[1] if by_default else written).split(",")
 
 
 def is_container(fields: Fields) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from moonpad.engines.foreign_names import FORKS_BY_PROGRAM
+from moonpad.engines.forks import FORKS_BY_PROGRAM, Fork
 from moonpad.explain.commands import Command
 
 _LONGEST = 2000
@@ -14,22 +14,22 @@ _LONGEST = 2000
 
 
 def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
-    programs = {command.program for command in commands} & FORKS_BY_PROGRAM.keys()
-    named = {program for program in programs if _is_named(FORKS_BY_PROGRAM[program][0], lines)}
-    return [replace(command, fork=fork) if (fork := _fork_of(command, named)) else command for command in commands]
+    programs = {command.program for command in commands}
+    named = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs and _is_named(fork.named, lines)]
+    return [replace(command, fork=title) if (title := _fork_of(command, named)) else command for command in commands]
 
 
 def _is_named(pattern: str, lines: Sequence[str]) -> bool:
     return any(re.search(pattern, line[:_LONGEST], re.IGNORECASE) for line in lines)
 
 
-def _fork_of(command: Command, named: Collection[str]) -> str:
+def _fork_of(command: Command, named: Sequence[Fork]) -> str:
     """ "" for none. A list of flags is known by its options alone."""
-    for program, (_, title, own) in FORKS_BY_PROGRAM.items():
-        if command.program in (program, "fragment") and any(
-            word.text.partition("=")[0] in own for word in command.argv
+    for fork in FORKS_BY_PROGRAM:
+        if command.program in (fork.program, "fragment") and any(
+            word.text.partition("=")[0] in fork.options for word in command.argv
         ):
-            return title
-        if command.program == program and program in named:
-            return title
+            return fork.title
+        if command.program == fork.program and fork in named:
+            return fork.title
     return ""

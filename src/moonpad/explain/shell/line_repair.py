@@ -16,6 +16,8 @@ from moonpad.explain.source_text import IGNORED, Problems
 
 _SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
 """A paste that doubled the ends of lines: the empty one behind a backslash would end the command."""
+_LAST: Final = re.compile(r"(?<=[\"'\w\]}])\\(?=\s*\Z)")
+"""A backslash that hangs on the last word of all."""
 _ARROWS: Final = re.compile(r"(\\[ \t]*\n)>(?=[ \t])")
 """What a shell shows in front of a line that goes on: to another it would be a file to write to."""
 _LEAST_WORDS: Final = 6
@@ -29,10 +31,20 @@ _TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./
 _GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>--[a-z][\w-]*)")
 r"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
 _TEMPLATE: Final = re.compile(
-    r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]){0,200}\}\}"
+    r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]"
+    r"|(?<=\()[\"'][^\n{}\"'\\]{0,20}[\"'](?=\))){0,200}\}\}"
 )
 _NOT_OF_NAME: Final = re.compile(r"(?<=[\w\]])[ \t]*[|(,].*(?=\}\})|[ \t$-]")
 """`{{ port }}`, `{{ port | default(8000) }}`: to a shell several words, which what fills templates leaves as one."""
+_OF_TEMPLATES: Final = re.compile(
+    r"(?<!\$)\{#(?s:.{0,2000}?)#\}|\{%-?[ ]*else[ ]*-?%\}(?:(?!\{%)[^\n]){0,2000}"
+    r"(?=\{%-?[ ]*endif)|\{%(?:[^\n%]|%(?!\})){0,500}%\}"
+)
+"""Comments and statements of Jinja, `{# … #}`, `{% if router %}`, and what stands behind an `else` within a line."""
+_BEGINS_TEMPLATE: Final = re.compile(r"^[ \t]*\{[%#]", re.MULTILINE)
+"""Not so the template of a chat that is the value of an option."""
+_CHOICE: Final = re.compile(r"(?<=[ \t=])\[([A-Za-z][\w-]{0,40}(?:\|[A-Za-z][\w-]{0,40}){1,8})\](?=\s|\Z)")
+"""`--grammar-backend [xgrammar|outlines]`, of which a reader takes one."""
 _SENTENCE: Final = re.compile(
     r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
 )
@@ -52,6 +64,10 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):
         text = _SENTENCE.sub(_without_sentence, text)
+    text = _LAST.sub(IGNORED, text)
+    text = _CHOICE.sub(lambda match: f"<{match[1].replace('|', '_')}>", text)
+    if _BEGINS_TEMPLATE.search(text):
+        text = _OF_TEMPLATES.sub(lambda match: re.sub(r"[^\n]", IGNORED, match[0]), text)
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _GLUED.sub(lambda match: _apart(match, start, problems), text)

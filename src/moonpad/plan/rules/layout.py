@@ -18,6 +18,8 @@ def largest_divisor(number: int, limit: int) -> int:
 
 def heads_divide_tp(case: Configuration) -> Iterator[Finding]:
     heads, tp = case.architecture.heads, case.layout.tp
+    if case.engine.pads_slices:
+        return
     if heads % tp:
         message = f"tensor parallel {tp}: the {heads} attention heads cannot be shared out evenly"
         yield illegal("tp", message, f"set tp = {fitting_tp(case)}")
@@ -91,7 +93,7 @@ def redundant_experts(case: Configuration) -> Iterator[Finding]:
 def expert_slices(case: Configuration) -> Iterator[Finding]:
     """Formats demand more of a slice (blocks.py); this is what even BF16 needs."""
     width, slices = case.architecture.moe_intermediate, case.expert_slices
-    if case.architecture.routed_experts and width % slices:
+    if case.architecture.routed_experts and width % slices and not case.engine.pads_slices:
         message = f"each expert would be cut into {slices} slices, and its {width} columns are not a multiple of that"
         yield illegal("tp", message, f"set ep = {case.expert_group}, so that experts stay whole")
 
@@ -100,7 +102,7 @@ def mlp_slices(case: Configuration) -> Iterator[Finding]:
     tp, architecture = case.layout.tp, case.architecture
     shared = architecture.shared_experts * architecture.moe_intermediate
     for name, width in (("dense MLP", architecture.intermediate), ("shared experts", shared)):
-        if width % tp and not case.engine.fits_mlp_itself:
+        if width % tp and not (case.engine.fits_mlp_itself or case.engine.pads_slices):
             message = f"tensor parallel {tp}: the {width} columns of the {name} cannot be shared out evenly"
             yield illegal("tp", message, f"set tp = {fitting_tp(case)}")
 

@@ -1,0 +1,42 @@
+"""Builds of others that are started by the program of the engine that they are of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """`named`: how texts name it, in any case. `options`: some that only the fork has."""
+
+    program: str
+    named: str
+    title: str
+    options: frozenset[str] = frozenset()
+
+
+_OF_HYGON: Final = r"\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
+"""Hygon's devices and weights; its builds are those of the DAS images
+(https://github.com/HYGON-AI/inference-cookbook-das)."""
+
+FORKS_BY_PROGRAM: Final = (
+    Fork(
+        "llama-server",
+        r"ik[_-]?llama",
+        "ik_llama.cpp, a fork of llama.cpp",
+        frozenset({
+            *("-mla", "--mla-use", "-amb", "--attention-max-batch", "-fmoe", "--fused-moe", "-no-fmoe"),
+            *("-rtr", "--run-time-repack", "-ser", "--smart-expert-reduction", "-ger", "--grouped-expert-routing"),
+            *("-mqkv", "--merge-qkv", "-muge", "--merge-up-gate-experts", "-khad", "--k-cache-hadamard", "-vhad"),
+            *("-smgs", "--split-mode-graph-scheduling", "-gr", "--graph-reuse", "-no-gr", "--no-graph-reuse"),
+            *("-fdn", "-ooae", "-no-ooae", "--offload-only-active-experts", "-sas", "--scheduler-async", "-grt"),
+            *("-thp", "--transparent-huge-pages", "-smf16", "-smf32", "--max-gpu", "-cuda", "--cuda-params"),
+        }),
+    ),
+    Fork("llama-server", r"/lucebox[\w-]*/(?:\w+/)*bin/", "Lucebox's fork of llama.cpp"),
+    Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
+    Fork("sglang.launch_server", _OF_HYGON, "Hygon's build of SGLang"),
+    # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention
+    Fork("vllm serve", r"rocm/atom-dev:vllm|\bvLLM[- ]ATOM\b|\bATOM[- ](?:vLLM[- ])?plugin", "vLLM with ATOM's plugin"),
+)  # fmt: skip
