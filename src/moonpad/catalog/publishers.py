@@ -12,6 +12,7 @@ from moonpad.catalog.models import find_model, models
 from moonpad.catalog.toml_rows import Provenance, rows
 
 FILE: Final = "publishers.toml"
+OWNERS: Final = "model_owners.toml"
 _LEAST: Final = 5
 """Letters of an owner's name that `ai` is taken off."""
 _LINE: Final = re.compile(r"kimi-(?:k[0-9](?:\.?[0-9])?(?![0-9])|linear)", re.IGNORECASE)
@@ -23,6 +24,27 @@ class Publisher:
 
     lines: tuple[str, ...]
     provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """`name`: what the whole name of a repository of `owner` is like. `words`: how owners are called,
+    in lower case, that have none of them."""
+
+    owner: str
+    name: str
+    words: tuple[str, ...]
+    provenance: Provenance
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    return tuple(row.build(Family) for _, row in rows(OWNERS, "families"))
+
+
+def owner_of(name: str) -> str:
+    """Who has published a model of just that name; "" where that is not known."""
+    return next((family.owner for family in families() if re.fullmatch(family.name, name)), "")
 
 
 @cache
@@ -51,6 +73,9 @@ def owner_meant(repository: str) -> str:
     owner, slash, name = repository.partition("/")
     if not slash or not name or "/" in name:
         return ""
+    for family in families():
+        if owner.casefold() in family.words and re.fullmatch(family.name, name, re.IGNORECASE):
+            return f"{family.owner}/{name}"
     same = [model for model in models() if model.partition("/")[2].casefold() == name.casefold()]
     if any(model.partition("/")[0].casefold() == owner.casefold() for model in same):
         return ""

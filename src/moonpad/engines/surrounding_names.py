@@ -25,6 +25,11 @@ SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
     "NixlConnector": ("VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
 }
 """Connectors that wait for a handshake: the variables of the port and of the address."""
+STARTED_PLAINLY: Final = "vllm serve"
+"""The program whose user sets these variables: vllm/envs.py of 0.32.0 has localhost for the address."""
+RANDOM_PORTS: Final[Mapping[str, tuple[int, int]]] = {"vllm-ascend": (20000, 1000)}
+"""Engines whose Mooncake takes ports at random from the first number on, so many for each device of a node
+(AscendDirectTransport: https://github.com/vllm-project/vllm-ascend/pull/6455)."""
 HOST_CACHES: Final[Mapping[str, tuple[float, bool]]] = {
     "--kv-offloading-size": (2.0**30, False),
     "--hicache-size": (1e9, True),

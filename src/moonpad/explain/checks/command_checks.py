@@ -44,7 +44,13 @@ from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.registered_names import registered_name
-from moonpad.explain.checks.repository_names import REPOSITORY, remark_in_name, repository, repository_owner
+from moonpad.explain.checks.repository_names import (
+    REPOSITORY,
+    owner_left_out,
+    remark_in_name,
+    repository,
+    repository_owner,
+)
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -328,6 +334,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     parser_family,
     repository,
     repository_owner,
+    owner_left_out,
     remark_in_name,
     served_name,
     no_thoughts,

@@ -13,7 +13,9 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
-_RELEASE: Final = re.compile(r"(?::v?\d+\.\d+[\w.-]*|:latest|:server[\w.-]*|/[\w.-]+)$", re.ASCII)
+_RELEASE: Final = re.compile(
+    r"(?::v?\d+\.\d+[\w.-]*|:latest|:(?:\w+-)?nightly[\w.-]*|:server[\w.-]*|/[\w.-]+)$", re.ASCII
+)
 
 
 _COMMAND: Final = "CMD"

@@ -18,7 +18,7 @@ from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
-from moonpad.explain.checks.pod_rdma import rdma_of_pod
+from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
@@ -28,6 +28,7 @@ from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_idle_nodes, s
 from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
+from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
 from moonpad.explain.checks.windows_programs import path_of_wsl
@@ -68,6 +69,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     slurm_idle_nodes,
     memory_of_container,
     rdma_of_pod,
+    handshake_on_loopback,
+    port_within_random,
     router_target,
     bootstrap_port,
     bridged_nodes,

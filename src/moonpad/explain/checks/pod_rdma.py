@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.pod_objects import Fields, fields_of, inner, items_of, own_container, text_of
@@ -42,6 +43,27 @@ def rdma_of_pod(case: Case) -> Iterator[Remark]:
     )
     at = place.index if place is not None else None
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, flag, message, remedy, at=at)
+
+
+def handshake_on_loopback(case: Case) -> Iterator[Remark]:
+    """A pod whose peer finds it by a side channel that listens on the loopback alone, unless a variable says where.
+    Controllers that start the engine by a program of their own set it themselves."""
+    written, command = case.text(_CONNECTOR), case.commands[0]
+    names = next((names for connector, names in around.SIDE_CHANNELS.items() if connector in written), None)
+    found = own_container(case) if names and command.program == around.STARTED_PLAINLY else None
+    if names is None or found is None or found[0].templated:
+        return
+    host = names[1]
+    own_program = any("dynamo" in word.text for word in command.prefix)
+    if own_program or host in command.env or any(host in line for line in case.script.lines):
+        return
+    place = case.option(_CONNECTOR)
+    message = (
+        f"{host} is not set, and is localhost by default: the pod of the other pool asks its own loopback for the cache"
+    )
+    remedy = f"set {host} to the pod's own address (valueFrom, fieldRef, status.podIP)"
+    at = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _CONNECTOR, message, remedy, at=at)
 
 
 def _asks_for_rdma(case: Case) -> str:

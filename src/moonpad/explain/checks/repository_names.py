@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.other_models import with_active
-from moonpad.catalog.publishers import lacking, owner_meant
+from moonpad.catalog.publishers import lacking, owner_meant, owner_of
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -62,3 +62,32 @@ def repository_owner(case: Case) -> Iterator[Remark]:
         remedy = f"write {meant}"
         remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
         yield replace(remark, command=number)
+
+
+def owner_left_out(case: Case) -> Iterator[Remark]:
+    """The bare name of a model that the hub has under its owner's name alone, where nothing brings a folder of that
+    name."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        name = reading.model
+        owner = "" if "/" in name or is_fragment(command) or command.custom else owner_of(name)
+        if not owner or _has_folder(name, owner, case):
+            continue
+        at = next((at for at, word in enumerate(command.argv) if name in word.text), None)
+        whole = with_active(f"{owner}/{name}") or f"{owner}/{name}"
+        message = f"{shortened(name)} is a folder of the working directory, and where there is none the hub is asked"
+        message += f" for a repository without an owner, which it does not have; it is {whole}"
+        remark = make_remark(Severity.NOTE, Code.MODEL_NAME, name, message, f"write {whole}", at=at)
+        yield replace(remark, command=number)
+
+
+def _has_folder(name: str, owner: str, case: Case) -> bool:
+    """Whether the text clones or downloads it, goes into a folder, mounts one, or names the folder in another way."""
+    case.script.budget.work(len(case.script.lines), "its lines")
+    folder = re.compile(
+        r"(?:^|[;&|][ \t]*)cd[ \t]|\bWORKDIR\b|--local[-_]dir|local_dir"
+        rf"|git (?:lfs )?clone\b.*{re.escape(name)}"
+        rf"|[\w.~-]/{re.escape(name)}(?![\w.-])(?<!{re.escape(owner)}/{re.escape(name)})|\./{re.escape(name)}"
+        r"|--working[-_]dir|-w[ =]/",
+        re.IGNORECASE,
+    )
+    return any(folder.search(line[:2000]) for line in case.script.lines)

@@ -28,7 +28,8 @@ _COMMENT: Final = re.compile(r"\s*(?:#|//|;)")
 def request_port(case: Case) -> Iterator[Remark]:
     """Where one server is started with a port, and each request below goes to another on the same machine, which is
     named nowhere else: no map of a container, no tunnel and no proxy."""
-    port, script = case.text("--port").strip("'\""), case.script
+    place, script = case.option("--port"), case.script
+    port = case.text("--port").strip("'\"") if place is not None else str(case.engine.command_line.port or "")
     if not port.isdigit() or case.open_ended or not is_only_server(case):
         return
     script.budget.work(2 * len(script.lines), "the text around its engine commands")
@@ -51,8 +52,8 @@ def request_port(case: Case) -> Iterator[Remark]:
     lines = (line[:_LONGEST] for line in script.lines)
     if any(elsewhere.search(line) and not _THERE.search(line) for line in lines):
         return
-    message = f"a request (line {line_number}) goes to port {asked}, and the server listens on {port}"
-    place = case.option("--port")
+    by_default = "" if place is not None else ", the engine's own"
+    message = f"a request (line {line_number}) goes to port {asked}, and the server listens on {port}{by_default}"
     at = place.index if place is not None else None
     remedy = f"ask at port {port}, or start it with --port {asked}"
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy, at=at)

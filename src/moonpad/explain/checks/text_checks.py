@@ -9,6 +9,12 @@ from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
+from moonpad.explain.checks.file_slips import (
+    backslash_at_end,
+    escaped_substitution,
+    tag_without_v,
+    variable_of_compose,
+)
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -113,4 +119,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     mode_in_comment,
     target_not_built,
     fewer_ranks,
+    tag_without_v,
+    escaped_substitution,
+    backslash_at_end,
+    variable_of_compose,
 )

@@ -1,0 +1,39 @@
+"""Ports of a transfer that lie where the transport takes others at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines import surrounding_names as around
+from moonpad.engines.value_checks import as_json, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_CONNECTOR: Final = "--kv-transfer-config"
+_NAMED: Final = "Mooncake"
+_KEY: Final = "kv_port"
+_NODES: Final = (8, 16)
+"""Devices of a node, the least where nothing says how many."""
+
+
+def port_within_random(case: Case) -> Iterator[Remark]:
+    """Now and then such a port is taken when the engine wants it, and the start ends."""
+    known, written = around.RANDOM_PORTS.get(case.engine.name), case.text(_CONNECTOR)
+    document = as_json(written) if known is not None and _KEY in written else None
+    if known is None or not isinstance(document, dict) or _NAMED not in str(document.get("kv_connector", "")):
+        return
+    port = whole(str(document.get(_KEY, "")))
+    devices = case.cluster.per_node if case.cluster is not None else _NODES[0]
+    first, each = known
+    behind = first + each * devices
+    if port is None or not first <= port < behind:
+        return
+    place = case.option(_CONNECTOR)
+    message = (
+        f"{_KEY} {port} lies within {first} to {behind - 1}, from which Mooncake takes ports at random on nodes of "
+        f"{devices} devices: some starts end with Address already in use"
+    )
+    at = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _CONNECTOR, message, f"take {behind} or more", at=at)
