@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
@@ -61,6 +62,7 @@ from moonpad.explain.shell.shell_slips import (
 
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
+    bench_names,
     request_port,
     thinking_switch,
     redirected_install,

@@ -1,0 +1,124 @@
+"""The model that a measurement in the text asks for, against the servers that the same text starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as MEASURED
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.request_names import is_one_group
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.grouping import model_of, value_of
+from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first
+from moonpad.values.finding import Code, Severity
+
+_SERVED: Final = "--served-model-name"
+_OWN_TOKENIZER: Final = ("--tokenizer", "--skip-tokenizer-init", "--tokenizer-mode")
+_ELSEWHERE: Final = ("--base-url", "--host")
+_LORA: Final = ("--enable-lora", "--lora-modules")
+_HERE: Final = re.compile(r"(?:https?://)?(?:127\.0\.0\.1|localhost|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?/?")
+_OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
+_MOST: Final = 100
+
+
+def bench_names(case: Case) -> Iterator[Remark]:
+    """A measurement whose model is the served name alone has no tokenizer; one of another name is answered by 404."""
+    script = case.script
+    if case.base != MEASURED or len(script.commands) > _MOST:
+        return
+    if not is_first(case.commands, script):
+        return
+    servers = [command for command in script.commands if _is_server(command)]
+    served = {name for server in servers for name in _served(server)}
+    models = {(model_of(server) or "").strip("'\"") for server in servers}
+    for command in script.commands:
+        if not _is_measurement(command):
+            continue
+        word = value_of(command.argv, ("--model",))
+        if word is None or not _sure(word.text):
+            continue
+        line, name = script.where(word.line), word.text.strip("'\"")
+        own = value_of(command.argv, _OWN_TOKENIZER) is not None
+        if "/" not in name and name in served and name not in models and not own:
+            message = f"{line}: {shortened(name, 60)} is what the server is called, and no model: the measurement looks "
+            message += "for its tokenizer under this name and ends"
+            remedy = f"give --model the server's own model, and add {_SERVED} {shortened(name, 60)}"
+            remark = make_remark(Severity.WARNING, Code.MODEL_NAME, "--model", message, remedy)
+            yield replace(remark, command=None)
+            return
+        if (asked := _refused(case, command, name)) is not None:
+            answered = shortened(" and ".join(sorted(served)) or sorted(models)[0], 60)
+            message = f"{line}: the measurement asks for {shortened(asked, 60)}, and the server is called {answered}: "
+            message += "each request is answered by 404"
+            remedy = f"add {_SERVED} {answered} to the measurement"
+            remark = make_remark(Severity.WARNING, Code.MODEL_NAME, "--model", message, remedy)
+            yield replace(remark, command=None)
+            return
+
+
+def _refused(case: Case, bench: Command, model: str) -> str | None:
+    """The name that the only deployment of the text does not answer to."""
+    if not is_one_group(case) or case.open_ended or case.option(*_LORA) is not None or not case.first.model:
+        return None
+    if case.script.objects or any(command.container is not None for command in (*case.commands, bench)):
+        return None
+    given = value_of(bench.argv, (_SERVED,))
+    asked = given.text.strip("'\"") if given is not None else model
+    known = {name for command in case.commands for name in _served(command)} or {case.first.model.strip("'\"")}
+    if not _sure(asked) or asked in known or not all(_sure(name) for name in known):
+        return None
+    return asked if _same_port(case, bench) else None
+
+
+def _same_port(case: Case, bench: Command) -> bool:
+    ports = {text for command in case.commands if (text := _text(command, "--port"))} or {"8000"}
+    asked = _text(bench, "--port") or "8000"
+    for flag in _ELSEWHERE:
+        if text := _text(bench, flag):
+            match = _HERE.fullmatch(text)
+            if match is None:
+                return False
+            asked = match["port"] or asked
+    return asked in ports
+
+
+def _text(command: Command, flag: str) -> str:
+    word = value_of(command.argv, (flag,))
+    return word.text.strip("'\"") if word is not None else ""
+
+
+def _served(server: Command) -> Sequence[str]:
+    """All names behind the last `--served-model-name`."""
+    found: list[str] = []
+    words: Sequence[Word] = server.argv
+    for at, word in enumerate(words):
+        flag, equals, value = word.text.partition("=")
+        if flag.replace("_", "-") != _SERVED:
+            continue
+        found = [value] if equals else []
+        for following in () if equals else words[at + 1 :]:
+            if following.text.startswith("-"):
+                break
+            found.append(following.text)
+    return [name.strip("'\"") for name in found]
+
+
+def _sure(name: str) -> bool:
+    return bool(name) and not unresolved(name) and not _OPEN.search(name)
+
+
+def _is_measurement(command: Command) -> bool:
+    table = program_table()
+    program = table.programs.get(command.program)
+    return program is not None and program.kind == "client" and table.engines[command.program] == MEASURED
+
+
+def _is_server(command: Command) -> bool:
+    program = program_named(command.program)
+    return program is not None and program.kind == "server"
