@@ -7,8 +7,10 @@ from typing import Final
 
 from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.block_lines import lost_in_block
+from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
@@ -93,6 +95,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     beside_the_clone,
     cache_of_download,
     folder_of_download,
+    cached_root,
     colon_for_blank,
     variable_for_option,
     switch_as_text,
@@ -101,6 +104,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     headless_ranks,
     unlike_ranks,
     variable_not_set,
+    misplaced_field,
     probe_path,
     minimum_release,
     model_not_mounted,
