@@ -41,6 +41,7 @@ from moonpad.explain.checks.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
+from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
 from moonpad.explain.checks.two_caches import cache_of_download, folder_of_download
 from moonpad.explain.checks.variable_slips import (
@@ -91,6 +92,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     written_under_another_name,
     path_of_frontend,
     words_behind_one,
+    array_as_scalar,
     json_slips,
     beside_the_clone,
     cache_of_download,
