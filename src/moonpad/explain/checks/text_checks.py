@@ -12,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
+from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -107,6 +108,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     unlike_ranks,
     variable_not_set,
     misplaced_field,
+    label_of_gateway,
     probe_path,
     minimum_release,
     model_not_mounted,
