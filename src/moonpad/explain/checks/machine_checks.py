@@ -14,6 +14,7 @@ from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
 from moonpad.explain.checks.memory_binding import binding_in_container
+from moonpad.explain.checks.nameless_user import nameless_user
 from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_name
@@ -38,6 +39,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
     behind_entrypoint,
     binding_in_container,
+    nameless_user,
     shared_engine_id,
     listed_devices,
     lone_pool,
