@@ -63,3 +63,15 @@ def test_a_measurement_of_another_server(text: str) -> None:
 def test_a_request_to_two_nodes() -> None:
     assert told(NODES + CURL % "/root/.cache/ds", "it answers 404")
     assert not told(NODES + CURL % "deepseek_v3", "it answers 404")
+
+
+EVALUATION = (
+    "lm_eval --model local-completions --tasks gsm8k "
+    "--model_args model={},base_url=http://127.0.0.1:{}/v1/completions,tokenized_requests=False\n"
+)
+
+
+def test_an_evaluation_of_another_name() -> None:
+    assert told(SERVER + EVALUATION.format("Qwen/Qwen3-Next-80B-A3B-Instruct", 8000), "the evaluation asks for")
+    assert not told(SERVER + EVALUATION.format("qwen3-next", 8000), "the evaluation asks for")
+    assert not told(SERVER + EVALUATION.format("Qwen/Qwen3-8B", 8001), "the evaluation asks for")

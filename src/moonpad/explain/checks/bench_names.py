@@ -21,6 +21,8 @@ from moonpad.values.finding import Code, Severity
 _SERVED: Final = "--served-model-name"
 _OWN_TOKENIZER: Final = ("--tokenizer", "--skip-tokenizer-init", "--tokenizer-mode")
 _ELSEWHERE: Final = ("--base-url", "--host")
+_EVALUATION: Final = "lm_eval"
+_ARGUMENTS: Final = ("--model-args", "-a")
 _LORA: Final = ("--enable-lora", "--lora-modules")
 _HERE: Final = re.compile(r"(?:https?://)?(?:127\.0\.0\.1|localhost|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?/?")
 _OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
@@ -38,6 +40,11 @@ def bench_names(case: Case) -> Iterator[Remark]:
     served = {name for server in servers for name in _served(server)}
     models = {(model_of(server) or "").strip("'\"") for server in servers}
     for command in script.commands:
+        if command.program == _EVALUATION:
+            if (remark := _of_evaluation(case, command)) is not None:
+                yield remark
+                return
+            continue
         if not _is_measurement(command):
             continue
         word = value_of(command.argv, ("--model",))
@@ -52,32 +59,54 @@ def bench_names(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.MODEL_NAME, "--model", message, remedy)
             yield replace(remark, command=None)
             return
-        if (asked := _refused(case, command, name)) is not None:
-            answered = shortened(" and ".join(sorted(served)) or sorted(models)[0], 60)
-            message = f"{line}: the measurement asks for {shortened(asked, 60)}, and the server is called {answered}: "
-            message += "each request is answered by 404"
-            remedy = f"add {_SERVED} {answered} to the measurement"
-            remark = make_remark(Severity.WARNING, Code.MODEL_NAME, "--model", message, remedy)
-            yield replace(remark, command=None)
+        given = value_of(command.argv, (_SERVED,))
+        asked = given.text.strip("'\"") if given is not None else name
+        if _is_refused(case, command, asked) and _same_port(case, command):
+            yield _remark(line, "measurement", "--model", asked, case)
             return
 
 
-def _refused(case: Case, bench: Command, model: str) -> str | None:
-    """The name that the only deployment of the text does not answer to."""
+def _of_evaluation(case: Case, command: Command) -> Remark | None:
+    """The same of questions whose answers are counted: model and address stand in one argument."""
+    word = value_of(command.argv, _ARGUMENTS)
+    pairs = dict(part.partition("=")[::2] for part in word.text.strip("'\"").split(",")) if word is not None else {}
+    asked, address = pairs.get("model", ""), _HERE.match(pairs.get("base_url", ""))
+    if word is None or address is None or (address["port"] or "80") not in _ports(case):
+        return None
+    if not _is_refused(case, command, asked):
+        return None
+    return _remark(case.script.where(word.line), "evaluation", "--model_args", asked, case)
+
+
+def _remark(line: str, what: str, where: str, asked: str, case: Case) -> Remark:
+    answered = shortened(sorted(_known(case))[0], 60)
+    message = f"{line}: the {what} asks for {shortened(asked, 60)}, and the server is called {answered}: each request is "
+    message += "answered by 404"
+    remedy = f"ask for {answered}" + (f" with {_SERVED}" if where == "--model" else "")
+    return replace(make_remark(Severity.WARNING, Code.MODEL_NAME, where, message, remedy), command=None)
+
+
+def _is_refused(case: Case, command: Command, asked: str) -> bool:
+    """Whether the only deployment of the text does not answer to this name."""
     if not is_one_group(case) or case.open_ended or case.option(*_LORA) is not None or not case.first.model:
-        return None
-    if case.script.objects or any(command.container is not None for command in (*case.commands, bench)):
-        return None
-    given = value_of(bench.argv, (_SERVED,))
-    asked = given.text.strip("'\"") if given is not None else model
-    known = {name for command in case.commands for name in _served(command)} or {case.first.model.strip("'\"")}
-    if not _sure(asked) or asked in known or not all(_sure(name) for name in known):
-        return None
-    return asked if _same_port(case, bench) else None
+        return False
+    if case.script.objects or any(each.container is not None for each in (*case.commands, command)):
+        return False
+    known = _known(case)
+    return _sure(asked) and asked not in known and all(_sure(name) for name in known)
+
+
+def _known(case: Case) -> set[str]:
+    """What the deployment answers to."""
+    return {name for command in case.commands for name in _served(command)} or {case.first.model.strip("'\"")}
+
+
+def _ports(case: Case) -> set[str]:
+    return {text for command in case.commands if (text := _text(command, "--port"))} or {"8000"}
 
 
 def _same_port(case: Case, bench: Command) -> bool:
-    ports = {text for command in case.commands if (text := _text(command, "--port"))} or {"8000"}
+    ports = _ports(case)
     asked = _text(bench, "--port") or "8000"
     for flag in _ELSEWHERE:
         if text := _text(bench, flag):
