@@ -20,7 +20,10 @@ PROXY = (
 
 def told(text: str) -> list[str]:
     return [
-        finding.where for judged in ask(text) for finding in judged.findings if "and the servers here" in finding.message
+        finding.where
+        for judged in ask(text)
+        for finding in judged.findings
+        if "and the servers here" in finding.message
     ]
 
 
@@ -33,9 +36,12 @@ def test_a_port_without_a_server() -> None:
     "text",
     [
         SERVERS + PROXY,
-        SERVERS + PROXY.replace("33003 \\", "33005 \\").replace("--prefiller-hosts 127.0.0.1", "--prefiller-hosts 10.0.0.2"),
+        SERVERS
+        + PROXY.replace("33003 \\", "33005 \\").replace("--prefiller-hosts 127.0.0.1", "--prefiller-hosts 10.0.0.2"),
         SERVERS.replace("33003", "$PORT") + PROXY.replace("33003 \\", "33005 \\"),
-        "python launch_online_dp.py --vllm-start-port 23001\n\n" + SERVERS + PROXY.replace("23001 \\", "23001 23002 \\"),
+        "python launch_online_dp.py --vllm-start-port 23001\n\n"
+        + SERVERS
+        + PROXY.replace("23001 \\", "23001 23002 \\"),
         SERVERS + "# the second one on port 23002\n" + PROXY.replace("23001 \\", "23001 23002 \\"),
     ],
 )

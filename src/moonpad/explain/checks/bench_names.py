@@ -53,7 +53,9 @@ def bench_names(case: Case) -> Iterator[Remark]:
         line, name = script.where(word.line), word.text.strip("'\"")
         own = value_of(command.argv, _OWN_TOKENIZER) is not None
         if "/" not in name and name in served and name not in models and not own:
-            message = f"{line}: {shortened(name, 60)} is what the server is called, and no model: the measurement looks "
+            message = (
+                f"{line}: {shortened(name, 60)} is what the server is called, and no model: the measurement looks "
+            )
             message += "for its tokenizer under this name and ends"
             remedy = f"give --model the server's own model, and add {_SERVED} {shortened(name, 60)}"
             remark = make_remark(Severity.WARNING, Code.MODEL_NAME, "--model", message, remedy)
@@ -80,7 +82,9 @@ def _of_evaluation(case: Case, command: Command) -> Remark | None:
 
 def _remark(line: str, what: str, where: str, asked: str, case: Case) -> Remark:
     answered = shortened(sorted(_known(case))[0], 60)
-    message = f"{line}: the {what} asks for {shortened(asked, 60)}, and the server is called {answered}: each request is "
+    message = (
+        f"{line}: the {what} asks for {shortened(asked, 60)}, and the server is called {answered}: each request is "
+    )
     message += "answered by 404"
     remedy = f"ask for {answered}" + (f" with {_SERVED}" if where == "--model" else "")
     return replace(make_remark(Severity.WARNING, Code.MODEL_NAME, where, message, remedy), command=None)

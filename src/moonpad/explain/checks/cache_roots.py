@@ -27,7 +27,9 @@ def cached_root(case: Case) -> Iterator[Remark]:
         path, container = match["path"], command.container
         if container is not None and any(f":{path}" in each.text for each in container.words):
             continue  # a snapshot may be mounted there
-        message = f"{shortened(path, 70)} is the folder of a repository in the cache: it holds snapshots, and the files "
+        message = (
+            f"{shortened(path, 70)} is the folder of a repository in the cache: it holds snapshots, and the files "
+        )
         message += "of the model are below one of them, so nothing is found here"
         remedy = "name the repository itself (ORGANISATION/NAME), or the folder snapshots/COMMIT in it"
         yield make_remark(Severity.WARNING, Code.INVALID_VALUE, flag or "model", message, remedy, at=at)

@@ -31,14 +31,18 @@ def label_of_gateway(case: Case) -> Iterator[Remark]:
     lines = enumerate(case.script.lines[holder.first - 1 : holder.last], holder.first)
     given = [(line, match["name"].strip("\"'")) for line, text in lines if (match := _GIVEN.match(text))]
     place = case.option("--served-model-name")
-    values = place.value if place is not None and isinstance(place.value, tuple) else (case.text("--served-model-name"),)
+    values = (
+        place.value if place is not None and isinstance(place.value, tuple) else (case.text("--served-model-name"),)
+    )
     known = [text.strip("'\"") for text in values] if place is not None else [case.first.model.strip("'\"")]
     if not given or len({name for _, name in given}) > 1 or not all(known):
         return
     line, name = given[0]
     if name in known or _OPEN.search(name) or any(unresolved(each) or _OPEN.search(each) for each in known):
         return
-    message = f"{case.script.where(line)}: the gateway sends requests for {shortened(name, 50)} here ({_LABEL}), and the "
+    message = (
+        f"{case.script.where(line)}: the gateway sends requests for {shortened(name, 50)} here ({_LABEL}), and the "
+    )
     message += f"server is called {shortened(known[0], 50)}: it answers 404"
     remedy = f"add --served-model-name {shortened(name, 50)}, or write the same name in both"
     remark = make_remark(Severity.WARNING, Code.MODEL_NAME, _LABEL, message, remedy)

@@ -15,7 +15,9 @@ from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
 
 _ROLE: Final = r"(?:encoder|prefiller|prefill|decoder|decode|pd)"
-_PORTS: Final = re.compile(rf"(?<![\w-])(?P<flag>--{_ROLE}-ports?)[ =]+(?P<ports>\d{{4,5}}(?:[ ,]+\d{{4,5}})*)(?=[ \t\\]|$)")
+_PORTS: Final = re.compile(
+    rf"(?<![\w-])(?P<flag>--{_ROLE}-ports?)[ =]+(?P<ports>\d{{4,5}}(?:[ ,]+\d{{4,5}})*)(?=[ \t\\]|$)"
+)
 _HOSTS: Final = r"{}-hosts?[ =]+(?P<hosts>[^-\\\n]*)"
 _HERE: Final = frozenset({"127.0.0.1", "localhost", "0.0.0.0"})  # noqa: S104 - what is written, not what is bound
 _COUNTED: Final = re.compile(r"start[-_]port|port[-_](?:base|start|offset)|external-lb|--data-parallel-rank|\bseq\b")
@@ -63,7 +65,7 @@ def _listened(commands: Sequence[Command]) -> set[str]:
             continue
         word = value_of(command.argv, ("--port",))
         text = word.text.strip("'\"") if word is not None else ""
-        if not text.isdigit() or command.container is not None and command.container.given("--publish"):
+        if not text.isdigit() or (command.container is not None and command.container.given("--publish")):
             return set()
         found.add(text)
     return found

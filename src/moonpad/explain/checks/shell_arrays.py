@@ -71,5 +71,7 @@ def _arrays(texts: Sequence[str]) -> list[str]:
     return [
         name
         for name in list(several)[:_MOST]
-        if not any(re.search(rf"(?<![\w$]){name}\+?=(?!\()|\b(?:for|read)[ \t](?:[^;]*[ \t])?{name}\b", t) for t in texts)
+        if not any(
+            re.search(rf"(?<![\w$]){name}\+?=(?!\()|\b(?:for|read)[ \t](?:[^;]*[ \t])?{name}\b", t) for t in texts
+        )
     ]
