@@ -23,7 +23,8 @@ _OWN_TOKENIZER: Final = ("--tokenizer", "--skip-tokenizer-init", "--tokenizer-mo
 _ELSEWHERE: Final = ("--base-url", "--host")
 _EVALUATION: Final = "lm_eval"
 _ARGUMENTS: Final = ("--model-args", "-a")
-_LORA: Final = ("--enable-lora", "--lora-modules")
+_MORE_NAMES: Final = ("--enable-lora", "--lora-modules", "--config")
+"""What may give the server names that do not stand in its command."""
 _HERE: Final = re.compile(r"(?:https?://)?(?:127\.0\.0\.1|localhost|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?/?")
 _OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
 _MOST: Final = 100
@@ -92,7 +93,7 @@ def _remark(line: str, what: str, where: str, asked: str, case: Case) -> Remark:
 
 def _is_refused(case: Case, command: Command, asked: str) -> bool:
     """Whether the only deployment of the text does not answer to this name."""
-    if not is_one_group(case) or case.open_ended or case.option(*_LORA) is not None or not case.first.model:
+    if not is_one_group(case) or case.open_ended or case.option(*_MORE_NAMES) is not None or not case.first.model:
         return False
     if case.script.objects or any(each.container is not None for each in (*case.commands, command)):
         return False

@@ -11,6 +11,8 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _ROOT: Final = re.compile(r"(?P<path>[^\s\"'=,:]*hub/models--[\w.-]+?--[\w.-]+?)/*(?=[\"'\s,}]|$)")
+_ELSEWHERE: Final = ("cache", "download", "gguf", "weight")
+"""Of options whose folder is filled, or searched through to its bottom."""
 _LONGEST: Final = 4000
 
 
@@ -22,7 +24,7 @@ def cached_root(case: Case) -> Iterator[Remark]:
         name, _, _ = word.text.partition("=")
         flag = name if name.startswith("-") else flag
         match = _ROOT.search(word.text[:_LONGEST])
-        if match is None or "cache" in flag or "download" in flag:
+        if match is None or any(part in flag for part in _ELSEWHERE):
             continue
         path, container = match["path"], command.container
         if container is not None and any(f":{path}" in each.text for each in container.words):
