@@ -369,3 +369,10 @@ FP8_BLOCK_EXPERTS: Final = "fp8-block"
 NVFP4_EXPERTS: Final = "nvfp4"
 BF16_EXPERTS: Final = "bf16"
 """Keys of data/expert_backends.toml."""
+
+ASKS_USER_NAME: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai(?:[:@].*)?")
+"""Images whose torch asks for the name of its user when it is imported."""
+ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")
+"""From the first of these releases to before the second: torch 2.13 no longer needs one."""
+NAMED_USERS: Final = frozenset({"0", "2000", "65534"})
+"""Of these images."""

@@ -14,12 +14,14 @@ from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
 from moonpad.explain.checks.memory_binding import binding_in_container
+from moonpad.explain.checks.nameless_user import nameless_user
 from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.processor_cores import threads_of_cores
+from moonpad.explain.checks.proxy_ports import proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
@@ -38,6 +40,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
     behind_entrypoint,
     binding_in_container,
+    nameless_user,
     shared_engine_id,
     listed_devices,
     lone_pool,
@@ -72,6 +75,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     handshake_on_loopback,
     port_within_random,
     router_target,
+    proxy_ports,
     bootstrap_port,
     bridged_nodes,
 )

@@ -29,14 +29,18 @@ def request_names(case: Case) -> Iterator[Remark]:
     script = case.script
     if case.base != names.EXPERTS_BY_VARIABLE or case.open_ended or case.option(*_LORA) is not None:
         return
-    if not is_only_server(case) or not case.first.model:
+    if not is_one_group(case) or not case.first.model:
         return
     place = case.option("--served-model-name")
     known = _values(place.value) if place is not None else [case.first.model.strip("'\"")]
+    for reading in case.readings[1:]:  # a node that answers by another name
+        other = reading.parsed.occurrence("--served-model-name")
+        known += _values(other.value) if other is not None else [reading.model.strip("'\"")]
     if not known or any(unresolved(name) or _OPEN.search(name) for name in known):
         return
     script.budget.work(len(script.lines), "the text around its engine commands")
-    for asked, line in _asked(script, case.text("--port"), max(word.end_line for word in case.commands[0].words)):
+    behind = max(word.end_line for command in case.commands for word in command.words)
+    for asked, line in _asked(script, case.text("--port"), behind):
         if asked in known or _OPEN.search(asked):
             continue
         wanted, called = shortened(asked, 60), shortened(known[0], 60)
@@ -50,6 +54,12 @@ def request_names(case: Case) -> Iterator[Remark]:
 def is_only_server(case: Case) -> bool:
     """Whether the text starts no other server and no router."""
     return sum(_serves(command.program) for command in case.script.commands) == 1
+
+
+def is_one_group(case: Case) -> bool:
+    """Whether all servers of the text are nodes of this one deployment."""
+    serving = [command for command in case.script.commands if _serves(command.program)]
+    return bool(serving) and all(command in case.commands for command in serving)
 
 
 def _values(value: object) -> list[str]:

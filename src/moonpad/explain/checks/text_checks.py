@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.block_lines import lost_in_block
+from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.file_slips import (
     backslash_at_end,
@@ -15,6 +18,7 @@ from moonpad.explain.checks.file_slips import (
     tag_without_v,
     variable_of_compose,
 )
+from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -44,6 +48,7 @@ from moonpad.explain.checks.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
+from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
 from moonpad.explain.checks.two_caches import cache_of_download, folder_of_download
 from moonpad.explain.checks.variable_slips import (
@@ -67,6 +72,7 @@ from moonpad.explain.shell.shell_slips import (
 
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
+    bench_names,
     request_port,
     thinking_switch,
     redirected_install,
@@ -93,10 +99,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     written_under_another_name,
     path_of_frontend,
     words_behind_one,
+    array_as_scalar,
     json_slips,
     beside_the_clone,
     cache_of_download,
     folder_of_download,
+    cached_root,
     colon_for_blank,
     variable_for_option,
     switch_as_text,
@@ -105,6 +113,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     headless_ranks,
     unlike_ranks,
     variable_not_set,
+    misplaced_field,
+    label_of_gateway,
     probe_path,
     minimum_release,
     model_not_mounted,

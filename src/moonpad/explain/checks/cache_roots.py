@@ -1,0 +1,38 @@
+"""A path that ends at the folder of a repository in the cache of Hugging Face: the files lie in a snapshot below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_ROOT: Final = re.compile(r"(?P<path>[^\s\"'=,:]*hub/models--[\w.-]+?--[\w.-]+?)/*(?=[\"'\s,}]|$)")
+_ELSEWHERE: Final = ("cache", "download", "gguf", "weight")
+"""Of options whose folder is filled, or searched through to its bottom."""
+_LONGEST: Final = 4000
+
+
+def cached_root(case: Case) -> Iterator[Remark]:
+    """`blobs`, `refs` and `snapshots` are all that is in it, so that no configuration and no weights are found."""
+    command = case.commands[0]
+    flag = ""
+    for at, word in enumerate(command.argv):
+        name, _, _ = word.text.partition("=")
+        flag = name if name.startswith("-") else flag
+        match = _ROOT.search(word.text[:_LONGEST])
+        if match is None or any(part in flag for part in _ELSEWHERE):
+            continue
+        path, container = match["path"], command.container
+        if container is not None and any(f":{path}" in each.text for each in container.words):
+            continue  # a snapshot may be mounted there
+        message = (
+            f"{shortened(path, 70)} is the folder of a repository in the cache: it holds snapshots, and the files "
+        )
+        message += "of the model are below one of them, so nothing is found here"
+        remedy = "name the repository itself (ORGANISATION/NAME), or the folder snapshots/COMMIT in it"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, flag or "model", message, remedy, at=at)
+        return
