@@ -61,6 +61,7 @@ class Budget:
         self.steps = 0
         self.shares: Counter[str] = Counter()
         """The steps of each kind of work."""
+        self._done: set[str] = set()
         self.nearest: dict[tuple[str, str, float], str | None] = {}
         """What has been looked for already among the names of a program: ranks repeat each other's words."""
 
@@ -73,6 +74,13 @@ class Budget:
             largest, share = self.shares.most_common(1)[0]
             message = f"the input takes more than {most:,} steps of work, {share:,} of them for {largest}"
             raise too_large(message, "pass only the part with the command")
+
+    def once(self, name: str, steps: int, what: str) -> None:
+        """As `work`, of what is done for the first deployment of the text and kept for the others: `name` says which
+        it is."""
+        if name not in self._done:
+            self._done.add(name)
+            self.work(steps, what)
 
     def spend(self, words: int, characters: int) -> None:
         """Raises UsageError when the script expands to more than a person would write."""

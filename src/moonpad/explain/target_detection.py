@@ -60,7 +60,7 @@ def engine_of(command: Command, question: Question, script: Script | None = None
     named = script.versions if script is not None else {}
     builds = [name for name in named if name != engine and _base_of(name) == engine]
     if not builds and script is not None:
-        script.budget.work(len(script.lines) // 2, "the text around its engine commands")
+        script.budget.once(f"builds of {engine}", len(script.lines) // 2, "the text around its engine commands")
         builds = [
             name for name in ENGINES if name != engine and _base_of(name) == engine and is_spoken_of(name, script)
         ]

@@ -94,6 +94,23 @@ POST = """Results are in posts such as [vLLM v0.6.0](https://blog.vllm.ai/2024/0
 vllm bench serve --model a/b --dataset-name random-mm
 ```
 """
+V32 = """# Install
+
+```bash
+docker pull lmsysorg/sglang:latest
+# AMD
+docker pull lmsysorg/sglang:v0.5.8-rocm700-mi35x
+```
+
+# Serve
+
+```bash
+python -m sglang.launch_server --model deepseek-ai/DeepSeek-V3.2-Exp --tp 8 --attn-cp-size 8
+```
+"""
+OWN_BUILD = """pip install vllm==0.21+own
+vllm serve a/b --speculative-config '{"method":"dspark","num_speculative_tokens":2}'
+"""
 HYGON = "# GLM on BW1100\n\n```bash\npip install vllm==0.15.1\nvllm serve hygon/GLM-5 --enable-lightly-cp --cc 1\n```\n"
 ATOM = """docker pull rocm/atom-dev:vllm-v0.17.0-nightly_20260315
 
@@ -121,6 +138,10 @@ vllm serve ${model} --tensor-parallel-size 8 --kv-cache-dtype fp8
         "/opt/lucebox-hub/build/bin/llama-server -m x.gguf --target-gpu 0 --draft-gpu 1\n",
         "sglang serve --model-path deepseek-ai/DeepSeek-R1 --device cpu --tp 6\n",
         "vllm serve a/b --prefix-caching-hash-algo sha256_cbor_64bit\n",
+        "# A\n\n```bash\nguidellm run --backend x\n```\n\n```bash\n--seed kind=static,value=42\n```\n",
+        'pip install vllm==0.21+own\nvllm serve a/b --speculative-config \'{"method":"dspark","num_speculative_tokens":2}\'\n',
+        "pip install sglang==0.5.10\nsglang serve --model-path a/b --nnodes <节点数> --node-rank 0\n",
+        V32,
         "sglang serve --model-path a/b --cuda-graph-backend-prefill tc_piecewise\n",
     ],
 )

@@ -39,7 +39,9 @@ def as_certain(
         option = options.get(remark.at)
         if finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
             yield remark
-        elif is_fragment(command) and finding.code is not Code.INVALID_VALUE:
+        elif is_fragment(command) and (
+            finding.code is not Code.INVALID_VALUE or any(word in finding.message for word in _OF_THE_PARSER)
+        ):
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
         elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
             yield remark  # a row of the catalogue says so

@@ -72,7 +72,8 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     near = [meant] if meant else get_close_matches(name, row.names(version or row.read[-1]), 1, _LIKE)
     if near and (span is None or meant) and near[0] in row.names(version or row.read[-1]):
         remedy = f"write {near[0]}"
-    sure = bool(version) and not (is_fragment(case.commands[0]) or case.commands[0].custom)
+    of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
+    sure = bool(version) and not of_others
     known = row.closed or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index if place else None)

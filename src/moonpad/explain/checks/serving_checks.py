@@ -10,6 +10,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import as_json, unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -23,10 +24,10 @@ def no_such_module(case: Case) -> Iterator[Remark]:
     modules = names.NO_MODULES.get(case.engine.name, {})
     if not modules:
         return
-    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
-    lines = [line[:_LONGEST] for line in case.script.lines]
     if any(case.engine.program == command.program and command.line for command in _before(case)):
         return  # said of the first
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    lines = [line[:_LONGEST] for line in case.script.lines]
     for module, right in modules.items():
         number = next((at for at, line in enumerate(lines, 1) if f"{module} " in f"{line} "), None)
         if number is not None:
@@ -91,7 +92,9 @@ def cache_of_workers(case: Case) -> Iterator[Remark]:
     if case.base != names.EXPERTS_BY_VARIABLE or not case.laid_out:
         return
     ranks = case.first.layout.tp * case.first.layout.pp
-    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    case.script.budget.once("caches of workers", len(case.script.lines), "the text around its engine commands")
+    if not is_in_lines(names.CACHE_OF_WORKERS, case.script.lines, _LONGEST):
+        return
     sizes = [found[1] for line in case.script.lines if (found := names.CACHE_OF_WORKERS.search(line[:_LONGEST]))]
     if ranks > 1 and sizes and (size := int(sizes[-1])) > 1:
         message = f"{size} GB for each of {ranks} workers: {ranks * size} GB of the machine's RAM"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -64,15 +65,20 @@ def compose_shared_memory(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "shm_size", message, "add shm_size: 16g, or ipc: host")
 
 
+@lru_cache(maxsize=4)
+def _lacks_memory(whole: tuple[str, ...]) -> bool:
+    lines = [line[:_LONGEST] for line in whole]
+    pod = any(_POD.match(line) for line in lines) and any(_ASKS.search(line) for line in lines)
+    return pod and not any(_HAS_MEMORY.search(line) for line in lines if not line.lstrip().startswith("#"))
+
+
 def pod_shared_memory(case: Case) -> Iterator[Remark]:
     """The same of a pod, whose /dev/shm has 64 MB where no volume of memory is mounted there."""
     command = case.commands[0]
     if command.more or not case.laid_out or case.first.layout.tp * case.first.layout.pp < 2:
         return
-    case.script.budget.work(4 * len(case.script.lines), "its containers")
-    lines = [line[:_LONGEST] for line in case.script.lines]
-    pod = any(_POD.match(line) for line in lines) and any(_ASKS.search(line) for line in lines)
-    if not pod or any(_HAS_MEMORY.search(line) for line in lines if not line.lstrip().startswith("#")):
+    case.script.budget.once("memory of pods", 4 * len(case.script.lines), "its containers")
+    if not _lacks_memory(case.script.lines):
         return
     where = "/dev/shm"  # noqa: S108 - what is written
     message = "no volume of memory is mounted at /dev/shm, and a pod's has 64 MB: NCCL between the ranks may need more"

@@ -13,6 +13,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.plan.tensors import nextn_bytes
@@ -47,8 +48,9 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
         return
     flag = case.engine.command_line.options.get("tp")
     place = case.option(flag) if flag else None
-    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
-    if flag is None or reading.takes_all_devices or (place is None and any(map(_CUT.search, case.script.lines))):
+    case.script.budget.once("cut commands", len(case.script.lines), "the text around its engine commands")
+    is_cut = place is None and is_in_lines(_CUT, case.script.lines, _LONGEST)
+    if flag is None or reading.takes_all_devices or is_cut:
         return
     shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None
     ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)

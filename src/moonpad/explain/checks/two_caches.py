@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.repository_names import REPOSITORY
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
@@ -35,13 +36,15 @@ _INTO_FOLDER: Final = re.compile(
     r"\b(?:huggingface-cli|hf)[ \t]+download[ \t]+[\"']?(?P<repository>[A-Za-z][\w.-]*/[\w.-]+)[\"']?"
     r"(?=[ \t])[^#|;&]*?[ \t]--local-dir[ =][\"']?(?P<folder>[^\s\"';|&]{1,200})"
 )
+_LOCAL: Final = re.compile(r"--local-dir[ =]")
 _MAKES: Final = re.compile(r"[ \t]*(?:sudo[ \t]+)?(?:mkdir|ls|du|df|rm)\b")
 
 
 def cache_of_download(case: Case) -> Iterator[Remark]:
     """`snapshot_download(…, cache_dir=X)` writes X/models--…, and `HF_HOME=X` looks into X/hub."""
     script = case.script
-    if not REPOSITORY.fullmatch(case.first.model):
+    script.budget.once("homes of caches", len(script.lines) // 2, "its engine commands")
+    if not REPOSITORY.fullmatch(case.first.model) or not is_in_lines(_HOME, script.lines, _LONGEST):
         return
     lines = list(numbered(script, 1, len(script.lines)))
     code = [(number, text) for number, text in lines if not text.lstrip().startswith(("#", "//"))]
@@ -72,7 +75,8 @@ def folder_of_download(case: Case) -> Iterator[Remark]:
     """`hf download REPOSITORY --local-dir FOLDER`, and a server that is given the name of the repository: it looks in
     the cache alone."""
     script, model = case.script, case.first.model
-    if not REPOSITORY.fullmatch(model):
+    script.budget.once("folders of downloads", len(script.lines) // 2, "its engine commands")
+    if not REPOSITORY.fullmatch(model) or not is_in_lines(_LOCAL, script.lines, _LONGEST):
         return
     lines, before = list[tuple[int, str]](), ""
     for number, text in numbered(script, 1, len(script.lines)):

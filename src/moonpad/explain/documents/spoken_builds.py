@@ -23,7 +23,7 @@ def is_spoken_of(name: str, script: Script) -> bool:
     line = ENGINES[name].command_line
     if line.build is None or line.build.platform is not Platform.ASCEND:
         return False
-    script.budget.work(len(script.lines) // 2, "the text around its engine commands")
+    script.budget.once(f"words of {name}", len(script.lines) // 2, "the text around its engine commands")
     if is_in_lines(_OF_OTHERS, script.lines, _LONGEST):
         return False
     marks = re.compile(

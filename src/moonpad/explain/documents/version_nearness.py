@@ -58,7 +58,8 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
 def _is_of_others(each: VersionMention, script: Script, *, rocm: bool, has_image: bool) -> bool:
     if not each.image:
         return False
-    return has_image or (rocm and not _OF_ROCM.search(script.lines[each.line - 1]))
+    of_rocm = _OF_ROCM.search(script.lines[each.line - 1]) is not None
+    return has_image or of_rocm is not rocm
 
 
 def _is_of_other_row(line: str, kinds: set[str]) -> bool:
