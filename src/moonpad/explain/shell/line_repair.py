@@ -29,10 +29,21 @@ _TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./
 _GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>--[a-z][\w-]*)")
 r"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
 _TEMPLATE: Final = re.compile(
-    r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]){0,200}\}\}"
+    r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]"
+    r"|(?<=\()(?:'[^\n{}\"']{0,80}'|\"[^\n{}\"']{0,80}\")(?=\))){0,200}\}\}"
 )
 _NOT_OF_NAME: Final = re.compile(r"(?<=[\w\]])[ \t]*[|(,].*(?=\}\})|[ \t$-]")
 """`{{ port }}`, `{{ port | default(8000) }}`: to a shell several words, which what fills templates leaves as one."""
+_TAG: Final = r"\{%-?[ \t]*(?:if|elif|else|endif|for|endfor)\b[^\n%]{0,200}%\}"
+_BRANCHES: Final = re.compile(
+    rf"(?<=\\\n)(?:[ \t]*(?=\{{%-?[ \t]*el){_TAG}[ \t]*\n(?:[ \t]*-[^\n%]{{0,300}}\n){{0,20}}(?=[ \t]*\{{%)"
+    rf"|[ \t]*{_TAG}[ \t]*\n)+"
+)
+"""Lines of Jinja inside of a command, below one that ends with a backslash; of branches, the first is read."""
+_CLOSE_UP: Final = re.compile(rf"\n[ \t]*(?=\{{%-){_TAG}")
+_TAG_LINE: Final = re.compile(r"^[ \t]*\{%-?[ \t]*[a-z][^\n]{0,400}%\}[ \t]*$", re.MULTILINE)
+"""`{%- if eager %} \\` takes the end of the line above away."""
+_IN_LINE: Final = re.compile(rf"(?=\{{%-?[ \t]*el){_TAG}[^\n{{}}]{{0,200}}(?=\{{%-?[ \t]*(?:el|endif))|{_TAG}")
 _SENTENCE: Final = re.compile(
     r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
 )
@@ -53,12 +64,19 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     if not text.startswith("#!"):
         text = _SENTENCE.sub(_without_sentence, text)
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
+    if "{%" in text:
+        text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
+        text = _IN_LINE.sub(_ignored, _TAG_LINE.sub(_ignored, text))
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _GLUED.sub(lambda match: _apart(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
     text = _TORN.sub(lambda match: _mended(match, start, problems), text)
     text = with_commands(_unwrapped(text, start, problems), start, problems)
     return with_images(text, start, problems)
+
+
+def _ignored(match: re.Match[str]) -> str:
+    return IGNORED * len(match[0])
 
 
 def words_of_lines(text: str) -> list[tuple[int, str]]:
