@@ -12,14 +12,19 @@ from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
+from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.pod_ports import probed_port, published_port, service_port, variable_of_service
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
+from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
+from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_names import request_names
+from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import request_port, thinking_switch
+from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
     call_sets_another,
@@ -113,4 +118,10 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     mode_in_comment,
     target_not_built,
     fewer_ranks,
+    misspelt_vendor,
+    profiled_forks,
+    kept_on_one_node,
+    request_path,
+    joined_selector,
+    pools_of_workers,
 )
