@@ -34,7 +34,7 @@ _TEMPLATE: Final = re.compile(
 )
 _NOT_OF_NAME: Final = re.compile(r"(?<=[\w\]])[ \t]*[|(,].*(?=\}\})|[ \t$-]")
 """`{{ port }}`, `{{ port | default(8000) }}`: to a shell several words, which what fills templates leaves as one."""
-_TAG: Final = r"\{%-?[ \t]*(?:if|elif|else|endif|for|endfor)\b[^\n%]{0,200}%\}"
+_TAG: Final = r"\{%-?[ \t]*(?:if|elif|else|endif|for|endfor|set)\b[^\n%]{0,200}%\}"
 _BRANCHES: Final = re.compile(
     rf"(?<=\\\n)(?:[ \t]*(?=\{{%-?[ \t]*el){_TAG}[ \t]*\n(?:[ \t]*-[^\n%]{{0,300}}\n){{0,20}}(?=[ \t]*\{{%)"
     rf"|[ \t]*{_TAG}[ \t]*\n)+"
@@ -66,7 +66,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
-        text = _IN_LINE.sub(_ignored, _TAG_LINE.sub(_ignored, text))
+        text = _IN_LINE.sub(_outside_of_quotes, _TAG_LINE.sub(_ignored, text))
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _GLUED.sub(lambda match: _apart(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
@@ -77,6 +77,12 @@ def repaired(text: str, start: int, problems: Problems) -> str:
 
 def _ignored(match: re.Match[str]) -> str:
     return IGNORED * len(match[0])
+
+
+def _outside_of_quotes(match: re.Match[str]) -> str:
+    """A chat template in quotes keeps its tags."""
+    before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return match[0] if before.count("'") % 2 or before.count('"') % 2 else _ignored(match)
 
 
 def words_of_lines(text: str) -> list[tuple[int, str]]:

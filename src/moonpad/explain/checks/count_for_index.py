@@ -13,7 +13,7 @@ _FLAG: Final = "--gpus"
 _NONE: Final = ("0", "count=0")
 
 
-def counted_devices(wrapper: Wrapper) -> Iterator[Remark]:
+def count_for_index(wrapper: Wrapper) -> Iterator[Remark]:
     """`docker run --gpus 0` is a count: the container is not given device 0, nor with `--gpus 1` device 1.
 
     A bare number is the count, and a count of 0 leaves NVIDIA_VISIBLE_DEVICES as the image has it:
