@@ -27,6 +27,7 @@ CLOSE = """vllm serve m
 {%- if eager %} \\
   --enforce-eager
 {%- endif %}
+{%- set port = servers.port | int %}
 {%- if port > 0 %} \\
   --port 8001
 {%- endif %}
@@ -69,4 +70,9 @@ def test_a_comment_is_blank_and_other_signs_stay() -> None:
 
 @pytest.mark.parametrize("text", ["printf '{%s}' a", 'echo "{% of all"', "a=${b%}", "awk '{% 2}'"])
 def test_percent_signs_of_a_shell_stay(text: str) -> None:
+    assert repaired(text, 0, Problems(InputText(text))) == text
+
+
+def test_a_chat_template_in_quotes_keeps_its_tags() -> None:
+    text = "vllm serve m --chat-template '{% for m in messages %}x{% endfor %}'"
     assert repaired(text, 0, Problems(InputText(text))) == text

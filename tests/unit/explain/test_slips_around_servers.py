@@ -46,6 +46,7 @@ def found(text: str, words: str) -> list[Finding]:
         (POD % ("nvidia", "nvdia.com/gpu"), "write nvidia.com/gpu"),
         (POD % ("nvidia", "nvidai.com/gpu"), "write nvidia.com/gpu"),
         (f"docker run --runtime=nvida --gpus all vllm/vllm-openai:v0.11.0 --model m\n{K2}", "write nvidia"),
+        (f'cat <<EOF > env.yaml\n- name: TP\n  value: 8"\nEOF\n{K2}', "part of the value: TP is 8"),
     ],
 )
 def test_it_is_told_once(text: str, words: str) -> None:
@@ -77,6 +78,8 @@ def test_it_is_told_once(text: str, words: str) -> None:
         (POD % ("nvidia", "nvidia.com/gpu"), "that a machine knows"),
         (POD % ("gvisor", "amd.com/gpu"), "that a machine knows"),
         (POD % ("kata", "huawei.com/gpu"), "that a machine knows"),
+        (f"cat <<EOF > env.yaml\n- name: TP\n  value: \"8\"\n- name: B\n  value: 'a'\nEOF\n{K2}", "part of the value"),
+        (f'echo "usage\n  value: the value"\n{K2}', "part of the value"),
     ],
 )
 def test_it_is_meant_or_not_known(text: str, words: str) -> None:

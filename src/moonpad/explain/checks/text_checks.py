@@ -10,6 +10,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.json_slips import json_slips
+from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
@@ -118,6 +119,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     mode_in_comment,
     target_not_built,
     fewer_ranks,
+    lone_quote,
     misspelt_vendor,
     profiled_forks,
     kept_on_one_node,
