@@ -18,6 +18,8 @@ POD = (
     '  - name: v\n    image: vllm/vllm-openai:v0.11.0\n    args: ["--model", "m"]\n'
     "    resources: {limits: {%s: 1}}\n"
 )
+BOX = "docker run -e VLLM_USE_MODELSCOPE=True -it quay.io/ascend/vllm-ascend:v0.13.0rc1 bash"
+EVAL = "lm_eval --model local-completions --model_args model=m --tasks gsm8k"
 DISCOVERY = "gateway --service-discovery --selector "
 POOLS = "gateway --pd-disaggregation "
 
@@ -47,6 +49,7 @@ def found(text: str, words: str) -> list[Finding]:
         (POD % ("nvidia", "nvidai.com/gpu"), "write nvidia.com/gpu"),
         (f"docker run --runtime=nvida --gpus all vllm/vllm-openai:v0.11.0 --model m\n{K2}", "write nvidia"),
         (f'cat <<EOF > env.yaml\n- name: TP\n  value: 8"\nEOF\n{K2}', "part of the value: TP is 8"),
+        (f"{BOX}\n{K2} &\n{EVAL}", "export USE_MODELSCOPE_HUB=0 before lm_eval"),
     ],
 )
 def test_it_is_told_once(text: str, words: str) -> None:
@@ -80,6 +83,10 @@ def test_it_is_told_once(text: str, words: str) -> None:
         (POD % ("kata", "huawei.com/gpu"), "that a machine knows"),
         (f"cat <<EOF > env.yaml\n- name: TP\n  value: \"8\"\n- name: B\n  value: 'a'\nEOF\n{K2}", "part of the value"),
         (f'echo "usage\n  value: the value"\n{K2}', "part of the value"),
+        (f"{BOX}\n{K2} &\nexport USE_MODELSCOPE_HUB=0\n{EVAL}", "before lm_eval"),
+        (f"{BOX.replace('True', 'False')}\n{K2} &\n{EVAL}", "before lm_eval"),
+        (f"export VLLM_USE_MODELSCOPE=True\n{K2} &\n", "before lm_eval"),
+        (f"{EVAL}\n{BOX}\n{K2}", "before lm_eval"),
     ],
 )
 def test_it_is_meant_or_not_known(text: str, words: str) -> None:

@@ -9,6 +9,7 @@ from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
+from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
@@ -119,6 +120,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     mode_in_comment,
     target_not_built,
     fewer_ranks,
+    hub_of_datasets,
     lone_quote,
     misspelt_vendor,
     profiled_forks,
