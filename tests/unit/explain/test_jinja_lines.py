@@ -76,3 +76,10 @@ def test_percent_signs_of_a_shell_stay(text: str) -> None:
 def test_a_chat_template_in_quotes_keeps_its_tags() -> None:
     text = "vllm serve m --chat-template '{% for m in messages %}x{% endfor %}'"
     assert repaired(text, 0, Problems(InputText(text))) == text
+
+
+def test_a_value_that_a_template_chooses_is_not_judged() -> None:
+    text = 'vllm serve m --kv-transfer-config \'{% if a %}{"kv_connector":"A"}{% else %}{}{% endif %}\''
+    assert [
+        f for each in judge(read_script(text), Question()) for f in each.findings if f.severity is Severity.ERROR
+    ] == []
