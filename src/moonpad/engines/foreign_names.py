@@ -376,3 +376,5 @@ ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")
 """From the first of these releases to before the second: torch 2.13 no longer needs one."""
 NAMED_USERS: Final = frozenset({"0", "2000", "65534"})
 """Of these images."""
+HUB_SWITCH: Final = "VLLM_USE_MODELSCOPE"
+"""Takes models from ModelScope, and patches the client of the other hub for all that runs with it."""

@@ -30,7 +30,7 @@ def unresolved(text: str) -> bool:
 
 def fits(kind: str, choices: tuple[str, ...], text: str, check: Callable[[str], bool] | None = None) -> bool:
     """Whether the option's own parser takes the text. A placeholder is never judged."""
-    if unresolved(text) and kind != "json":
+    if (unresolved(text) and kind != "json") or (kind == "json" and "{%" in text):
         return True
     if check is not None:
         return check(text)

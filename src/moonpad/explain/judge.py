@@ -148,7 +148,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     program, engine, version = program_named(name), "", Version("", "")
     if program is not None and (program.removal is not None or option_set(name) is not None):
         engine = program_table().engines[name]
-        version = Version("", "the newest known") if program.own_versions else version_of(engine, script, question)
+        known = Version("", "the newest known")
+        version = known if program.own_versions else version_of(engine, script, question, group.commands[0])
     remarks = [*repairs]
     for number, command in enumerate(group.commands):
         about_it = [*wrapper_remarks(command)]

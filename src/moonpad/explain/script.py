@@ -37,7 +37,7 @@ from moonpad.explain.shell.slurm_directives import slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
 from moonpad.explain.shell.wrappers import assignment
-from moonpad.explain.source_text import IGNORED, InputText, Source
+from moonpad.explain.source_text import IGNORED, InputText, Source, without_template_comments
 
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
@@ -121,7 +121,7 @@ def process_words(text: str) -> list[str]:
 
 def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document. `text` is without what was logged; files of other kinds are read whole."""
-    text = _fenced(text)
+    text = _fenced(without_template_comments(text))
     program = markdown is None and is_program(raw)
     document = (is_markdown(text) and not program) if markdown is None else markdown
     known_before = len(state.commands)

@@ -22,6 +22,8 @@ _CONTROL: Final = {
     **dict.fromkeys((0x0B, 0x0C, 0x0D, 0x85), " "),
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
+_TEMPLATE_COMMENT: Final = re.compile(r"(?<![$\w\"'`{(\[])\{#-?(?=\s)")
+_NOT_A_BREAK: Final = re.compile(r"[^\n]")
 
 
 class InputText:
@@ -65,6 +67,18 @@ class InputText:
     def word(self, text: str, start: int, end: int, pieces: Sequence[Piece] = ()) -> Word:
         """A word at the offsets `start:end`."""
         return Word(text, *self.place(start), *self.place(max(start, end)), pieces=tuple(pieces))
+
+
+def without_template_comments(text: str) -> str:
+    """Blanks in the place of Jinja's `{# … #}`, which no shell reads, however many lines it has."""
+    parts, done = [], 0
+    while (begin := _TEMPLATE_COMMENT.search(text, done)) is not None:
+        end = text.find("#}", begin.end())
+        if end < 0:
+            break
+        parts += [text[done : begin.start()], _NOT_A_BREAK.sub(" ", text[begin.start() : end + 2])]
+        done = end + 2
+    return "".join((*parts, text[done:])) if parts else text
 
 
 class Problems:

@@ -21,6 +21,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
@@ -67,6 +68,8 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
             return None
     variables = case.commands[0].env
     if any(name not in variables for name in row.variables) or any(name in variables for name in row.unset):
+        return None
+    if row.unset and _exported_above(case, row.unset):
         return None
     if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
         return None
@@ -163,6 +166,15 @@ def _matches(pattern: str, text: str) -> bool:
 
 def fits(pattern: str, text: str) -> bool:
     return re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
+
+
+def _exported_above(case: Case, names: tuple[str, ...]) -> bool:
+    """A guide may export a variable once, in a part of its own above the command."""
+    script, line = case.script, case.commands[0].line
+    if not script.markdown:
+        return False
+    exported = re.compile(rf"[ \t$#>]*export[ \t]+(?:{'|'.join(map(re.escape, names))})=")
+    return any(exported.match(text) for _, text in numbered(script, 1, line - 1))
 
 
 def _words(case: Case, spoken: str) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
+from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.file_slips import (
     backslash_at_end,
     escaped_substitution,
@@ -20,16 +21,22 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.json_slips import json_slips
+from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
+from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.pod_ports import probed_port, published_port, service_port, variable_of_service
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
+from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
+from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_names import request_names
+from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import request_port, thinking_switch
+from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
     call_sets_another,
@@ -133,4 +140,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     escaped_substitution,
     backslash_at_end,
     variable_of_compose,
+    hub_of_datasets,
+    lone_quote,
+    misspelt_vendor,
+    profiled_forks,
+    kept_on_one_node,
+    request_path,
+    joined_selector,
+    pools_of_workers,
 )

@@ -168,7 +168,7 @@ class _ManifestReader:
             spec = self.fields(fields["spec"])
             self.made.llm_service(spec, self._around(spec, around))
         elif scalar(fields.get("kind")) in ("ConfigMap", "Secret", "CustomResourceDefinition"):
-            return
+            return  # data, or the schema of objects that are written elsewhere
         elif scalar(fields.get("kind")).endswith("ServingRuntime") and around.label in self.runtimes:
             return  # it is read with what the InferenceService adds
         elif isinstance(node, MappingNode) and (runtime := self.runtimes.get(scalar(fields.get("runtime")))):

@@ -32,17 +32,23 @@ _GLUED: Final = re.compile(r"(?<=[ \t])(?P<word>[^\s#\\][^\s\\]*)\\\n(?P<option>
 r"""`--trust-remote-code\` with an option at the very beginning of the next line: to a shell the two are one word."""
 _TEMPLATE: Final = re.compile(
     r"\{\{-?(?=[^\n{}]*[ \t|(])[ \t]*[.$]{0,2}[A-Za-z_](?:[^\n{}\"':]|\[[\"']\w+[\"']\]"
-    r"|(?<=\()[\"'][^\n{}\"'\\]{0,20}[\"'](?=\))){0,200}\}\}"
+    r"|(?<=\()(?:'[^\n{}\"']{0,80}'|\"[^\n{}\"']{0,80}\")(?=\))){0,200}\}\}"
 )
 _NOT_OF_NAME: Final = re.compile(r"(?<=[\w\]])[ \t]*[|(,].*(?=\}\})|[ \t$-]")
 """`{{ port }}`, `{{ port | default(8000) }}`: to a shell several words, which what fills templates leaves as one."""
-_OF_TEMPLATES: Final = re.compile(
-    r"(?<!\$)\{#(?s:.{0,2000}?)#\}|\{%-?[ ]*else[ ]*-?%\}(?:(?!\{%)[^\n]){0,2000}"
-    r"(?=\{%-?[ ]*endif)|\{%(?:[^\n%]|%(?!\})){0,500}%\}"
+_TAG: Final = r"\{%-?[ \t]*(?:if|elif|else|endif|for|endfor|set)\b[^\n%]{0,200}%\}"
+_BRANCHES: Final = re.compile(
+    rf"(?<=\\\n)(?:[ \t]*(?=\{{%-?[ \t]*el){_TAG}[ \t]*\n(?:[ \t]*-[^\n%]{{0,300}}\n){{0,20}}(?=[ \t]*\{{%)"
+    rf"|[ \t]*{_TAG}[ \t]*\n)+"
 )
-"""Comments and statements of Jinja, `{# … #}`, `{% if router %}`, and what stands behind an `else` within a line."""
+"""Lines of Jinja inside of a command, below one that ends with a backslash; of branches, the first is read."""
+_CLOSE_UP: Final = re.compile(rf"\n[ \t]*(?=\{{%-){_TAG}")
+_TAG_LINE: Final = re.compile(r"^[ \t]*\{%-?[ \t]*[a-z][^\n]{0,400}%\}[ \t]*$", re.MULTILINE)
+"""`{%- if eager %} \\` takes the end of the line above away."""
+_IN_LINE: Final = re.compile(rf"(?=\{{%-?[ \t]*el){_TAG}[^\n{{}}]{{0,200}}(?=\{{%-?[ \t]*(?:el|endif))|{_TAG}")
+_COMMENTS: Final = re.compile(r"(?<!\$)\{#(?s:.{0,2000}?)#\}")
 _BEGINS_TEMPLATE: Final = re.compile(r"^[ \t]*\{[%#]", re.MULTILINE)
-"""Not so the template of a chat that is the value of an option."""
+"""Comments of Jinja. Not so the template of a chat that is the value of an option."""
 _CHOICE: Final = re.compile(r"(?<=[ \t=])\[([A-Za-z][\w-]{0,40}(?:\|[A-Za-z][\w-]{0,40}){1,8})\](?=\s|\Z)")
 """`--grammar-backend [xgrammar|outlines]`, of which a reader takes one."""
 _SENTENCE: Final = re.compile(
@@ -67,14 +73,27 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[1].replace('|', '_')}>", text)
     if _BEGINS_TEMPLATE.search(text):
-        text = _OF_TEMPLATES.sub(lambda match: re.sub(r"[^\n]", IGNORED, match[0]), text)
+        text = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", IGNORED, match[0]), text)
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
+    if "{%" in text:
+        text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
+        text = _IN_LINE.sub(_outside_of_quotes, _TAG_LINE.sub(_ignored, text))
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _GLUED.sub(lambda match: _apart(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
     text = _TORN.sub(lambda match: _mended(match, start, problems), text)
     text = with_commands(_unwrapped(text, start, problems), start, problems)
     return with_images(text, start, problems)
+
+
+def _ignored(match: re.Match[str]) -> str:
+    return IGNORED * len(match[0])
+
+
+def _outside_of_quotes(match: re.Match[str]) -> str:
+    """A chat template in quotes keeps its tags."""
+    before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return match[0] if before.count("'") % 2 or before.count('"') % 2 else _ignored(match)
 
 
 def words_of_lines(text: str) -> list[tuple[int, str]]:

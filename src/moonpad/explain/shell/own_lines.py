@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.programs import program_named
 
 _LONGEST = 1000
 
@@ -24,6 +25,14 @@ def is_first(commands: Sequence[Command], script: Script) -> bool:
     """Whether what concerns the whole text is said with these commands."""
     first = min(command.line for command in commands)
     return all(command.line >= first for command in script.commands if command.program not in ("other", "docker"))
+
+
+def is_first_server(commands: Sequence[Command], script: Script) -> bool:
+    """The same of texts that show options alone before their first command: those are judged by themselves."""
+    script.budget.work(len(script.commands), "its engine commands")
+    kinds = [(command, program_named(command.program)) for command in script.commands]
+    servers = [command.line for command, program in kinds if program is not None and program.kind == "server"]
+    return min(command.line for command in commands) == min(servers) if servers else is_first(commands, script)
 
 
 def numbered(script: Script, first: int, last: int) -> Iterator[tuple[int, str]]:
