@@ -338,6 +338,10 @@ WITHOUT_RAY_SINCE: Final = "0.18.0"
 """The first release whose official images do not bring Ray."""
 STARTS_RAY: Final = re.compile(r"multi-node-serving\.sh leader|\bray start --head")
 ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
+OUTSIDE_PATH: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "llama-server": (re.compile(r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:(?:server|full)[\w.-]*(?:@.*)?"), "/app"),
+}
+"""Programs that images have in a folder that is not in their PATH: the images and the folder."""
 CHATS: Final[Mapping[str, Mapping[str, str]]] = {
     "llama-cli": {},
     "llama-mtmd-cli": {},

@@ -54,6 +54,9 @@ _WORD_ALIKE = 0.8
 _RENAMED = 0.88
 """Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
 
+_LEAST_WORDS = 3
+"""Of a name, behind its first: of fewer another variable may have the same."""
+
 
 # --- options ---
 
@@ -273,6 +276,7 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
             near = _nearest(name, sorted(declared), _RENAMED, book, budget)
             if near is not None and not set(name.split("_")) < set(near.split("_")):
                 near = None  # another word is another thing
+            near = near or _with_one_word_more(name, declared)
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")
@@ -320,6 +324,16 @@ def _declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook
         )
     )
     return next(slips, None)
+
+
+def _with_one_word_more(name: str, declared: Iterable[str]) -> str | None:
+    """The only variable that has one word more behind the first, as an engine's plugin names its own."""
+    first, _, rest = name.partition("_")
+    if rest.count("_") < _LEAST_WORDS - 1:
+        return None
+    longer = re.compile(rf"{re.escape(first)}_[A-Z0-9]+_{re.escape(rest)}")
+    fitting = [known for known in declared if longer.fullmatch(known)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _counts(name: str, near: str) -> bool:

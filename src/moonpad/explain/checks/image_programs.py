@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from moonpad.engines.foreign_names import OUTSIDE_PATH
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name, runs_python, served_by_image
@@ -20,6 +21,9 @@ _COMMAND: Final = "CMD"
 _RUNNERS: Final = frozenset({"docker", "podman", "nerdctl", "sudo"})
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash"})
 _MOST: Final = 100
+_LONGEST: Final = 1000
+_SETS_PATH: Final = re.compile(r"\bPATH[\"']?[ \t]*[=:]|\bname:[ \t]*[\"']?PATH\b|\bln[ \t]+-\w*s|/usr/(?:local/)?bin|/app/?:")
+"""Lines by which a program may be found after all: its folder in PATH, or a link to it."""
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""
 
@@ -84,6 +88,28 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding, command=None, word=first
             )
             return
+
+
+def outside_path(case: Case) -> Iterator[Remark]:
+    """`llama-server …` by its bare name, in a shell or as the entrypoint, where the image has it in /app alone."""
+    for number, command in enumerate(case.commands):
+        container, written = command.container, command.prefix[-1:]
+        at_home = OUTSIDE_PATH.get(written[0].text) if written else None
+        if at_home is None or container is None or container.kind != "docker run" or container.image is None:
+            continue
+        images, folder = at_home
+        if not images.fullmatch(container.image.text) or not container.has("--entrypoint"):
+            continue
+        case.script.budget.work(len(case.script.lines), "its containers")
+        if any(_SETS_PATH.search(line[:_LONGEST]) for line in case.script.lines):
+            continue
+        name = written[0].text
+        message = f"{shortened(container.image.text, 60)} has {name} in {folder}, which is not in its PATH: "
+        message += f"{name} is not found, and the container ends"
+        remark = make_remark(
+            Severity.WARNING, Code.INVALID_VALUE, name, message, f"write {folder}/{name}", word=written[0]
+        )
+        yield Remark(remark.finding, command=number, word=written[0])
 
 
 def _is_made(program: Sequence[Word], arguments: Sequence[Word]) -> bool:
