@@ -22,7 +22,9 @@ _RUNNERS: Final = frozenset({"docker", "podman", "nerdctl", "sudo"})
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash"})
 _MOST: Final = 100
 _LONGEST: Final = 1000
-_SETS_PATH: Final = re.compile(r"\bPATH[\"']?[ \t]*[=:]|\bname:[ \t]*[\"']?PATH\b|\bln[ \t]+-\w*s|/usr/(?:local/)?bin|/app/?:")
+_SETS_PATH: Final = re.compile(
+    r"\bPATH[\"']?[ \t]*[=:]|\bname:[ \t]*[\"']?PATH\b|\bln[ \t]+-\w*s|/usr/(?:local/)?bin|/app/?:"
+)
 """Lines by which a program may be found after all: its folder in PATH, or a link to it."""
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""

@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
@@ -84,6 +85,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     only_in_comment,
     brace_in_default,
     conflict_markers,
+    filled_in_by_compose,
+    half_escaped,
     written_under_another_name,
     path_of_frontend,
     words_behind_one,
