@@ -19,7 +19,7 @@ from moonpad.explain.checks.pod_ports import probed_port, published_port, servic
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.rank_checks import unlike_ranks
-from moonpad.explain.checks.request_names import request_names
+from moonpad.explain.checks.request_names import all_but_a_name, client_names, request_names
 from moonpad.explain.checks.request_slips import request_port, thinking_switch
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
@@ -62,6 +62,8 @@ from moonpad.explain.shell.shell_slips import (
 
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
+    client_names,
+    all_but_a_name,
     request_port,
     thinking_switch,
     redirected_install,
