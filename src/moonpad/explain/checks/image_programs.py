@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from moonpad.engines import foreign_names as names
 from moonpad.engines.foreign_names import OUTSIDE_PATH
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
@@ -13,6 +14,7 @@ from moonpad.explain.programs import base_name, runs_python, served_by_image
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import order, since
 
 _RELEASE: Final = re.compile(r"(?::v?\d+\.\d+[\w.-]*|:latest|:server[\w.-]*|/[\w.-]+)$", re.ASCII)
 
@@ -112,6 +114,27 @@ def outside_path(case: Case) -> Iterator[Remark]:
             Severity.WARNING, Code.INVALID_VALUE, name, message, f"write {folder}/{name}", word=written[0]
         )
         yield Remark(remark.finding, command=number, word=written[0])
+
+
+def sound_without_libraries(case: Case) -> Iterator[Remark]:
+    """A model that hears, in an official image that does not bring what reads sound."""
+    first, last = names.WITHOUT_AUDIO_IN
+    version = case.base_version
+    if not version or not since(version, first) or order(version) > order(last):
+        return
+    if case.first.model is None or not names.HEARING_MODELS.search(case.first.model):
+        return
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    case.script.budget.work(2 * len(lines), "its containers")
+    image = next((match[0] for line in lines if (match := names.WITHOUT_AUDIO.search(line))), "")
+    if not image or any(names.ADDS_AUDIO.search(line) for line in lines):
+        return
+    message = (
+        f"{shortened(image, 60)} has no libraries that read sound: the server starts, and each request with sound "
+    )
+    message += "ends in an ImportError"
+    remedy = "install librosa and soundfile in an image of your own"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, image, message, remedy)
 
 
 def _is_made(program: Sequence[Word], arguments: Sequence[Word]) -> bool:
