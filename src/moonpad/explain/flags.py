@@ -17,6 +17,7 @@ from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.input_limits import Budget
+from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
@@ -53,9 +54,6 @@ _WORD_ALIKE = 0.8
 """Of six letters one is wrong."""
 _RENAMED = 0.88
 """Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
-
-_LEAST_WORDS = 3
-"""Of a name, behind its first: of fewer another variable may have the same."""
 
 
 # --- options ---
@@ -276,7 +274,7 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
             near = _nearest(name, sorted(declared), _RENAMED, book, budget)
             if near is not None and not set(name.split("_")) < set(near.split("_")):
                 near = None  # another word is another thing
-            near = near or _with_one_word_more(name, declared)
+            near = near or with_one_word_more(name, declared)
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")
@@ -324,16 +322,6 @@ def _declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook
         )
     )
     return next(slips, None)
-
-
-def _with_one_word_more(name: str, declared: Iterable[str]) -> str | None:
-    """The only variable that has one word more behind the first, as an engine's plugin names its own."""
-    first, _, rest = name.partition("_")
-    if rest.count("_") < _LEAST_WORDS - 1:
-        return None
-    longer = re.compile(rf"{re.escape(first)}_[A-Z0-9]+_{re.escape(rest)}")
-    fitting = [known for known in declared if longer.fullmatch(known)]
-    return fitting[0] if len(fitting) == 1 else None
 
 
 def _counts(name: str, near: str) -> bool:
