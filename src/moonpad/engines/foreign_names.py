@@ -321,8 +321,18 @@ RAY: Final = "ray"
 WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@.*)?")
 WITHOUT_RAY_SINCE: Final = "0.18.0"
 """The first release whose official images do not bring Ray."""
+HEARING_MODELS: Final = re.compile(r"(?:^|/)(?:whisper-|ultravox-|qwen2-audio-)[^/]*$", re.IGNORECASE)
+"""Models whose requests are sound."""
+WITHOUT_AUDIO: Final = re.compile(r"(?<![\w./-])vllm/vllm-openai:v?[0-9][\w.]*(?![\w./-])")
+WITHOUT_AUDIO_IN: Final = ("0.7.3", "0.9.2")
+"""The first and the last release whose official images were seen to lack what reads sound."""
+ADDS_AUDIO: Final = re.compile(r"\[[\w,]*audio[\w,]*\]|librosa|soundfile|^[ \t]*FROM[ \t]", re.IGNORECASE)
 STARTS_RAY: Final = re.compile(r"multi-node-serving\.sh leader|\bray start --head")
 ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
+OUTSIDE_PATH: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "llama-server": (re.compile(r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:(?:server|full)[\w.-]*(?:@.*)?"), "/app"),
+}
+"""Programs that images have in a folder that is not in their PATH: the images and the folder."""
 CHATS: Final[Mapping[str, Mapping[str, str]]] = {
     "llama-cli": {},
     "llama-mtmd-cli": {},

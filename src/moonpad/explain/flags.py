@@ -17,6 +17,7 @@ from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.input_limits import Budget
+from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
@@ -273,6 +274,7 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
             near = _nearest(name, sorted(declared), _RENAMED, book, budget)
             if near is not None and not set(name.split("_")) < set(near.split("_")):
                 near = None  # another word is another thing
+            near = near or with_one_word_more(name, declared)
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")

@@ -139,7 +139,7 @@ vllm serve ${model} --tensor-parallel-size 8 --kv-cache-dtype fp8
         "sglang serve --model-path deepseek-ai/DeepSeek-R1 --device cpu --tp 6\n",
         "vllm serve a/b --prefix-caching-hash-algo sha256_cbor_64bit\n",
         "# A\n\n```bash\nguidellm run --backend x\n```\n\n```bash\n--seed kind=static,value=42\n```\n",
-        'pip install vllm==0.21+own\nvllm serve a/b --speculative-config \'{"method":"dspark","num_speculative_tokens":2}\'\n',
+        OWN_BUILD,
         "pip install sglang==0.5.10\nsglang serve --model-path a/b --nnodes <节点数> --node-rank 0\n",
         V32,
         "sglang serve --model-path a/b --cuda-graph-backend-prefill tc_piecewise\n",

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from moonpad.engines import foreign_names as names
+from moonpad.engines.foreign_names import OUTSIDE_PATH
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name, runs_python, served_by_image
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import order, since
 
 _RELEASE: Final = re.compile(
     r"(?::v?\d+\.\d+[\w.-]*|:latest|:(?:\w+-)?nightly[\w.-]*|:server[\w.-]*|/[\w.-]+)$", re.ASCII
@@ -22,6 +25,11 @@ _COMMAND: Final = "CMD"
 _RUNNERS: Final = frozenset({"docker", "podman", "nerdctl", "sudo"})
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash"})
 _MOST: Final = 100
+_LONGEST: Final = 1000
+_SETS_PATH: Final = re.compile(
+    r"\bPATH[\"']?[ \t]*[=:]|\bname:[ \t]*[\"']?PATH\b|\bln[ \t]+-\w*s|/usr/(?:local/)?bin|/app/?:"
+)
+"""Lines by which a program may be found after all: its folder in PATH, or a link to it."""
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""
 
@@ -86,6 +94,49 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding, command=None, word=first
             )
             return
+
+
+def outside_path(case: Case) -> Iterator[Remark]:
+    """`llama-server …` by its bare name, in a shell or as the entrypoint, where the image has it in /app alone."""
+    for number, command in enumerate(case.commands):
+        container, written = command.container, command.prefix[-1:]
+        at_home = OUTSIDE_PATH.get(written[0].text) if written else None
+        if at_home is None or container is None or container.kind != "docker run" or container.image is None:
+            continue
+        images, folder = at_home
+        if not images.fullmatch(container.image.text) or not container.has("--entrypoint"):
+            continue
+        case.script.budget.work(len(case.script.lines), "its containers")
+        if any(_SETS_PATH.search(line[:_LONGEST]) for line in case.script.lines):
+            continue
+        name = written[0].text
+        message = f"{shortened(container.image.text, 60)} has {name} in {folder}, which is not in its PATH: "
+        message += f"{name} is not found, and the container ends"
+        remark = make_remark(
+            Severity.WARNING, Code.INVALID_VALUE, name, message, f"write {folder}/{name}", word=written[0]
+        )
+        yield Remark(remark.finding, command=number, word=written[0])
+
+
+def sound_without_libraries(case: Case) -> Iterator[Remark]:
+    """A model that hears, in an official image that does not bring what reads sound."""
+    first, last = names.WITHOUT_AUDIO_IN
+    version = case.base_version
+    if not version or not since(version, first) or order(version) > order(last):
+        return
+    if case.first.model is None or not names.HEARING_MODELS.search(case.first.model):
+        return
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    case.script.budget.work(2 * len(lines), "its containers")
+    image = next((match[0] for line in lines if (match := names.WITHOUT_AUDIO.search(line))), "")
+    if not image or any(names.ADDS_AUDIO.search(line) for line in lines):
+        return
+    message = (
+        f"{shortened(image, 60)} has no libraries that read sound: the server starts, and each request with sound "
+    )
+    message += "ends in an ImportError"
+    remedy = "install librosa and soundfile in an image of your own"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, image, message, remedy)
 
 
 def _is_made(program: Sequence[Word], arguments: Sequence[Word]) -> bool:

@@ -9,7 +9,12 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
-from moonpad.explain.checks.image_programs import behind_entrypoint, started_twice
+from moonpad.explain.checks.image_programs import (
+    behind_entrypoint,
+    outside_path,
+    sound_without_libraries,
+    started_twice,
+)
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool
@@ -39,6 +44,8 @@ from moonpad.explain.results import Remark
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
     behind_entrypoint,
+    outside_path,
+    sound_without_libraries,
     binding_in_container,
     nameless_user,
     shared_engine_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -12,6 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Script
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
 _REQUEST: Final = re.compile(r"\bcurl\b.*|/v1/(?:chat/)?completions\b")
@@ -20,6 +22,8 @@ _BELOW: Final = 25
 """Lines of a request's body."""
 _PORT: Final = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})")
 _LORA: Final = ("--enable-lora", "--lora-modules")
+_ELSEWHERE: Final = frozenset({"--base-url", "--host", "--url"})
+_SEVERAL: Final = 2
 _LONGEST: Final = 2000
 _OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
 
@@ -51,6 +55,85 @@ def request_names(case: Case) -> Iterator[Remark]:
         return
 
 
+def client_names(case: Case) -> Iterator[Remark]:
+    """A client of the only server's model that asks for it by a name that the server does not have."""
+    if case.base != names.EXPERTS_BY_VARIABLE or case.open_ended or case.option(*_LORA) is not None:
+        return
+    if not is_only_server(case) or not case.first.model:
+        return
+    place = case.option("--served-model-name")
+    known = _values(place.value) if place is not None else [case.first.model.strip("'\"")]
+    if not known or any(unresolved(name) or _OPEN.search(name) for name in known):
+        return
+    case.script.budget.work(len(case.script.commands), "its engine commands")
+    for command in case.script.commands:
+        program = program_named(command.program)
+        if program is None or program.kind != "client" or any(word.unresolved for word in command.argv):
+            continue
+        words = [word.text for word in command.argv]
+        asked, port = _behind(words, "--served-model-name"), _behind(words, "--port")
+        if not asked or asked in known or _OPEN.search(asked) or _behind(words, "--model") != case.first.model:
+            continue
+        if {word.partition("=")[0] for word in words} & _ELSEWHERE or (port or "8000") != (
+            case.text("--port") or "8000"
+        ):
+            continue
+        where = case.script.where(command.line)
+        message = f"the client in {where} asks for {shortened(asked, 60)}, and the server is called "
+        message += f"{shortened(known[0], 60)}: it answers 404"
+        remedy = f"leave --served-model-name of the client out, or write {shortened(known[0], 60)} there"
+        yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy)
+        return
+
+
+def all_but_a_name(case: Case) -> Iterator[Remark]:
+    """A request below several servers for `k2.5`, which all are called `k2_5` or otherwise."""
+    script = case.script
+    if case.base != names.EXPERTS_BY_VARIABLE or not is_first(case.commands, script):
+        return
+    servers = [command for command in script.commands if _serves(command.program)]
+    if len(servers) < _SEVERAL:
+        return
+    known = set[str]()
+    for command in servers:
+        words = [word.text for word in command.argv]
+        called = _all_behind(words, "--served-model-name") or words[:1]
+        if command.program != case.commands[0].program or command.more or {*words} & {*_LORA} or not called:
+            return
+        if any(unresolved(name) or _OPEN.search(name) or name.startswith("-") for name in called):
+            return
+        known |= {*called}
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    letters = {_letters(name): name for name in sorted(known)}
+    for asked, line in _asked(script, None, servers[0].line):
+        meant = letters.get(_letters(asked))
+        if asked in known or meant is None or asked.lower() == meant.lower() or "/" in asked:
+            continue
+        message = f"a request ({script.where(line)}) asks for {shortened(asked, 60)}, and the servers are called "
+        message += f"{', '.join(shortened(name, 60) for name in sorted(known)[:3])}: they answer 404"
+        remedy = f"ask for {shortened(meant, 60)}, or write --served-model-name {shortened(asked, 60)}"
+        yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy)
+        return
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _behind(words: Sequence[str], flag: str) -> str:
+    return next(iter(_all_behind(words, flag)), "")
+
+
+def _all_behind(words: Sequence[str], flag: str) -> list[str]:
+    """The values of an option, `--flag a b` or `--flag=a`."""
+    for at, word in enumerate(words):
+        if word.startswith(f"{flag}="):
+            return [word.partition("=")[2].strip("'\"")]
+        if word == flag:
+            return [text.strip("'\"") for text in takewhile(lambda text: not text.startswith("-"), words[at + 1 :])]
+    return []
+
+
 def is_only_server(case: Case) -> bool:
     """Whether the text starts no other server and no router."""
     return sum(_serves(command.program) for command in case.script.commands) == 1
@@ -72,8 +155,9 @@ def _serves(name: str) -> bool:
     return program is not None and program.kind in ("server", "router")
 
 
-def _asked(script: Script, port: str, behind: int) -> Iterator[tuple[str, int]]:
-    """Names that requests below the command ask for, each with its line. Another port is another server."""
+def _asked(script: Script, port: str | None, behind: int) -> Iterator[tuple[str, int]]:
+    """Names that requests below the command ask for, each with its line. Another port is another server;
+    None is any."""
     until = 0
     lines: Sequence[str] = script.lines
     for number, line in enumerate(lines, 1):
@@ -82,7 +166,7 @@ def _asked(script: Script, port: str, behind: int) -> Iterator[tuple[str, int]]:
         text = line[:_LONGEST]
         if _REQUEST.search(text):
             sent = _PORT.search(text)
-            until = number + _BELOW if sent is None or sent[1] == (port or "8000") else 0
+            until = number + _BELOW if port is None or sent is None or sent[1] == (port or "8000") else 0
         if number <= until and (found := _ASKS.search(text)):
             yield found["name"], number
             until = 0

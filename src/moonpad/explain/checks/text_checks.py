@@ -11,6 +11,7 @@ from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.container_fields import misplaced_field
+from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.file_slips import (
@@ -33,7 +34,7 @@ from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
-from moonpad.explain.checks.request_names import request_names
+from moonpad.explain.checks.request_names import all_but_a_name, client_names, request_names
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import request_port, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
@@ -80,6 +81,8 @@ from moonpad.explain.shell.shell_slips import (
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
     bench_names,
+    client_names,
+    all_but_a_name,
     request_port,
     thinking_switch,
     redirected_install,
@@ -103,6 +106,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     only_in_comment,
     brace_in_default,
     conflict_markers,
+    filled_in_by_compose,
+    half_escaped,
     written_under_another_name,
     path_of_frontend,
     words_behind_one,
