@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.manifest_variables import variable_not_set
@@ -99,6 +100,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     headless_ranks,
     unlike_ranks,
     variable_not_set,
+    compose_references,
     probe_path,
     minimum_release,
     model_not_mounted,
