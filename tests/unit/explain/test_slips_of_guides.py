@@ -48,3 +48,13 @@ def test_a_dollar_before_a_placeholder() -> None:
     assert message == "a $ stands before <TP_SIZE>: with 8 in its place the shell reads $8, which is empty"
     assert not problems(f"{SERVE} -tp <TP_SIZE> --dtype bfloat16")
     assert not problems(f'{SERVE} -tp "$<TP_SIZE>" --dtype bfloat16')
+
+
+def test_options_of_the_other_server() -> None:
+    command = "python -m vllm.entrypoints.api_server --model meta-llama/Llama-2-7b-hf --enable-lora"
+    ((severity, message),) = said(f"{command} --lora-modules sql=/adapters/sql", "has /generate alone")
+    assert severity is Severity.ERROR
+    assert message.startswith("vllm.entrypoints.api_server")
+    assert not said(command, "has /generate alone")
+    openai = command.replace("entrypoints.", "entrypoints.openai.")
+    assert not said(f"{openai} --lora-modules sql=/adapters/sql", "has /generate alone")
