@@ -45,6 +45,8 @@ def stray_remarks(
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
         return  # it is the value of the option that is glued to another's
     for at, text in reading.parsed.positionals:
+        if text.startswith(("{%", "{#")):
+            return  # a template's own words
         if text[:1] in _PROSE:
             yield from _sentence(command, reading, at)
             return
