@@ -270,6 +270,17 @@ NO_MODULES: Final[Mapping[str, Mapping[str, str]]] = {
     "ktransformers": {"ktransformers.server": "ktransformers.server.main"},  # a package without __main__
 }
 """An engine → modules that guides invent for it or for a library of it, in no release, and what there is."""
+PLAIN_SERVERS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
+    "vllm.entrypoints.api_server": (
+        "vllm.entrypoints.openai.api_server",
+        frozenset({
+            *("--lora-modules", "--api-key", "--chat-template", "--response-role", "--tool-call-parser"),
+            "--enable-auto-tool-choice",
+        }),
+    )
+}  # fmt: skip
+"""A server for demonstrations, which has /generate alone → the server with the API of OpenAI, and options of that one
+which the first lacks."""
 CONTEXT_OF_POOL: Final = "--context-length"
 POOL: Final = re.compile(
     r"exceeds the maximum allowed length \((\d{3,8}) tokens\)|\bmax_total_num_tokens=(?=(\d{3,8})\b)"

@@ -54,6 +54,7 @@ from moonpad.explain.checks.repository_names import (
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
+    plain_server,
     prefill_context,
     step_budget,
 )
@@ -375,6 +376,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     best_layout,
     other_release,
     no_such_module,
+    plain_server,
     step_budget,
     draft_family,
     draft_of_vocabulary,

@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import STARTERS
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered, span_of
 from moonpad.values.finding import Code, Severity
@@ -27,6 +28,7 @@ _READS_OPTIONS: Final = re.compile(r"\bcase\b|\bgetopts?\b|\bshift\b|=[ \t]*[\"'
 _OPTION_OF: Final = re.compile(r"(?P<option>--?[A-Za-z][\w-]*)[ =]+[\"']?\$\{?(?P<name>[A-Za-z_]\w*)")
 _OF_MAKE: Final = re.compile(r"[\w.-]+[ \t]*[:?]=|\.PHONY|\.EXPORT")
 _SPACED: Final = re.compile(r"[ \t]*export[ \t]+(?P<name>[A-Za-z_]\w{0,80})[ \t]+=")
+_FENCE: Final = re.compile(r"[ \t]*(?:```|~~~)[ \t]*(?P<language>\w*)")
 _EXPORT_ALONE: Final = re.compile(r"[ \t]*export[ \t]*(?:#.*)?$")
 _SWALLOWS: Final = re.compile(
     rf"\bexport((?:[ \t]+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s\"'&;|#]*))+)[ \t]+(?P<first>{STARTERS})[ \t]+\S"
@@ -134,7 +136,9 @@ def spaced_sign(case: Case) -> Iterator[Remark]:
     """`export A =1`: A is exported as it is, and `=1` is no name: the shell complains and goes on."""
     script = case.script
     lines = list(numbered(script, *span_of(case.commands, script)))
-    if any(_OF_MAKE.match(text) for _, text in lines):
+    if script.markdown and is_first(case.commands, script):
+        lines = list(_in_shell_fences(script))  # its blocks of settings belong to every start
+    elif any(_OF_MAKE.match(text) for _, text in lines):
         return  # there it may have blanks
     for number, text in lines:
         if match := _SPACED.match(text):
@@ -143,6 +147,16 @@ def spaced_sign(case: Case) -> Iterator[Remark]:
                 Severity.WARNING, Code.INVALID_VALUE, match["name"], message, f"write {match['name']}= without it"
             )
             yield Remark(remark.finding, command=None)
+
+
+def _in_shell_fences(script: Script) -> Iterator[tuple[int, str]]:
+    """The lines of the blocks that a document marks as shell."""
+    inside = False
+    for number, text in numbered(script, 1, len(script.lines)):
+        if match := _FENCE.match(text):
+            inside = not inside and match["language"] in ("bash", "sh", "shell", "console", "zsh")
+        elif inside:
+            yield number, text
 
 
 def export_swallows(case: Case) -> Iterator[Remark]:

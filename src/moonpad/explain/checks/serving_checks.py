@@ -36,6 +36,21 @@ def no_such_module(case: Case) -> Iterator[Remark]:
             yield make_remark(Severity.WARNING, Code.REMOVED_FLAG, module, message, f"start python -m {right}")
 
 
+def plain_server(case: Case) -> Iterator[Remark]:
+    """An option of the server with the API of OpenAI for the one that has /generate alone."""
+    line = case.commands[0].line
+    around = (command for command in case.script.commands if command.program == "other" and command.words)
+    lines = (command for command in around if command.line <= line <= command.words[-1].end_line)
+    case.script.budget.work(len(case.script.commands) // 4, "its engine commands")
+    for word in (word for command in lines for word in command.words[:8]):
+        server, options = names.PLAIN_SERVERS.get(word.text, ("", frozenset[str]()))
+        place = case.option(*sorted(options)) if options else None
+        if place is not None and place.flag:
+            message = f"{word.text}, which has /generate alone, has no such option, and ends (unrecognized arguments)"
+            remedy = f"start python -m {server}"
+            yield make_remark(Severity.ERROR, Code.UNKNOWN_FLAG, place.flag, message, remedy, at=place.index)
+
+
 def _before(case: Case) -> Iterator[Command]:
     own = case.commands[0]
     for command in case.script.commands:

@@ -32,22 +32,27 @@ def stray_remarks(
     command: Command, reading: Reading, book: Rulebook, *, named: bool, document: bool
 ) -> Iterator[Remark]:
     """An error for the first of them, in a document a warning: a sentence may go on there. Nothing is said where the
-    release is not recorded (`named`: it is) or not known, or where an option is unknown, whose second value it may
-    be."""
+    release is not recorded (`named`: it is) or not known, or behind an unknown option, whose value it may be."""
     slips = list(_slips(command, reading, book))
     yield from slips
     if slips or (not named and book.program not in WHOLE_HISTORY):
         return
     severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
-    if not book.options.exact or any(option.flag is None for option in reading.parsed.occurrences):
+    foreign = any(option.flag is None for option in reading.parsed.occurrences)
+    if not book.options.exact:
         return
+    severity = Severity.WARNING if foreign else severity
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
         return  # it is the value of the option that is glued to another's
     for at, text in reading.parsed.positionals:
+        if text.startswith(("{%", "{#")):
+            return  # a template's own words
         if text[:1] in _PROSE:
             yield from _sentence(command, reading, at)
             return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
+        if foreign and not _behind_known(reading, book, at):
+            continue
         if text in reading.unknown and is_word and text.strip():
             switch = _switch_before(reading, book, at) if text.casefold() in _ON | _OFF else None
             if switch is not None:
@@ -60,6 +65,13 @@ def stray_remarks(
             message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
             yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return
+
+
+def _behind_known(reading: Reading, book: Rulebook, at: int) -> bool:
+    """Whether the option in front of a word is known, and has its one value: the word is not a further one."""
+    place = next((option for option in reading.parsed.occurrences if option.index + option.length == at), None)
+    known = book.options.named(place.flag) if place is not None and place.flag else None
+    return place is not None and known is not None and place.length == 2 and known.nargs == "1"
 
 
 def _switch_before(reading: Reading, book: Rulebook, at: int) -> Occurrence | None:

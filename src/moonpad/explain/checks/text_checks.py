@@ -10,6 +10,7 @@ from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
@@ -127,6 +128,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     variable_not_set,
     misplaced_field,
     label_of_gateway,
+    compose_references,
     probe_path,
     minimum_release,
     model_not_mounted,

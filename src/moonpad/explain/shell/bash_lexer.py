@@ -42,7 +42,7 @@ _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99}
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
 _PLACEHOLDER: Final = re.compile(
-    "<(?:[A-Za-z\u4e00-\u9fff]|[0-9]{1,3}_)(?:[\\w/\u4e00-\u9fff-]{0,60}|[\\w-]{0,30}(?: [A-Za-z][\\w-]{0,30}){1,5})>",
+    "<(?:[A-Za-z\u4e00-\u9fff]|[0-9]{1,3}_)(?:[\\w/\u4e00-\u9fff-]{0,60}|[\\w-]{0,30}(?: [A-Za-z][\\w-]{0,30}){1,9})>",
     re.ASCII,
 )
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
@@ -238,6 +238,7 @@ class Lexer:
                 segments.append(self._quoted("'", end))
             elif match := self.placeholder.match(text, start, end):
                 self.at = match.end()
+                self._check_dollar_kept(match.group(), segments)
                 segments.append(Opaque(match.group(), start, self.at, False))
             elif text.startswith(("<(", ">("), start):
                 segments.append(self._skipped(2, ")", end, False))
@@ -382,6 +383,12 @@ class Lexer:
         if before and isinstance(before[-1], Variable) and isinstance(segment, LiteralText) and segment.text == "$":
             message = f"this $ after ${before[-1].name} is passed on literally"
             self._problem("stray-dollar", segment.start, segment.end, message, "remove it")
+
+    def _check_dollar_kept(self, placeholder: str, before: list[Segment]) -> None:
+        """`$<TP>`: the value is filled in behind a sign that makes a variable of it, `$8`."""
+        if before and isinstance(before[-1], LiteralText) and before[-1].text == "$" and not before[-1].quoted:
+            message = f"a $ stands before {placeholder}: with 8 in its place the shell reads $8, which is empty"
+            self._problem("placeholder", before[-1].start, before[-1].end, message, "remove the $")
 
     def _problem(self, code: str, start: int, end: int, message: str, remedy: str) -> None:
         self.problems.add(code, *self.source.origin(max(start, 0), max(end, 1)), message, remedy)
