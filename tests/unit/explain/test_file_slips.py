@@ -1,4 +1,4 @@
-"""Tags of images, backslashes, variables of Compose, bare names of models, side channels and ports of transfers."""
+"""Tags of images, backslashes, bare names of models, side channels and ports of transfers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,6 @@ import pytest
 from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
-COMPOSE = """services:
-  server:
-    image: ghcr.io/ggml-org/llama.cpp:server-cuda
-    environment:
-      MODEL: Qwen3.5-35B.gguf
-    command: >
-      --model /models/${MODEL} --port 8080
-"""
 GUIDE = "# A\n\n```bash\nvllm serve a/b \\\n  --port 8001{end}\n```\n\nText.\n"
 SGLANG = (
     "# A\n\n```bash\nsglang serve --model-path a/b{port}\n```\n\n```bash\ncurl http://localhost:8000/v1/models\n```\n"
@@ -46,7 +38,6 @@ def told(text: str, words: str, on: str = "") -> list[Severity]:
     [
         ("docker run lmsysorg/sglang:0.5.5 sglang serve --model-path a/b\n", "begin with a v"),
         ("docker run vllm/vllm-openai:0.20.0 a/b\n", "begin with a v"),
-        (COMPOSE, "Compose fills in ${MODEL}"),
         (GUIDE.format(end=" \\"), "a backslash ends the last line"),
         (GUIDE.format(end="\\"), "a backslash ends the last line"),
         (SGLANG.format(port=""), "listens on 30000, the engine's own"),
@@ -63,9 +54,6 @@ def test_told(text: str, words: str) -> None:
     [
         ("docker run lmsysorg/sglang:v0.5.5 sglang serve --model-path a/b\n", "begin with a v"),
         ("docker run vllm/vllm-openai:nightly a/b\n", "begin with a v"),
-        (COMPOSE.replace("${MODEL}", "$${MODEL}"), "Compose fills in"),
-        (COMPOSE + "# start it with docker compose --env-file models.env up\n", "Compose fills in"),
-        (COMPOSE.replace("MODEL: Qwen3.5-35B.gguf", "MODEL: ${MODEL}"), "Compose fills in"),
         (GUIDE.format(end=""), "a backslash ends the last line"),
         ("vllm serve a/b \\\n  --port 1 \\\n", "a backslash ends the last line"),
         (SGLANG.format(port=" --port 8000"), "goes to port"),

@@ -19,12 +19,6 @@ _DOLLAR: Final = re.compile(
     r"\$(?:\$|\{(?P<braced>[A-Za-z_]\w*)\}|\{(?![A-Za-z_]\w*:?[-+?])(?P<refused>[^}\s]{1,60}\}?)|(?P<name>[A-Za-z_]\w*))"
 )
 """A doubled sign, then names, and braces with what Compose does not know (`${A[@]}`, `${#A}`, `${A%x}`)."""
-_SETS: Final = re.compile(
-    r"(?:^|[;&|({][ \t]*|\b(?:then|do|else)[ \t]+)[ \t]*(?:(?:export|local|declare|readonly)[ \t]+)?"
-    r"(?P<name>[A-Za-z_]\w{0,80})=(?P<value>[^\s;]{0,200})|\bfor[ \t]+(?P<each>[A-Za-z_]\w{0,80})[ \t]+in\b",
-    re.MULTILINE,
-)
-_SHELL: Final = re.compile(r"(?:.*/)?(?:ba|z|da|a)?sh")
 _PARTS: Final = ("entrypoint", "command")
 _LARGEST: Final = 200_000
 _SHOWN: Final = 3
@@ -56,22 +50,18 @@ def _of_service(service: Node, first: int, case: Case) -> Iterator[Remark]:
     if not any(part in fields for part in _PARTS):
         return
     words = [word for part in _PARTS for word in _scalars(fields.get(part))]
-    is_shell = any(_SHELL.fullmatch(word.value) for word in words[:2]) or any(
-        _SHELL.fullmatch(word.value.split(" ")[0]) for word in words[:1]
-    )
     refused, emptied = dict[str, int](), dict[str, int]()
     given = {} if "env_file" in fields else _literals(fields.get("environment"))
     for word in words:
-        own = {match["name"] or match["each"]: match.start() for match in _own(word.value)} if is_shell else {}
         for match in _DOLLAR.finditer(word.value):
             line = first + _line_of(word, match.start(), case.script.lines, first)
             name = match["braced"] or match["name"]
             if match["refused"]:
                 refused.setdefault("${" + match["refused"], line)
-            elif name and (name in given or own.get(name, len(word.value)) < match.start()):
+            elif name in given:
                 emptied.setdefault(name, line)
     yield from _refusals(refused, case)
-    yield from _empties(emptied, given, case)
+    yield from _empties(emptied, case)
 
 
 def _refusals(refused: Mapping[str, int], case: Case) -> Iterator[Remark]:
@@ -85,24 +75,14 @@ def _refusals(refused: Mapping[str, int], case: Case) -> Iterator[Remark]:
         yield Remark(remark.finding, command=None)
 
 
-def _empties(emptied: Mapping[str, int], given: Mapping[str, str], case: Case) -> Iterator[Remark]:
+def _empties(emptied: Mapping[str, int], case: Case) -> Iterator[Remark]:
     for name, line in list(emptied.items())[:_SHOWN]:
-        where = f"{case.script.where(line)}: Compose fills in ${name} "
-        if name in given:
-            message = f"{where}from its own environment and .env, not from environment: of the service: it is empty"
-            remedy = f"set {name} in .env, or write the value itself"
-        else:
-            message = f"{where}before the shell sets it: it is empty, unless the environment of Compose has one"
-            remedy = f"write $${name}, which Compose hands on as ${name}"
+        message = (
+            f"{case.script.where(line)}: Compose fills in ${name} from its own environment and .env, not from "
+            "environment: of the service: it is empty"
+        )
+        remedy = f"set {name} in .env, or write the value itself"
         yield Remark(make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy).finding, command=None)
-
-
-def _own(text: str) -> Iterator[re.Match[str]]:
-    """Where a script sets a variable to something that is not the variable of Compose."""
-    for match in _SETS.finditer(text):
-        name = match["name"]
-        if not name or not re.search(rf"(?<!\$)\$\{{?{name}\b", match["value"]):
-            yield match
 
 
 def _literals(environment: Node | None) -> Mapping[str, str]:

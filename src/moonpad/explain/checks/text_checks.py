@@ -19,7 +19,6 @@ from moonpad.explain.checks.file_slips import (
     backslash_at_end,
     escaped_substitution,
     tag_without_v,
-    variable_of_compose,
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.json_slips import json_slips
@@ -146,7 +145,6 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     tag_without_v,
     escaped_substitution,
     backslash_at_end,
-    variable_of_compose,
     hub_of_datasets,
     lone_quote,
     misspelt_vendor,
