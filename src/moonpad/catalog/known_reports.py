@@ -47,7 +47,8 @@ class KnownReport:
     weights: tuple[str, ...] = ()
     """Schemes of the checkpoint, `int4`."""
     devices: tuple[str, ...] = ()
-    """Labels (`MI355X`), platforms (`rocm`) or compute capabilities (`9.0`, `gfx950`), one of which it is."""
+    """Labels (`MI355X`), platforms (`rocm`) or compute capabilities (`9.0`, `gfx950`), one of which it is; or a bound
+    alone, `<8.0`: devices of NVIDIA of a lower capability."""
     other_devices: tuple[str, ...] = ()
     """The same, none of which it is, where the devices are known."""
     options: Mapping[str, str] = field(default_factory=dict)

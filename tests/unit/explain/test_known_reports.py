@@ -33,7 +33,7 @@ def can_match(row: KnownReport) -> bool:
         row.engines
         and set(row.engines) <= set(ENGINES)
         and row.provenance.source.startswith("https://")
-        and (row.models or row.options or row.variables or row.image or row.text)
+        and (row.models or row.options or row.variables or row.image or row.text or row.devices[:1] == ("<7.5",))
         and not (row.until and row.last)
         and all(parse(release) for release in (row.since, row.until, row.last) if release)
         and (not row.until or not row.since or order(row.since) < order(row.until))

@@ -13,7 +13,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
@@ -90,12 +90,6 @@ def nvfp4_refused(engine: str, version: str, name: str, sm: int) -> tuple[str, s
 
 def is_nvfp4(name: str) -> bool:
     return _NVFP4.search(name) is not None
-
-
-def sm_of(capability: str) -> int | None:
-    """`8.6` as 86; None for devices of other makers."""
-    major, dot, minor = capability.partition(".")
-    return int(major + minor) if dot and (major + minor).isdecimal() else None
 
 
 def _devices(case: Case) -> tuple[int | None, str]:

@@ -18,7 +18,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_backends import expert_backend
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
@@ -145,6 +145,10 @@ def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
     if not row.devices and not row.other_devices:
         return True
     cluster = case.cluster
+    sm = sm_of(cluster.device.capability if cluster is not None else spoken)
+    below = [sm_of(each.removeprefix("<")) for each in row.devices if each.startswith("<")]
+    if below:
+        return sm is not None and sm < (below[0] or 0)
     if cluster is None:
         if not spoken or (row.devices and spoken not in row.devices):
             return False

@@ -13,6 +13,8 @@ from moonpad.explain.commands import Script
 
 _LONGEST: Final = 2000
 _NAMES: Final = {
+    "6.0": r"P100",
+    "6.1": r"(?:Tesla )?P40|GTX 10[5-8]0(?: Ti)?|1080 ?Ti",
     "7.0": r"V100",
     "7.5": r"(?:Tesla )?T4|RTX 20[678]0(?: Ti| Super)?|2080 ?Ti",
     "8.0": r"A100|A800|A30",
@@ -55,3 +57,9 @@ def _capability_of(lines: tuple[str, ...]) -> str:
         if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
             found |= {f"{match['major']}.{match['minor']}" for match in _WRITTEN.finditer(text)}
     return found.pop() if len(found) == 1 else ""
+
+
+def sm_of(capability: str) -> int | None:
+    """`8.6` as 86; None for devices of other makers."""
+    major, dot, minor = capability.partition(".")
+    return int(major + minor) if dot and (major + minor).isdecimal() else None
