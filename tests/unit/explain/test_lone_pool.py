@@ -65,3 +65,23 @@ def test_of_several_files_nothing_is_said() -> None:
     script = read_files([("a.sh", f"{DECODE}\n"), ("b.sh", "echo start\n")])
     findings = [finding for each in judge(script, Question()) for finding in each.findings]
     assert not [finding for finding in findings if "the only server here" in finding.message]
+
+
+COPIED = """# prefilling instance
+vllm serve a/b --port 1 --kv-transfer-config '{"kv_connector":"P2pNcclConnector","kv_role":"kv_producer"}'
+
+# decoding instance
+vllm serve a/b --port 2 --kv-transfer-config '{"kv_connector":"P2pNcclConnector","kv_role":"kv_producer"}'
+"""
+
+
+def copied(text: str) -> list[Severity]:
+    findings = [finding for each in judge(read_script(text), Question()) for finding in each.findings]
+    return [finding.severity for finding in findings if "servers here is a" in finding.message]
+
+
+def test_a_role_that_was_copied() -> None:
+    assert copied(COPIED) == [Severity.WARNING]
+    assert not copied(COPIED.replace("decoding instance", "the same again"))
+    head, _, tail = COPIED.rpartition("kv_producer")
+    assert not copied(f"{head}kv_consumer{tail}")

@@ -10,6 +10,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.roles import ROLES
@@ -25,6 +26,15 @@ _OTHERS: Final = re.compile(
 )
 """Whatever may mean another server of the same deployment, or what sends to it."""
 _LONGEST: Final = 2000
+_ABOVE: Final = 4
+"""Lines above a command that say what it is."""
+_TRANSFER: Final = "--kv-transfer-config"
+_KV_ROLE: Final = re.compile(r"[\"']?kv_role[\"']?\s*:\s*[\"']?(kv_\w+)")
+_ONE_SIDED: Final = {
+    "kv_producer": ("none takes the cache that they send", re.compile(r"decod|解码", re.IGNORECASE), "kv_consumer"),
+    "kv_consumer": ("none sends them a cache", re.compile(r"prefill|预填", re.IGNORECASE), "kv_producer"),
+}
+"""A role → what lacks where all have it, how a text speaks of the other side, and the other role."""
 
 
 def lone_pool(case: Case) -> Iterator[Remark]:
@@ -48,6 +58,32 @@ def lone_pool(case: Case) -> Iterator[Remark]:
     # A thread may show one side alone, and so does the command of one process.
     severity = Severity.NOTE if script.markdown or _is_alone(case) else Severity.WARNING
     yield make_remark(severity, Code.CONFLICT, _MODE, message, remedy, at=at)
+
+
+def no_consumer(case: Case) -> Iterator[Remark]:
+    """Two servers or more, each of which only sends its cache, the last below words about decoding: a line was copied
+    and its role was not changed."""
+    mine = _kv_role(case.commands[0])
+    if mine not in _ONE_SIDED or not case.script.commands:
+        return
+    others = [other for other in _others(case) if program_named(other.program) is not None and _kv_role(other)]
+    alike = [other for other in others if _kv_role(other) == mine]
+    if not alike or len(alike) != len(others) or any(other.line > case.commands[0].line for other in alike):
+        return
+    title, said, right = _ONE_SIDED[mine]
+    last = case.commands[0].line
+    if not any(said.search(line[:_LONGEST]) for line in case.script.lines[max(0, last - _ABOVE) : last]):
+        return
+    place = case.option(_TRANSFER)
+    message = f"each of the {len(alike) + 1} servers here is a {mine}: {title}"
+    at = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _TRANSFER, message, f"write {right} for the other side", at=at)
+
+
+def _kv_role(command: Command) -> str:
+    written = value_of(command.argv, (_TRANSFER,))
+    match = _KV_ROLE.search(written.text) if written is not None else None
+    return match[1] if match else ""
 
 
 def _is_alone(case: Case) -> bool:
