@@ -38,6 +38,7 @@ def told(text: str, words: str, on: str = "") -> list[Severity]:
     [
         ("docker run lmsysorg/sglang:0.5.5 sglang serve --model-path a/b\n", "begin with a v"),
         ("docker run vllm/vllm-openai:0.20.0 a/b\n", "begin with a v"),
+        ("services:\n  a:\n    image: vllm/vllm-openaiv0.10.0\n    command: vllm serve a/b\n", "no colon stands"),
         (GUIDE.format(end=" \\"), "a backslash ends the last line"),
         (GUIDE.format(end="\\"), "a backslash ends the last line"),
         (SGLANG.format(port=""), "listens on 30000, the engine's own"),

@@ -44,3 +44,22 @@ def test_the_switch_of_another_model() -> None:
     for model in ("Qwen/Qwen3-32B", "moonshotai/Kimi-K2-Thinking"):
         others = SERVER.replace("moonshotai/Kimi-K2.5", model) + BODY % "enable_thinking"
         assert not any("passed over" in text for text in messages(others))
+
+
+@pytest.mark.parametrize(
+    ("request_line", "expected"),
+    [
+        ('curl -X POST http://localhost:8000/sleep -d \'{"level": "2"}\'', True),
+        (
+            "curl -X POST localhost:8000/sleep \\\n  -H 'Accept: */*' \\\n  -d '{\"level\": 2}'",
+            True,
+        ),
+        ("curl -X POST 'http://localhost:8000/sleep?level=2'", False),
+        ("curl -X POST http://localhost:8000/sleep -d '{\"level\": 1}'", False),
+        ("curl -X POST http://localhost:8000/wake_up", False),
+    ],
+)
+def test_how_deep_it_sleeps(request_line: str, expected: bool) -> None:
+    text = f"vllm serve a/b --enable-sleep-mode\n{request_line}\n"
+    told = [each.remedy for one in ask(text) for each in one.findings if "/sleep reads" in each.message]
+    assert told == (["ask for /sleep?level=2"] if expected else [])

@@ -21,10 +21,10 @@ _ENDS: Final = re.compile(r"(?P<last>\S)[ \t]*\\[ \t]*")
 
 @cache
 def _numbered_tags() -> re.Pattern[str]:
-    """Images whose tags of releases begin with a v, with a tag that does not."""
+    """Images whose tags of releases begin with a v, with a tag that does not, or without a colon before it."""
     names = {image.tag.partition(":")[0] for image in images() if ":v{version}" in image.tag}
     whole = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.-])(?P<image>{whole}):(?P<tag>\d+\.\d+\.\d+[\w.-]*)")
+    return re.compile(rf"(?<![\w.-])(?P<image>{whole})(?::(?P<tag>\d+\.\d+\.\d+[\w.-]*)|(?P<glued>v\d+\.\d+[\w.-]*))")
 
 
 def tag_without_v(case: Case) -> Iterator[Remark]:
@@ -33,10 +33,14 @@ def tag_without_v(case: Case) -> Iterator[Remark]:
         return
     seen: set[str] = set()
     for number, line in numbered(script, 1, len(script.lines)):
-        for match in _numbered_tags().finditer(line) if ":" in line else ():
+        for match in _numbered_tags().finditer(line):
             if match[0] in seen:
                 continue
             seen.add(match[0])
+            if match["glued"]:
+                message = f"{script.where(number)}: no colon stands between {match['image']} and {match['glued']}"
+                yield _of_text(match[0], message, f"write {match['image']}:{match['glued']}")
+                continue
             message = f"{script.where(number)}: the tags of {match['image']} begin with a v: there is no {match['tag']}"
             yield _of_text(match[0], message, f"write {match['image']}:v{match['tag']}")
 

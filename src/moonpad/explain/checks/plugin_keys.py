@@ -195,8 +195,11 @@ def _home(release: _Release, table: str, key: str, history: tuple[tuple[str, str
         outer, _, name = renamed.rpartition(".")
         there = f"{_OPTION}.{outer}" if outer else _OPTION
         return (there, name) if name in keys_of(names.PLUGIN, there, release.name) else ("", "")
-    if key in names.COMMON_KEYS or not (history or place):
+    if key in names.COMMON_KEYS:
         return "", ""
+    if not (history or place):  # never read here: said where one other table alone has it
+        tables = [there for there in key_tables(names.PLUGIN) if key in keys_of(names.PLUGIN, there, release.name)]
+        return (tables[0], key) if len(tables) == 1 else ("", "")
     for there in key_tables(names.PLUGIN):
         nested = there == _OPTION or table == _OPTION or there.endswith(f".{place}") or place.endswith(_last(there))
         if there != table and nested and key in keys_of(names.PLUGIN, there, release.name):

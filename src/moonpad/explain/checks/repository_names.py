@@ -76,7 +76,10 @@ def owner_left_out(case: Case) -> Iterator[Remark]:
         whole = with_active(f"{owner}/{name}") or f"{owner}/{name}"
         message = f"{shortened(name)} is a folder of the working directory, and where there is none the hub is asked"
         message += f" for a repository without an owner, which it does not have; it is {whole}"
-        remark = make_remark(Severity.NOTE, Code.MODEL_NAME, name, message, f"write {whole}", at=at)
+        severity = (
+            Severity.WARNING if case.script.markdown else Severity.NOTE
+        )  # a thread's may be a folder that is there
+        remark = make_remark(severity, Code.MODEL_NAME, name, message, f"write {whole}", at=at)
         yield replace(remark, command=number)
 
 

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_only_server
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 2000
@@ -22,6 +25,10 @@ _BETWEEN: Final = re.compile(
 _SWITCHED: Final = re.compile(r"kimi[-_]?k2[._-][5-9]", re.IGNORECASE)
 """Kimi-K2.5 and later, which can be told not to think; K2-Thinking always does."""
 _OTHERS_SWITCH: Final = re.compile(r"""chat_template_kwargs["'\\]*\s*[:=]\s*\{?\s*["'\\]*enable_thinking""")
+_ASLEEP: Final = re.compile(r"/sleep(?![\w?/-])[\"']?(?P<rest>[^;|&]*)")
+_LEVEL: Final = re.compile(
+    r"(?:-d|--data(?:-raw)?|--json|json=)[ =]*[^;|&]*[\"']level[\"'\\]*[ ]*:[ ]*[\"'\\]*(?P<level>[0-2])"
+)
 _COMMENT: Final = re.compile(r"\s*(?:#|//|;)")
 
 
@@ -71,4 +78,23 @@ def thinking_switch(case: Case) -> Iterator[Remark]:
             message = f"enable_thinking (line {number}) is passed over: the templates of Kimi-K2.5 read `thinking`"
             remedy = 'write {"thinking": false}, which Kimi-K2.5 and later take'
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "chat_template_kwargs", message, remedy)
+            return
+
+
+def sleep_level(case: Case) -> Iterator[Remark]:
+    """How deep the server sleeps is read in the address alone."""
+    if case.base != names.EXPERTS_BY_VARIABLE or not is_first(case.commands, case.script):
+        return
+    case.script.budget.once("levels of sleep", len(case.script.lines), "the text around its engine commands")
+    if not is_in_lines(_ASLEEP, case.script.lines, _LONGEST):
+        return
+    for number, line in enumerate(case.script.lines, 1):
+        asleep = _ASLEEP.search(line[:_LONGEST])
+        following = " ".join(case.script.lines[number : number + 3]) if asleep and line.rstrip().endswith("\\") else ""
+        level = _LEVEL.search(f"{asleep['rest']} {following}") if asleep else None
+        if level is not None and level["level"] != "1":
+            message = f"{case.script.where(number)}: /sleep reads the level in the address and passes over the body"
+            remedy = f"ask for /sleep?level={level['level']}"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "level", message, remedy)
+            yield Remark(remark.finding, command=None)
             return

@@ -36,7 +36,7 @@ from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_names import all_but_a_name, client_names, request_names
 from moonpad.explain.checks.request_paths import request_path
-from moonpad.explain.checks.request_slips import request_port, thinking_switch
+from moonpad.explain.checks.request_slips import request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
@@ -85,6 +85,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     all_but_a_name,
     request_port,
     thinking_switch,
+    sleep_level,
     redirected_install,
     broken_line,
     broken_value,

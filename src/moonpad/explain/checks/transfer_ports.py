@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import as_json, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -15,7 +17,9 @@ _CONNECTOR: Final = "--kv-transfer-config"
 _NAMED: Final = "Mooncake"
 _KEY: Final = "kv_port"
 _NODES: Final = (8, 16)
-"""Devices of a node, the least where nothing says how many."""
+"""Devices of a node where nothing counts them: of A2, and of A3."""
+_LARGER: Final = re.compile(r"(?<![\w-])A3(?![\w-])|16[ ]?(?:x|×|\*)?[ ]?NPU|NPU[ ]?[x×*][ ]?16")
+_LONGEST: Final = 2000
 
 
 def port_within_random(case: Case) -> Iterator[Remark]:
@@ -25,7 +29,8 @@ def port_within_random(case: Case) -> Iterator[Remark]:
     if known is None or not isinstance(document, dict) or _NAMED not in str(document.get("kv_connector", "")):
         return
     port = whole(str(document.get(_KEY, "")))
-    devices = case.cluster.per_node if case.cluster is not None else _NODES[0]
+    largest = is_in_lines(_LARGER, case.script.lines, _LONGEST)
+    devices = case.cluster.per_node if case.cluster is not None else _NODES[largest]
     first, each = known
     behind = first + each * devices
     if port is None or not first <= port < behind:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.catalog.options import option_set
+from moonpad.catalog.options import option_set, releases_with
 from moonpad.catalog.options.option import Option
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word
@@ -173,6 +173,14 @@ def _option(program: str, name: str) -> Option | None:
     return next((option for flag in flags if (option := recorded.named(flag)) is not None), None)
 
 
+def _former(program: str, name: str) -> Option | None:
+    """An argument that earlier releases had: `task="embed"`."""
+    flag = f"--{name.replace('_', '-')}"
+    releases = () if name.startswith("#") else releases_with(program, flag)
+    recorded = option_set(program, releases[-1]) if releases else None
+    return recorded.named(flag) if recorded is not None else None
+
+
 def _argv(program: str, table: Table, fields: Mapping[str, Value]) -> Iterator[Word]:
     """The model first, then each argument that is an option, and what `**kwargs` may hold."""
     named = program_named(program)
@@ -186,7 +194,7 @@ def _argv(program: str, table: Table, fields: Mapping[str, Value]) -> Iterator[W
     cache = fields.get("kv_cache_config")
     others = {f"kv_cache_{name}": value for name, value in cache.fields.items()} if isinstance(cache, Table) else {}
     for name, value in {**fields, **others}.items():
-        option = _option(program, name) if name not in _MODEL else None
+        option = (_option(program, name) or _former(program, name)) if name not in _MODEL else None
         if option is not None:
             yield from _words(option, value)
     yield from (replace(word, text=f"${{{word.text}}}" if not word.unresolved else word.text) for word in table.rest)
