@@ -120,7 +120,7 @@ def _of_image(row: KnownReport, case: Case) -> bool:
 
 
 def _in_lines(pattern: str, case: Case) -> bool:
-    case.script.budget.work(len(case.script.lines), "its known reports")
+    case.script.budget.once(f"lines like {pattern}", len(case.script.lines), "its known reports")
     return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, _LONGEST)
 
 

@@ -81,7 +81,9 @@ def static_fraction(case: Case) -> Iterator[Remark]:
     fraction, place = case.first.settings.gpu_memory_utilization, case.option("--mem-fraction-static")
     if case.base != names.EXPERTS_BY_OPTION or fraction is None or place is None:
         return
-    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    case.script.budget.once("weights in logs", len(case.script.lines), "the text around its engine commands")
+    if not is_in_lines(_LOADED, case.script.lines, _LONGEST):
+        return
     loaded = [found for line in case.script.lines if (found := _LOADED.search(line[:_LONGEST]))]
     if not loaded:
         return

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.other_models import OtherModel, fp8_block, in_fp8, shared_evenly
+from moonpad.catalog.other_models import OtherModel, fp8_block, group_of_four_bits, in_fp8, shared_evenly
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.named_models import named_model
@@ -29,12 +29,16 @@ def dense_blocks(case: Case) -> Iterator[Remark]:
     known, flag = _sliced(case)
     place = case.option(flag) if flag else None
     block = fp8_block(known, case.first.model) if known is not None else 0
+    scales = "FP8 blocks" if block else "groups"
+    if known is not None and not block and not known.experts:
+        block = group_of_four_bits(case.first.model)
+        block = 0 if block and known.dense_columns % block else block  # theirs are smaller, or filled up
     tp = case.first.layout.tp
     if known is None or place is None or not block or not known.dense_columns or _whole(known, tp, block):
         return
     most = next((n for n in range(tp, 1, -1) if _whole(known, n, block) and shared_evenly(known, n)), 1)
     message = (
-        f"the dense layers of {known.title} have {known.dense_columns} columns, and over {tp} ranks the FP8 blocks of "
+        f"the dense layers of {known.title} have {known.dense_columns} columns, and over {tp} ranks the {scales} of "
         f"{block} do not divide them: the start ends"
     )
     remedy = f"write {flag} {most}, or take the BF16 weights"

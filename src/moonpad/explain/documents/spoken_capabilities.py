@@ -43,7 +43,7 @@ _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need"
 
 def spoken_capability(script: Script) -> str:
     """`8.9`; "" where the text names none, or several."""
-    script.budget.work(len(script.lines), "the text around its engine commands")
+    script.budget.once("capabilities", len(script.lines), "the text around its engine commands")
     return _capability_of(tuple(script.lines))
 
 
