@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.engines.argv_reader import parse
@@ -16,6 +17,10 @@ from moonpad.explain.commands import Command, HereFile
 from moonpad.explain.grouping import value_of
 from moonpad.explain.input_limits import OPTION_FILE, Budget
 from moonpad.explain.programs import program_named
+
+UNNAMED: Final = "<options>"
+"""The text of a file of options that a guide shows without its name."""
+SEVERAL: Final = "<options again>"
 
 
 def with_file_options(command: Command, files: Mapping[str, HereFile], budget: Budget) -> Command:
@@ -65,6 +70,7 @@ def files_of(command: Command, files: Mapping[str, HereFile]) -> dict[str, HereF
     """`files`, those mounted into the command's own container before the others; and each that a word names by another
     path, where only one file has its name."""
     held = {**files, **command.files}
+    unnamed = held.get(UNNAMED) if SEVERAL not in held else None
     by_name: dict[str, list[str]] = {}
     for path in held:
         by_name.setdefault(path.rpartition("/")[2], []).append(path)
@@ -73,4 +79,6 @@ def files_of(command: Command, files: Mapping[str, HereFile]) -> dict[str, HereF
         same = by_name.get(path.rpartition("/")[2], ())
         if path not in held and len(same) == 1:
             held[path] = held[same[0]]
+        elif path not in held and unnamed is not None and path.endswith((".yml", ".yaml")):
+            held[path] = replace(unnamed, path=path)
     return held

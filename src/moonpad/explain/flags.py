@@ -38,7 +38,7 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
-STANDS_IN = re.compile(r"[0-9]*[Xx]+[0-9]*|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*", re.ASCII)
+STANDS_IN = re.compile(r"[0-9]*X+[0-9]*|x{2,}|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*", re.ASCII)
 """In place of a number; a word in another script too, `端口`."""
 GLUED = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.engines.log_lines import without
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
-from moonpad.explain.config_files import with_file_options
+from moonpad.explain.config_files import SEVERAL, UNNAMED, with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.dockerfile import is_dockerfile
@@ -165,9 +168,16 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
         fill_templates(state, first, scope.variables)
 
 
+@cache
+def _option_file() -> re.Pattern[str]:
+    """How a heading or a line above speaks of the file that follows: by the option that takes it."""
+    flags = {flag.lstrip("-") for engine in ENGINES.values() for flag in engine.command_line.option_files}
+    names = "|".join(re.sub(r"[-_]", "[-_]", name) for name in sorted(flags - {"config"}))
+    return re.compile(rf"(?<![\w-])(?:--)?(?:{names})(?![\w-])|(?<![\w-])--config(?![\w-])")
+
+
 def _name_file(block: Block, state: ScriptState) -> None:
-    """A block whose first line, or the line above it, names a file is that file: `config.yaml:`. For a file of options
-    that a variable names, the variable may stand there."""
+    """A block whose first line, or the line above it, names a file is that file: `config.yaml:`, or its variable."""
     first = block.text.lstrip("\0 \t\n").partition("\n")[0]
     above = (block.intro or "", block.heading or "", first if first.startswith("#") else "")
     names = [name for text in above for name in _FILE_NAME.findall(text[:200])]
@@ -178,6 +188,8 @@ def _name_file(block: Block, state: ScriptState) -> None:
     if shown := _SHOWN.match(text):  # `cat config.yaml` and what it wrote
         names.append(shown[1])
         text, line = text[shown.end() :], line + shown[0].count("\n")
+    if not names and _OPTIONS.match(block.text) and _option_file().search(f"{above[1]} {above[0]}"):
+        names, text = [UNNAMED if UNNAMED not in state.files else SEVERAL], textwrap.dedent(text)
     for name in names:
         state.files.setdefault(name, HereFile(name, text, line))
 
