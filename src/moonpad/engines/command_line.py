@@ -17,6 +17,12 @@ DYNAMO: Final = (
     *("--event-plane", "--endpoint", "--extra-engine-args", "--custom-jinja-template", "--use-vllm-tokenizer"),
 )
 """Options of `python -m dynamo.ENGINE` beside the engine's (https://docs.nvidia.com/dynamo/), of all of them."""
+INFERA: Final = (
+    *("--discovery-backend", "--etcd-endpoint", "--etcd-prefix", "--k8s-namespace", "--request-transport", "--nats-"),
+    *("--advertise-host", "--enable-kv-events", "--disaggregation-allow-tcp", "--kv-snapshot-", "--index-block-size"),
+    *("--kv-event-transport", "--drain-timeout", "--infera-"),
+)
+"""The same of `python -m infera.engine.ENGINE` (https://github.com/AMD-AGI/Infera, infera/engine/*/args.py)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,18 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ktransformers_read
-from moonpad.engines.command_line import DYNAMO, Build, CommandLine, Program, Removal
+from moonpad.engines.command_line import DYNAMO, INFERA, Build, CommandLine, Program, Removal
 from moonpad.engines.sglang_read import PROGRAM, SETTING_FLAGS
 
 PROGRAMS: Final = (
     Program(
         name=PROGRAM,
         label="SGLang",
-        commands=("sglang serve", "sglang.launch_server", "moonpad_sglang_cpu", "dynamo.sglang"),
-        own_options=tuple(option for option in DYNAMO if option != "--disaggregation-mode"),
+        commands=(
+            *("sglang serve", "sglang.launch_server", "moonpad_sglang_cpu", "dynamo.sglang"),
+            "infera.engine.sglang",
+        ),
+        own_options=(*(option for option in DYNAMO if option != "--disaggregation-mode"), *INFERA),
         files=("sglang/launch_server.py",),
         start="python -m sglang.launch_server",
     ),

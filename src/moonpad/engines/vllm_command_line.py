@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines.command_line import DYNAMO, Build, CommandLine, Nodes, Program
+from moonpad.engines.command_line import DYNAMO, INFERA, Build, CommandLine, Nodes, Program
 from moonpad.engines.vllm_read import LAYOUT_FLAGS, PROGRAM, SETTING_FLAGS
 from moonpad.values.platform import Platform
 
 SERVE: Final = Program(
     name=PROGRAM,
     label="vLLM",
-    commands=("vllm serve", "vllm.entrypoints.cli.main serve", "vllm.entrypoints.openai.api_server", "dynamo.vllm"),
-    own_options=DYNAMO,
+    commands=(
+        *("vllm serve", "vllm.entrypoints.cli.main serve", "vllm.entrypoints.openai.api_server", "dynamo.vllm"),
+        "infera.engine.vllm",
+    ),
+    own_options=(*DYNAMO, *INFERA),
     files=("vllm/entrypoints/openai/api_server.py",),
     images=r"vllm-(?:openai|cpu-release)[\w.-]*",
     # The API server as a module, or behind an image, takes the model from --model alone (entrypoints/openai).

@@ -141,7 +141,7 @@ SUDO: Final = Options("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --
 ENV: Final = Options("-u -C -S --unset --chdir --split-string", names="--split-string=-S")
 
 PLAIN: Final[Mapping[str, Options]] = {
-    **dict.fromkeys(("nohup", "command", "builtin", "setsid", "unbuffer"), Options()),
+    **dict.fromkeys(("nohup", "command", "builtin", "setsid", "unbuffer", "infera-exec"), Options()),
     "time": Options("-f -o --format --output"),
     "exec": Options("-a"),
     "numactl": Options(
