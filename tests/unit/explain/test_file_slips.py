@@ -42,6 +42,7 @@ def told(text: str, words: str, on: str = "") -> list[Severity]:
         (GUIDE.format(end=" \\"), "a backslash ends the last line"),
         (GUIDE.format(end="\\"), "a backslash ends the last line"),
         (SGLANG.format(port=""), "listens on 30000, the engine's own"),
+        (SGLANG.format(port=" --port 1").replace("localhost", "<node_ip>"), "goes to port 8000"),
         (PODS.format(program="vllm serve", name="A"), "VLLM_NIXL_SIDE_CHANNEL_HOST is not set"),
         ("LOG=\\$(mktemp)\nvllm serve a/b > $LOG\n", "a dollar and a bracket"),
     ],

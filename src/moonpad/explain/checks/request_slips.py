@@ -16,7 +16,10 @@ from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 2000
 _SENT: Final = re.compile(r"\bcurl\b|base_url|OPENAI_(?:API_)?BASE|--base-url|--url\b")
-_THERE: Final = re.compile(r"(?:localhost|127\.0\.0\.1):(?P<port>[0-9]{2,5})/(?:v1|health)\b")
+_THERE: Final = re.compile(
+    r"(?:localhost|127\.0\.0\.1|<[\w -]{0,30}(?:ip|host|addr)[\w -]{0,30}>|\$\{?\w{0,30}(?:IP|HOST)\w{0,30}\}?)"
+    r":(?P<port>[0-9]{2,5})/(?:v1|health)\b"
+)
 _BETWEEN: Final = re.compile(
     r"nginx|proxy|router|gateway|litellm|tunnel|ssh\s.*-L|socat|port-forward|traefik|envoy|haproxy|dynamo",
     re.IGNORECASE,
