@@ -16,7 +16,9 @@ class Fork:
     options: frozenset[str] = frozenset()
 
 
-_OF_HYGON: Final = r"\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
+_OF_HYGON: Final = (
+    r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
+)
 """Hygon's devices and weights; its builds are those of the DAS images
 (https://github.com/HYGON-AI/inference-cookbook-das)."""
 
@@ -36,7 +38,7 @@ FORKS_BY_PROGRAM: Final = (
     ),
     Fork("llama-server", r"/lucebox[\w-]*/(?:\w+/)*bin/", "Lucebox's fork of llama.cpp"),
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
-    Fork("sglang.launch_server", _OF_HYGON, "Hygon's build of SGLang"),
+    Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
     # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention
     Fork("vllm serve", r"rocm/atom-dev:vllm|\bvLLM[- ]ATOM\b|\bATOM[- ](?:vLLM[- ])?plugin", "vLLM with ATOM's plugin"),
 )  # fmt: skip

@@ -14,6 +14,9 @@ from moonpad.values.finding import Code
 
 _REFUSED: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE})
 
+_OF_ITS_OPTIONS: Final = _REFUSED | {Code.PREFIX_FLAG}
+"""What is said by the options of one server is not said of another one that the same program starts."""
+
 
 def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
@@ -21,7 +24,7 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
     of_other = any(word.text.partition("=")[0] in others for word in command.argv)
     for remark in remarks:
         code = remark.finding.code
-        if code is Code.UNKNOWN_FLAG and (of_other or "${" in remark.finding.where):
+        if (of_other and code in _OF_ITS_OPTIONS) or (code is Code.UNKNOWN_FLAG and "${" in remark.finding.where):
             continue
         if remark.at is not None and _is_only_named(command, remark.at, script):
             continue

@@ -132,6 +132,8 @@ vllm serve ${model} --tensor-parallel-size 8 --kv-cache-dtype fp8
         TABLE,
         POST,
         HYGON,
+        HYGON.replace("vllm==0.15.1", "sglang==0.5.12").replace("vllm serve ", "sglang serve --model-path "),
+        "pip install sglang==0.5.12\nsglang serve --model-path Wan-AI/Wan2.2 --ulysses-degree 4 --warmup --port 1\n",
         ATOM,
         "from vllm import LLM\n\nllm = LLM(model=..., runner=..., trust_remote_code=True)\n",
         "python -m sglang.launch_server --model-path a/b --grammar-backend [xgrammar|outlines] --port 1\n",
