@@ -16,9 +16,7 @@ class Fork:
     options: frozenset[str] = frozenset()
 
 
-_OF_HYGON: Final = (
-    r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
-)
+_OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
 """Hygon's devices and weights; its builds are those of the DAS images
 (https://github.com/HYGON-AI/inference-cookbook-das)."""
 
