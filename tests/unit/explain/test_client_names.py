@@ -15,7 +15,7 @@ def found(text: str, part: str) -> list[str]:
 
 
 def test_a_client_asks_for_another_name() -> None:
-    (message,) = found(SERVE.format(more="") + BENCH.format(name="kimi", more=""), "the client in")
+    (message,) = found(SERVE.format(more="") + BENCH.format(name="kimi", more=""), "the measurement asks for")
     assert "asks for kimi, and the server is called moonshotai/Kimi-K2.5" in message
 
 
@@ -32,7 +32,7 @@ def test_a_client_asks_for_another_name() -> None:
     ],
 )
 def test_a_client_asks_for_what_is_there(serve: str, name: str, more: str) -> None:
-    assert found(SERVE.format(more=serve) + BENCH.format(name=name, more=more), "the client in") == []
+    assert found(SERVE.format(more=serve) + BENCH.format(name=name, more=more), "the measurement asks for") == []
 
 
 def several(first: str, second: str, asked: str) -> str:

@@ -22,7 +22,6 @@ _BELOW: Final = 25
 """Lines of a request's body."""
 _PORT: Final = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})")
 _LORA: Final = ("--enable-lora", "--lora-modules")
-_ELSEWHERE: Final = frozenset({"--base-url", "--host", "--url"})
 _SEVERAL: Final = 2
 _LONGEST: Final = 2000
 _OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
@@ -52,37 +51,6 @@ def request_names(case: Case) -> Iterator[Remark]:
         remedy = f"add --served-model-name {asked}, or ask for {shortened(known[0], 60)}"
         at = place.index if place is not None else None
         yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy, at=at)
-        return
-
-
-def client_names(case: Case) -> Iterator[Remark]:
-    """A client of the only server's model that asks for it by a name that the server does not have."""
-    if case.base != names.EXPERTS_BY_VARIABLE or case.open_ended or case.option(*_LORA) is not None:
-        return
-    if not is_only_server(case) or not case.first.model:
-        return
-    place = case.option("--served-model-name")
-    known = _values(place.value) if place is not None else [case.first.model.strip("'\"")]
-    if not known or any(unresolved(name) or _OPEN.search(name) for name in known):
-        return
-    case.script.budget.work(len(case.script.commands), "its engine commands")
-    for command in case.script.commands:
-        program = program_named(command.program)
-        if program is None or program.kind != "client" or any(word.unresolved for word in command.argv):
-            continue
-        words = [word.text for word in command.argv]
-        asked, port = _behind(words, "--served-model-name"), _behind(words, "--port")
-        if not asked or asked in known or _OPEN.search(asked) or _behind(words, "--model") != case.first.model:
-            continue
-        if {word.partition("=")[0] for word in words} & _ELSEWHERE or (port or "8000") != (
-            case.text("--port") or "8000"
-        ):
-            continue
-        where = case.script.where(command.line)
-        message = f"the client in {where} asks for {shortened(asked, 60)}, and the server is called "
-        message += f"{shortened(known[0], 60)}: it answers 404"
-        remedy = f"leave --served-model-name of the client out, or write {shortened(known[0], 60)} there"
-        yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy)
         return
 
 
@@ -118,10 +86,6 @@ def all_but_a_name(case: Case) -> Iterator[Remark]:
 
 def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _behind(words: Sequence[str], flag: str) -> str:
-    return next(iter(_all_behind(words, flag)), "")
 
 
 def _all_behind(words: Sequence[str], flag: str) -> list[str]:

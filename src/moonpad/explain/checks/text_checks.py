@@ -34,7 +34,7 @@ from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
-from moonpad.explain.checks.request_names import all_but_a_name, client_names, request_names
+from moonpad.explain.checks.request_names import all_but_a_name, request_names
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
@@ -81,7 +81,6 @@ from moonpad.explain.shell.shell_slips import (
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
     bench_names,
-    client_names,
     all_but_a_name,
     request_port,
     thinking_switch,

@@ -97,10 +97,8 @@ class Evaluator:
 
     def _value(self, node: ast.expr, names: Names) -> Value:
         match node:
-            case ast.Constant() if node.value is ...:
-                return self.unknown(node)  # `LLM(model=...)` of a guide
-            case ast.Constant():
-                return self._constant(node)
+            case ast.Constant():  # `LLM(model=...)` of a guide says nothing
+                return self.unknown(node) if node.value is ... else self._constant(node)
             case ast.Name():
                 return names.get(node.id) or self.unknown(node)
             case ast.JoinedStr():

@@ -46,9 +46,6 @@ _CLOSE_UP: Final = re.compile(rf"\n[ \t]*(?=\{{%-){_TAG}")
 _TAG_LINE: Final = re.compile(r"^[ \t]*\{%-?[ \t]*[a-z][^\n]{0,400}%\}[ \t]*$", re.MULTILINE)
 """`{%- if eager %} \\` takes the end of the line above away."""
 _IN_LINE: Final = re.compile(rf"(?=\{{%-?[ \t]*el){_TAG}[^\n{{}}]{{0,200}}(?=\{{%-?[ \t]*(?:el|endif))|{_TAG}")
-_COMMENTS: Final = re.compile(r"(?<!\$)\{#(?s:.{0,2000}?)#\}")
-_BEGINS_TEMPLATE: Final = re.compile(r"^[ \t]*\{[%#]", re.MULTILINE)
-"""Comments of Jinja. Not so the template of a chat that is the value of an option."""
 _CHOICE: Final = re.compile(r"(?<=[ \t=])\[([A-Za-z][\w-]{0,40}(?:\|[A-Za-z][\w-]{0,40}){1,8})\](?=\s|\Z)")
 """`--grammar-backend [xgrammar|outlines]`, of which a reader takes one."""
 _SENTENCE: Final = re.compile(
@@ -72,8 +69,6 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SENTENCE.sub(_without_sentence, text)
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[1].replace('|', '_')}>", text)
-    if _BEGINS_TEMPLATE.search(text):
-        text = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", IGNORED, match[0]), text)
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
