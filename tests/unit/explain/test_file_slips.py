@@ -113,3 +113,18 @@ def test_a_file_that_echo_writes() -> None:
         WRITTEN.format(switch="-e").replace("pytorch_backend_config", "moe_config"), "pytorch_backend_config"
     )
     assert not told(WRITTEN.format(switch=""), "no section pytorch_backend_config")  # one line, and no YAML
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--rm --restart unless-stopped", [Severity.ERROR]),  # podman says so too, run here
+        ("--restart=always --rm", [Severity.ERROR]),
+        ("--rm --restart no", []),
+        ("--restart always", []),
+        ("--rm", []),
+    ],
+)
+def test_removed_and_restarted(options: str, expected: list[Severity]) -> None:
+    text = f"docker run {options} --gpus all --ipc host vllm/vllm-openai:v0.20.0 a/b\n"
+    assert told(text, "do not go together") == expected

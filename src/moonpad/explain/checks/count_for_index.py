@@ -1,4 +1,4 @@
-"""Numbers of devices that were meant for the index of one."""
+"""Options of `docker run` that do not mean what was meant, or do not go together."""
 
 from __future__ import annotations
 
@@ -27,3 +27,15 @@ def count_for_index(wrapper: Wrapper) -> Iterator[Remark]:
             remedy = "write --gpus '\"device=0\"' for the first device"
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, _FLAG, message, remedy, word=option.words[-1])
             return
+
+
+def removed_and_restarted(wrapper: Wrapper) -> Iterator[Remark]:
+    """Docker refuses both: what is removed when it ends cannot be started again (docker/cli,
+    cli/command/container/opts.go: conflicting options: can't use --restart and --rm; podman refuses them too)."""
+    given = [option for option in wrapper.given("--restart") if (option.value or "").strip("'\"") not in ("", "no")]
+    if wrapper.kind != "docker run" or not given or not wrapper.has("--rm"):
+        return
+    message = "--rm and --restart do not go together, and the container is not started"
+    yield make_remark(
+        Severity.ERROR, Code.CONFLICT, "--restart", message, "leave one of them out", word=given[-1].words[-1]
+    )

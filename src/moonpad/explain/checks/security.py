@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.explain.checks.count_for_index import count_for_index
+from moonpad.explain.checks.count_for_index import count_for_index, removed_and_restarted
 from moonpad.explain.commands import Command, WrapperOption
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -68,6 +68,7 @@ def wrapper_remarks(command: Command) -> Iterator[Remark]:
             if (finding := _open_option(wrapper.kind, option, privileged)) is not None:
                 yield _insecure(*finding, word=option.words[-1])
         yield from count_for_index(wrapper)
+        yield from removed_and_restarted(wrapper)
         careless = next((word for word in wrapper.words if "StrictHostKeyChecking=no" in word.text), None)
         if wrapper.kind == "ssh" and careless is not None:
             message, remedy = (
