@@ -9,7 +9,7 @@ from tests.unit.explain.judging import ask
 SERVER = "vllm serve Qwen/Qwen3-Next-80B-A3B-Instruct -tp 4 --served-model-name qwen3-next\n\n"
 BENCH = "vllm bench serve --backend vllm --dataset-name random --num-prompts 100 --model "
 NODE = (
-    "vllm serve /root/.cache/ds --host 0.0.0.0 --port 8004 --data-parallel-size 4 --data-parallel-size-local 2 "
+    "vllm serve /models/ds --host 0.0.0.0 --port 8004 --data-parallel-size 4 --data-parallel-size-local 2 "
     "--data-parallel-address 10.0.0.1 --data-parallel-rpc-port 13389 --tensor-parallel-size 4 "
     "--served-model-name deepseek_v3"
 )
@@ -61,7 +61,7 @@ def test_a_measurement_of_another_server(text: str) -> None:
 
 
 def test_a_request_to_two_nodes() -> None:
-    assert told(NODES + CURL % "/root/.cache/ds", "it answers 404")
+    assert told(NODES + CURL % "/models/ds", "it answers 404")
     assert not told(NODES + CURL % "deepseek_v3", "it answers 404")
 
 

@@ -24,7 +24,7 @@ spec:
 """
 DEEPER = "          valueFrom:\n            secretKeyRef: {name: hf, key: token}\n"
 BESIDE = "        valueFrom:\n          secretKeyRef: {name: hf, key: token}\n"
-ROOT = "/root/.cache/huggingface/hub/models--yard1--llama-2-7b-sql-lora-test"
+ROOT = "/cache/huggingface/hub/models--yard1--llama-2-7b-sql-lora-test"
 SERVER = "vllm serve meta-llama/Llama-2-7b-hf --enable-lora --lora-modules sql-lora="
 
 
