@@ -17,6 +17,10 @@ _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
     r"(?:(?:-?rc|[ab]|\.?post|\.?dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z]{1,40})?)"
 )
+_FULL: Final = (
+    r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)(?![\w-]|\.\w)"
+)
+"""A whole release, where less than that might be a measurement."""
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
 _LONGEST: Final = 2000
@@ -59,6 +63,10 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[:：](?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",
         rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",
+        rf"(?<![\w/-]){names}"
+        rf"(?:[`*_]{{0,2}}(?:[ ](?:API[ ]server|engine))?[ ]?(?:version|版本号?)[`*_]{{0,2}}[ ]{{0,3}}"
+        rf"(?:[:：=|]|is(?:[ ]the[ ]latest)?|为|是)?|[`*_]{{0,2}}[ ]{{0,3}}[:：=|]|-|[ ](?=[`*(（]))"
+        rf"[ ]{{0,3}}[`*(（]{{0,3}}{_FULL}{_LATER}",
         rf"(?m:^)[ \t>|#]{{0,8}}{names}[ ]{{2,60}}{_NUMBER}(?=[ \t]{{2}}|[ \t]{{0,8}}(?:/[^\n]{{0,200}})?(?:\n|$))",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
@@ -90,7 +98,7 @@ _OF_A_POST: Final = re.compile(r"[^\[\]()]{0,60}\]\(https?://[^)\s]{0,100}(?:blo
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
     (v0.11.1rc6)`), the first of a kind before the others."""
-    pin, image, prose, wheel, listed = _patterns(tuple(ENGINES))
+    pin, image, prose, wheel, spoken, listed = _patterns(tuple(ENGINES))
     named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
@@ -102,18 +110,22 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
             if held.version:
                 mention = VersionMention(number, held.engine, held.version, True, match[0], _is_first(text, match))
                 named.append((False, number, match.start(), mention))
-        for pattern in (pin, image, wheel, listed, prose):
+        for pattern in (pin, image, wheel, listed, prose, spoken):
             for match in pattern.finditer(text):
-                if pattern is prose and (_NO_RELEASE.match(match["version"]) or match["version"] in fractions):
+                if pattern in {prose, spoken} and (
+                    _NO_RELEASE.match(match["version"]) or match["version"] in fractions
+                ):
                     continue
                 if pattern is image and _is_of_a_publisher(match, published):
                     continue
-                if pattern is prose and _OF_A_POST.match(text, match.end()):
+                if pattern in {prose, spoken} and _OF_A_POST.match(text, match.end()):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 tag = match[0] if pattern is image else ""
-                mention = VersionMention(number, *_engine_and_version(match), pattern is not prose, tag, least)
-                named.append((pattern is prose, number, match.start(), mention))
+                mention = VersionMention(
+                    number, *_engine_and_version(match), pattern not in {prose, spoken}, tag, least
+                )
+                named.append((pattern in {prose, spoken}, number, match.start(), mention))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
 
 

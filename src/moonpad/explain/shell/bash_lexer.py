@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
 from moonpad.explain.shell.commented_lines import below_folded, end_of_comments
+from moonpad.explain.shell.joined_blocks import next_option_of_block
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Problems, Source
 
@@ -123,7 +124,11 @@ class Lexer:
         self.at += 1
         # Whether a command stands on the line that ends here, a comment behind it or not.
         before = [token.kind for token in self.read[-2:] if token.kind != "comment" or token.own_line]
-        if before[-1:] == ["word"] and not self.waiting and _FLAG_FOLLOWS.match(self.text, start):
+        in_command = before[-1:] == ["word"] and not self.waiting
+        if in_command and (behind := next_option_of_block(self.source, start)) is not None:
+            self.at = behind
+            return
+        if in_command and _FLAG_FOLLOWS.match(self.text, start):
             message = "this line does not end with a backslash, so the shell does not pass the flags below"
             self._problem("missing-backslash", start - 1, start, message, "end the line with a backslash")
             return

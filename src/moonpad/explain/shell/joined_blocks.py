@@ -1,0 +1,45 @@
+"""Command lines in the file of a proxy that starts servers by itself (`cmd: |` under `models:`): no shell reads it, and
+the proxy makes one line of the block, without its comments."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.explain.source_text import Source
+
+_BLOCK: Final = re.compile(r"[ \t\0]*cmd:[ \t]*\|[-+]?[ \t]*(?:#.*)?")
+_MODELS: Final = re.compile(r"^(?:models|macros):[ \t]*(?:#.*)?$", re.MULTILINE)
+_SHELL: Final = re.compile(r"[ \t\0]*(?:(?:/usr)?/bin/)?(?:ba|z)?sh\b")
+_BEHIND: Final = re.compile(r"(?:\n[ \t\0]*(?:#[^\n]*)?(?=\n))*\n([ \t\0]*)--?[A-Za-z]")
+"""The next line with an option, over those that are empty or a comment."""
+_LINES: Final = 80
+
+
+def next_option_of_block(source: Source, start: int) -> int | None:
+    """Of the end of a line at `start`: where the next line of its block begins, if the proxy joins the two."""
+    behind = _BEHIND.match(source.text, start)
+    return behind.start(1) if behind is not None and _is_joined(source, start) else None
+
+
+def _is_joined(source: Source, start: int) -> bool:
+    text, place = source.whole.clean, source.origin(start, start)[0]
+    line = text.rfind("\n", 0, place) + 1
+    first = text[line:place]
+    least = _indent(first)
+    for _ in range(_LINES):
+        source.whole.budget.work(1, "its words")
+        if line == 0:
+            return False
+        above = text.rfind("\n", 0, line - 1) + 1
+        written = text[above : line - 1]
+        if _BLOCK.fullmatch(written):
+            return _indent(written) < least and _SHELL.match(first) is None and _MODELS.search(text) is not None
+        if written.strip(" \t\0"):
+            first, least = written, min(least, _indent(written))
+        line = above
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t\0"))

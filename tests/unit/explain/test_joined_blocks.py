@@ -1,0 +1,44 @@
+"""Blocks of a command whose lines a proxy joins (`cmd: |` under `models:`), and blocks that a shell reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.script import read_files
+
+JOINED = """models:
+  qwen:
+    cmd: |
+      /app/llama-server --port ${PORT}
+      --model /models/Qwen3-8B-Q4_K_M.gguf
+
+      # the next option is of the same command
+      --jinja
+      --flash-attn on
+    ttl: 300
+"""
+
+
+def problems(text: str, name: str) -> list[str]:
+    script = read_files([(name, text)])
+    return [problem.code for problem in script.problems]
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "guide.md"])
+def test_joined_lines_are_one_command(name: str) -> None:
+    text = JOINED if name.endswith("yaml") else f"# Models\n\n```yaml\n{JOINED}```\n"
+    assert problems(text, name) == []
+    script = read_files([(name, text)])
+    assert [word.text for word in script.commands[0].words][-3:] == ["--jinja", "--flash-attn", "on"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        JOINED.replace("models:", "services:", 1),
+        JOINED.replace("cmd: |", "script: |", 1),
+        JOINED.replace("/app/llama-server --port", "bash -c\n      /app/llama-server --port", 1),
+    ],
+)
+def test_lines_that_a_shell_reads(text: str) -> None:
+    assert "missing-backslash" in problems(text, "config.yaml")
