@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from moonpad.engines import foreign_names as names
-from moonpad.engines.foreign_names import OUTSIDE_PATH
+from moonpad.engines import image_names
+from moonpad.engines.image_names import OUTSIDE_PATH
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name, runs_python, served_by_image
@@ -120,16 +120,16 @@ def outside_path(case: Case) -> Iterator[Remark]:
 
 def sound_without_libraries(case: Case) -> Iterator[Remark]:
     """A model that hears, in an official image that does not bring what reads sound."""
-    first, last = names.WITHOUT_AUDIO_IN
+    first, last = image_names.WITHOUT_AUDIO_IN
     version = case.base_version
     if not version or not since(version, first) or order(version) > order(last):
         return
-    if case.first.model is None or not names.HEARING_MODELS.search(case.first.model):
+    if case.first.model is None or not image_names.HEARING_MODELS.search(case.first.model):
         return
     lines = [line[:_LONGEST] for line in case.script.lines]
     case.script.budget.work(2 * len(lines), "its containers")
-    image = next((match[0] for line in lines if (match := names.WITHOUT_AUDIO.search(line))), "")
-    if not image or any(names.ADDS_AUDIO.search(line) for line in lines):
+    image = next((match[0] for line in lines if (match := image_names.WITHOUT_AUDIO.search(line))), "")
+    if not image or any(image_names.ADDS_AUDIO.search(line) for line in lines):
         return
     message = (
         f"{shortened(image, 60)} has no libraries that read sound: the server starts, and each request with sound "

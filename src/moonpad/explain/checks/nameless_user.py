@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import image_names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.pod_objects import inner, own_container, text_of
 from moonpad.explain.results import Remark, make_remark
@@ -22,10 +22,10 @@ _CONTEXT: Final = "securityContext"
 
 def nameless_user(case: Case) -> Iterator[Remark]:
     """torch looks the name up when it is imported, and the start ends with a KeyError."""
-    command, (first, end) = case.commands[0], names.ASKS_USER_NAME_IN
+    command, (first, end) = case.commands[0], image_names.ASKS_USER_NAME_IN
     container = command.container
     image = container.image if container is not None else None
-    if container is None or image is None or not names.ASKS_USER_NAME.fullmatch(image.text):
+    if container is None or image is None or not image_names.ASKS_USER_NAME.fullmatch(image.text):
         return
     if not case.version or not since(case.version, first) or since(case.version, end):
         return
@@ -35,7 +35,7 @@ def nameless_user(case: Case) -> Iterator[Remark]:
     if found is not None:
         where = "runAsUser"
         user = next((text for each in found[1:] if (text := text_of(inner(each, _CONTEXT, where)))), "")
-    number = user.isdigit() and int(user) >= 1000 and user not in names.NAMED_USERS
+    number = user.isdigit() and int(user) >= 1000 and user not in image_names.NAMED_USERS
     if not (number or _ID.match(user)) or any(name in command.env for name in _NAMES):
         return
     case.script.budget.work(len(case.script.lines), "its containers")

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines import image_names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Wrapper
 from moonpad.explain.documents.line_search import is_in_lines
@@ -90,17 +91,17 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
     """The executor that is asked for, and an image that does not bring it."""
     place, container = case.option(names.EXECUTOR), case.commands[0].container
     image = container.image if container is not None else None
-    if image is None or not names.WITHOUT_RAY.fullmatch(image.text):
+    if image is None or not image_names.WITHOUT_RAY.fullmatch(image.text):
         return
     started = None if place is not None else _ray_of_container(case)
     if started is None and (place is None or place.value != names.RAY):
         return
-    if case.version and not since(case.version, names.WITHOUT_RAY_SINCE):
+    if case.version and not since(case.version, image_names.WITHOUT_RAY_SINCE):
         return
     case.script.budget.work(len(case.script.lines), "its containers")
-    if is_in_lines(names.ADDS_RAY, case.script.lines, _LONGEST):
+    if is_in_lines(image_names.ADDS_RAY, case.script.lines, _LONGEST):
         return
-    message = f"the image brings no Ray from {names.WITHOUT_RAY_SINCE} on: ray is not found"
+    message = f"the image brings no Ray from {image_names.WITHOUT_RAY_SINCE} on: ray is not found"
     remedy = "install ray in an image of your own, or start over the machines by --nnodes, without Ray"
     where, at = (started, None) if started is not None else (names.EXECUTOR, place.index if place is not None else None)
     yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=at)
@@ -109,7 +110,7 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
 def _ray_of_container(case: Case) -> str | None:
     """What starts Ray on the line of the server: in its container then."""
     script, line = case.script, case.commands[0].line
-    found = names.STARTS_RAY.search(script.lines[line - 1][:_LONGEST]) if 0 < line <= len(script.lines) else None
+    found = image_names.STARTS_RAY.search(script.lines[line - 1][:_LONGEST]) if 0 < line <= len(script.lines) else None
     return found[0] if found else None
 
 

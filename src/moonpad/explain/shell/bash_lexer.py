@@ -13,8 +13,10 @@ from functools import partial
 from typing import Final, Literal
 
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
+from moonpad.explain.shell.ansi_c import unescaped
 from moonpad.explain.shell.commented_lines import below_folded, end_of_comments
 from moonpad.explain.shell.joined_blocks import next_option_of_block
+from moonpad.explain.shell.nested_quotes import behind_closer
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Problems, Source
 
@@ -27,10 +29,6 @@ _PLAIN: Final[Mapping[_Mode, re.Pattern[str]]] = {
     "quoted operand": re.compile(r'[^"\\$`\0]+'),
 }
 _ESCAPABLE: Final[Mapping[_Mode, str]] = {"double": '$`"\\', "here": "$`\\", "quoted operand": '$`"\\}'}
-_SPECIAL: Final = re.compile(r"""\\.?|\$[({]|['"`(){}]""", re.S)
-_CLOSERS: Final = {"$(": ")", "${": "}", '"': '"', "`": "`"}
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.S)
-_NAMED: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _BLANK: Final = re.compile(r"[ \t\0]+")
 _BLANK_OR_CONTINUED: Final = re.compile(r"(?:[ \t\0]|\\\n)*")
 _OPERATOR: Final = re.compile(r";;&|;;|;&|&&|\|\||\|&|[;&|()]")
@@ -271,7 +269,7 @@ class Lexer:
         self.at = match.end()
         if opener == "'":
             return LiteralText(match[1].replace(IGNORED, ""), inside, self.at - 1, True)
-        return LiteralText(_ESCAPE.sub(_escaped_character, match[1]).replace(IGNORED, ""), start, self.at, True)
+        return LiteralText(unescaped(match[1]).replace(IGNORED, ""), start, self.at, True)
 
     def _double(self, end: int, depth: int) -> tuple[Segment, ...]:
         start = self.at
@@ -337,38 +335,13 @@ class Lexer:
     def _skipped(self, length: int, closer: str, end: int, quoted: bool) -> Segment:
         """What stands between an opener of this length and its closer is not read."""
         start, inside = self.at, self.at + length
-        behind = self._behind_closer(inside, closer, end) if self.failures <= FAILURES else -1
+        behind = behind_closer(self.text, inside, closer, end, self.work) if self.failures <= FAILURES else -1
         if behind >= 0:
             self.at = behind
             return Opaque(self.text[start:behind].replace(IGNORED, ""), start, behind, quoted)
         self._fail(start, inside)
         self.at = inside
         return LiteralText(self.text[start:inside], start, inside, quoted)
-
-    def _behind_closer(self, position: int, closer: str, end: int) -> int:
-        """Behind the closer of what was opened before `position`, past all that is nested in it; -1 without one.
-
-        Raises UsageError beyond 50 levels.
-        """
-        text, stack = self.text, [closer]
-        while match := _SPECIAL.search(text, position, end):
-            self.work(1)
-            special, top, position = match.group(), stack[-1], match.end()
-            if special == top:
-                stack.pop()
-                if not stack:
-                    return position
-            elif top == "`":
-                continue
-            elif special == "'" and top != '"':
-                position = text.find("'", position, end) + 1
-                if position == 0:
-                    return -1
-            elif special in _CLOSERS or (special == "(" and top == ")"):
-                stack.append(_CLOSERS.get(special, ")"))
-            if len(stack) > NESTING:
-                raise too_deep("quotes and substitutions")
-        return -1
 
     # --- problems ---
 
@@ -406,13 +379,3 @@ def _line_end(text: str, start: int, end: int) -> int:
 
 def _is_array_name(segment: Segment) -> bool:
     return isinstance(segment, LiteralText) and _ARRAY_NAME.match(segment.text) is not None
-
-
-def _escaped_character(match: re.Match[str]) -> str:
-    """Of `$'…'`, by `_ESCAPE`: hexadecimal, octal, or a letter."""
-    kind = match.lastindex or 0
-    text: str = match[kind]
-    if kind == 5:
-        return _NAMED.get(text, text if text in "\\'\"?" else f"\\{text}")
-    code = int(text, 8) & 0xFF if kind == 4 else int(text, 16)
-    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"

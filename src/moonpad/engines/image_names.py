@@ -1,0 +1,29 @@
+"""What the published images of the engines bring, by name and release, and what files do where they bring it not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@.*)?")
+WITHOUT_RAY_SINCE: Final = "0.18.0"
+"""The first release whose official images do not bring Ray."""
+HEARING_MODELS: Final = re.compile(r"(?:^|/)(?:whisper-|ultravox-|qwen2-audio-)[^/]*$", re.IGNORECASE)
+"""Models whose requests are sound."""
+WITHOUT_AUDIO: Final = re.compile(r"(?<![\w./-])vllm/vllm-openai:v?[0-9][\w.]*(?![\w./-])")
+WITHOUT_AUDIO_IN: Final = ("0.7.3", "0.9.2")
+"""The first and the last release whose official images were seen to lack what reads sound."""
+ADDS_AUDIO: Final = re.compile(r"\[[\w,]*audio[\w,]*\]|librosa|soundfile|^[ \t]*FROM[ \t]", re.IGNORECASE)
+STARTS_RAY: Final = re.compile(r"multi-node-serving\.sh leader|\bray start --head")
+ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
+OUTSIDE_PATH: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "llama-server": (re.compile(r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:(?:server|full)[\w.-]*(?:@.*)?"), "/app"),
+}
+"""Programs that images have in a folder that is not in their PATH: the images and the folder."""
+ASKS_USER_NAME: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai(?:[:@].*)?")
+"""Images whose torch asks for the name of its user when it is imported."""
+ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")
+"""From the first of these releases to before the second: torch 2.13 no longer needs one."""
+NAMED_USERS: Final = frozenset({"0", "2000", "65534"})
+"""Of these images."""
