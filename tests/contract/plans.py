@@ -27,6 +27,7 @@ VLLM_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "attention_backend": st.sampled_from(["FLASHMLA", "TRITON_MLA"]),
     "block_size": st.sampled_from([16, 64, 128]),
     "mm_encoder_tp_mode": st.sampled_from(["data", "weights"]),
+    "all2all_backend": st.sampled_from(["deepep_low_latency", "naive"]),
     "max_lora_rank": st.sampled_from([16, 64]),
 }
 OFFLOAD: Mapping[str, st.SearchStrategy[object]] = {"cpu_offload_gib": AMOUNT, "kv_offload_size": AMOUNT}

@@ -182,6 +182,7 @@ FIELDS = {
     "executor": "ray",
     "draft_tokens": 3,
     "mm_encoder_tp_mode": "data",
+    "all2all_backend": "naive",
     "max_loras": 2,
     "max_lora_rank": 32,
     "cpu_offload_gib": 10.0,

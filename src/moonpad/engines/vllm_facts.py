@@ -62,6 +62,8 @@ VLLM: Final = EngineFacts(
     ),
     fp8_kv_name="fp8",
     strict_block_size=True,
+    # fused_moe/prepare_finalize of 0.27.0; those of FlashInfer fill a buffer for the tokens of all ranks
+    dispatching=("deepep", "mori", "nixl_ep", "pplx"),
     order_backends=vllm_rules.order_backends,
     weight_only_fp8=True,
     weight_only_nvfp4_since="",

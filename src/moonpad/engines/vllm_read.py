@@ -41,6 +41,7 @@ SETTING_FLAGS: Final = (
     ("--block-size", "block_size"),
     ("--distributed-executor-backend", "executor"),
     ("--mm-encoder-tp-mode", "mm_encoder_tp_mode"),
+    ("--all2all-backend", "all2all_backend"),
     ("--cpu-offload-gb", "cpu_offload_gib"),
     ("--kv-offloading-size", "kv_offload_size"),
 )
@@ -54,6 +55,7 @@ SOME_RELEASES: Final = (
     Option((TEXT_ONLY,), "flag", "0", (f"--no-{TEXT_ONLY[2:]}",)),
     Option(("--attention-backend",), "text", "1"),
     Option(("--mm-encoder-tp-mode",), "text", "1"),
+    Option(("--all2all-backend",), "text", "1"),
     Option(("--kv-offloading-size",), "float", "1"),
     Option(("--attention-config", "-ac"), "json", "1"),
     Option(("--compilation-config", "-cc"), "json", "1"),
@@ -156,6 +158,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         executor=words.text("--distributed-executor-backend"),
         text_only=bool(words.switch(TEXT_ONLY)),
         mm_encoder_tp_mode=words.text("--mm-encoder-tp-mode"),
+        all2all_backend=words.text("--all2all-backend") or env.get("VLLM_ALL2ALL_BACKEND") or None,
         draft_tokens=_draft_tokens(words),
         draft=known_draft(words.mapping(DRAFT).get("model")) if _draft_tokens(words) else None,
         max_loras=_loras(words),

@@ -53,6 +53,17 @@ def activations_of(configuration: Configuration, limits: Limits) -> Activations:
     )
 
 
+def dispatches(configuration: Configuration) -> bool:
+    """Whether a rank gets the tokens of its own experts alone, where others would get those of all ranks."""
+    engine, chosen = configuration.engine, configuration.settings.all2all_backend
+    return _shared(configuration) and chosen is not None and chosen.startswith(engine.dispatching)
+
+
+def _shared(configuration: Configuration) -> bool:
+    engine = configuration.engine
+    return configuration.layout.dp > 1 and engine.gathers_tokens and engine.shares_experts
+
+
 def _of_one_rank(configuration: Configuration, limits: Limits) -> Limits:
     """Where limits count for all ranks of attention DP, each works on its part (SGLang 0.5.23, parallel_hook.py)."""
     if not configuration.engine.limits_over_dp:
@@ -67,19 +78,23 @@ def _experts(configuration: Configuration, tokens: int) -> int:
     in newer releases at least as wide as the output too.
 
     Where the experts are shared over data-parallel ranks, the tokens of all of them are gathered, and the outputs too.
+    Kernels that dispatch bring a rank as many rows as it has of its own where the load is even, and each token once for
+    all of a rank's experts.
     """
     architecture, layout = configuration.architecture, configuration.layout
-    engine = configuration.engine
-    gathered = tokens * layout.dp if engine.gathers_tokens and engine.shares_experts else tokens
+    dispatched = dispatches(configuration)
+    gathered = tokens * layout.dp if _shared(configuration) and not dispatched else tokens
     inner = -(-architecture.moe_intermediate // configuration.expert_slices)
     hidden = architecture.expert_hidden or architecture.hidden
-    row = overhead_of(engine.name, configuration.version)
+    row = overhead_of(configuration.engine.name, configuration.version)
     width = max(2 * inner, hidden) + (max(inner, hidden) if _kept(configuration) else inner)
     chunk = row.expert_chunk_tokens
     at_once = min(gathered, chunk) if chunk and configuration.scheme != MARLIN else gathered
     held = at_once * architecture.experts_per_token * width
     if gathered > tokens:
         held += 2 * gathered * hidden
+    elif dispatched:
+        held += 2 * tokens * min(layout.dp, architecture.experts_per_token) * hidden
     return held * _BF16_BYTES
 
 

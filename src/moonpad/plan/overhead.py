@@ -9,11 +9,11 @@ starts by benchmarks/memory/fit.py. The range of the sum is to hold 90 % of the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.catalog.device_overhead import ZERO, Overhead, Spread, context_of, overhead_of
-from moonpad.plan.activations import activations_of
+from moonpad.plan.activations import activations_of, dispatches
 from moonpad.plan.effective_settings import Limits
 from moonpad.values.configuration import Configuration
 from moonpad.values.platform import Platform
@@ -74,7 +74,7 @@ def _ends(new: Spread, old: Spread) -> tuple[float, float, float]:
 def _parts(configuration: Configuration, limits: Limits, samples: bool) -> dict[str, Spread]:
     """All but the context. Of forward pass and sampler there is the one that is expected to be larger."""
     row, layout = overhead_of(configuration.engine.name, configuration.version), configuration.layout
-    forward = row.forward.times(activations_of(configuration, limits).peak)
+    forward = _forward(row, configuration, limits)
     sampler = _sampler(row, configuration, limits) if samples else ZERO
     graphs = _graphs(row, configuration, limits) if limits.graphs and limits.graphs_counted else ZERO
     return {
@@ -118,7 +118,7 @@ def outside_demand(configuration: Configuration, limits: Limits) -> Spread:
     uncounted = limits.graphs and not limits.graphs_counted and configuration.platform is Platform.CUDA
     parts = [row.outside, row.captured if uncounted else ZERO]
     if limits.budget == "static":
-        parts.append(row.forward.times(activations_of(configuration, limits).peak))
+        parts.append(_forward(row, configuration, limits))
     elif configuration.settings.draft_tokens and configuration.layout.dcp > 1:
         parts.append(row.draft_dcp_outside)
     return ZERO.plus(*parts)
@@ -131,6 +131,16 @@ def captured_sizes(sequences: int, draft_tokens: int, batched_tokens: int) -> in
     largest = min(2 * sequences * (1 + draft_tokens), MOST_CAPTURED, batched_tokens)
     below = sum(size <= largest for size in (1, 2, 4))
     return below + min(largest, 255) // 8 + max(0, (largest - 256) // 16 + 1)
+
+
+def _forward(row: Overhead, configuration: Configuration, limits: Limits) -> Spread:
+    """Where tokens are dispatched the upper end is that of all of them on one rank: those of a profile run are alike,
+    and may all choose its experts. No such start was measured."""
+    balanced = row.forward.times(activations_of(configuration, limits).peak)
+    if not dispatches(configuration):
+        return balanced
+    gathered = replace(configuration, settings=replace(configuration.settings, all2all_backend=None))
+    return balanced._replace(high=row.forward.times(activations_of(gathered, limits).peak).high)
 
 
 def _sampler(row: Overhead, configuration: Configuration, limits: Limits) -> Spread:

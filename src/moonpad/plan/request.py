@@ -21,7 +21,7 @@ from moonpad.values.plan_answer import Goal
 
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
 _SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching", "text_only"})
-_TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend", "cpu_binding"})
+_TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend", "all2all_backend", "cpu_binding"})
 _SIZES: Final = frozenset({"cpu_offload_gib", "kv_offload_size", "kv_offload_ratio"})
 _ZERO_TOO: Final = frozenset(
     {"redundant_experts", "draft_tokens", "max_loras", "gpu_experts", "host_expert_layers", "device_layers"}

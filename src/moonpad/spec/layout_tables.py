@@ -64,6 +64,8 @@ class SettingsTable(Table):
     """Leave out the vision tower of a model that has one."""
     mm_encoder_tp_mode: Annotated[EncoderMode | None, Field(description='"data" or "weights"')] = None
     """vLLM: `data` holds the whole vision tower on each rank, `weights` slices it."""
+    all2all_backend: Text | None = None
+    """vLLM: what carries tokens between the ranks that share the experts."""
     draft: Text | None = None
     """The folder of a draft for speculative decoding, relative to the file."""
     draft_tokens: CountOrDefault = None

@@ -50,6 +50,8 @@ class EngineFacts:
     """Data-parallel ranks share the experts although each has a tensor-parallel group of its own."""
     gathers_tokens: bool = True
     """Where data-parallel ranks share the experts, each gets the tokens of all; else those for its own experts."""
+    dispatching: tuple[str, ...] = ()
+    """How the names of those `all2all_backend` begin that send a rank the tokens of its own experts alone."""
     expert_degrees: ExpertDegrees = "divisors"
     uneven_experts: bool = False
     """Ranks may hold different numbers of experts."""

@@ -61,6 +61,8 @@ class Settings:
     """Leave out the vision tower of a model that has one."""
     mm_encoder_tp_mode: str | None = None
     """`data`: each rank holds the whole vision tower and works on images of its own; `weights`: it is sliced."""
+    all2all_backend: str | None = None
+    """What carries tokens between the ranks that share the experts, by the engine's name of it. None: its default."""
     draft_tokens: int = 0
     """How many tokens a draft, a small model of its own in the path `draft`, proposes at a time. 0: none."""
     draft: str | None = None

@@ -135,6 +135,20 @@ def test_data_parallel_ranks_gather_the_tokens_of_all() -> None:
     assert ascend.experts == 8192 * 8 * (7168 + 2048) * 2
 
 
+def test_kernels_that_dispatch_bring_the_tokens_of_a_rank_s_experts() -> None:
+    """As many rows as the rank has of its own, each token once for all of its experts; the range reaches to all tokens
+    on one rank. What FlashInfer exchanges lies in buffers for the tokens of all ranks."""
+    spread = Layout(dp=32, ep=32)
+    deepep = replace(FEW, all2all_backend="deepep_high_throughput")
+    of = case(H200, deepep, layout=spread)
+    assert activations_of(*of).experts == (8192 * 8 * (7168 + 2048) + 2 * 8192 * 8 * 7168) * 2
+    dispatched, gathered = modelled_overhead(*of).total, modelled_overhead(*case(H200, FEW, layout=spread)).total
+    assert dispatched.low < dispatched.value < gathered.low
+    assert dispatched.high == pytest.approx(gathered.high, rel=0.01)
+    flashinfer = replace(FEW, all2all_backend="flashinfer_nvlink_one_sided")
+    assert modelled_overhead(*case(H200, flashinfer, layout=spread)).total == gathered
+
+
 @pytest.mark.parametrize(("version", "at_once"), [("0.11.0", 32_768), ("0.16.0", 16_384), ("0.32.0", 65_536)])
 def test_experts_in_fp8_take_their_tokens_in_chunks(version: str, at_once: int) -> None:
     """wheels: VLLM_FUSED_MOE_CHUNK_SIZE is 32,768 in 0.11.0, 16,384 from 0.12.0 to 0.17.1 and gone in 0.19.1."""

@@ -56,7 +56,8 @@ def test_everything_said() -> None:
         'prefix_caching = true\nattention_backend = "FLASHMLA"\nblock_size = 64\nkv_free_fraction = 1.0\n'
         "redundant_experts = 0\ngpu_experts = 0\nhost_expert_layers = 60\ndevice_layers = 62\n"
         'executor = "ray"\ntext_only = true\ndraft = "/models/draft"\ndraft_tokens = 5\n'
-        'mm_encoder_tp_mode = "data"\nmax_loras = 2\nmax_lora_rank = 32\ncpu_offload_gib = 10\n'
+        'mm_encoder_tp_mode = "data"\nall2all_backend = "naive"\n'
+        "max_loras = 2\nmax_lora_rank = 32\ncpu_offload_gib = 10\n"
         "kv_offload_size = 100.5\nkv_offload_ratio = 2\ncpu_binding = '0-3'\n"
         '[launch]\nstart_timeout = "2m"\nstop_grace = "500ms"\n'
     )
@@ -82,6 +83,7 @@ def test_everything_said() -> None:
         "draft": "/models/draft",
         "draft_tokens": 5,
         "mm_encoder_tp_mode": "data",
+        "all2all_backend": "naive",
         "max_loras": 2,
         "max_lora_rank": 32,
         "cpu_offload_gib": 10,
