@@ -67,6 +67,7 @@ SETTINGS: Final = frozenset(field for _, field in SETTING_FLAGS) | {
     "enforce_eager",
     "prefix_caching",
     "attention_backend",
+    "all2all_backend",
     "redundant_experts",
     "text_only",
     "draft_tokens",
@@ -184,6 +185,8 @@ def _switches(engine: Engine, build: Build, plan: Plan) -> Iterator[Arg]:
         yield "--enable-prefix-caching" if settings.prefix_caching else "--no-enable-prefix-caching"
     if settings.attention_backend and _knows(engine, plan, "--attention-backend"):
         yield from ("--attention-backend", settings.attention_backend)
+    if settings.all2all_backend and _knows(engine, plan, "--all2all-backend"):
+        yield from ("--all2all-backend", settings.all2all_backend)
     if settings.text_only:
         yield TEXT_ONLY
     if settings.draft_tokens:
@@ -215,6 +218,8 @@ def _env(engine: Engine, build: Build, plan: Plan, node: str, rank: int) -> Iter
         yield from ((name, HostRef(node)) for name in build.node_address_env)
     if plan.settings.attention_backend and not _knows(engine, plan, "--attention-backend"):
         yield "VLLM_ATTENTION_BACKEND", plan.settings.attention_backend
+    if plan.settings.all2all_backend and not _knows(engine, plan, "--all2all-backend"):
+        yield "VLLM_ALL2ALL_BACKEND", plan.settings.all2all_backend
     if plan.platform is Platform.CPU:
         if plan.settings.kv_cache_gib is not None:
             yield "VLLM_CPU_KVCACHE_SPACE", str(plan.settings.kv_cache_gib)

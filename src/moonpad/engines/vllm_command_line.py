@@ -43,6 +43,7 @@ VLLM: Final = CommandLine(
         "ep": "--enable-expert-parallel",
         "enforce_eager": "--enforce-eager",
         "attention_backend": "--attention-backend",
+        "all2all_backend": "--all2all-backend",
         "quantization": "--quantization",
     },
     programs=(SERVE, BENCHMARK, ROUTER),

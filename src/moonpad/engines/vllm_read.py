@@ -41,7 +41,6 @@ SETTING_FLAGS: Final = (
     ("--block-size", "block_size"),
     ("--distributed-executor-backend", "executor"),
     ("--mm-encoder-tp-mode", "mm_encoder_tp_mode"),
-    ("--all2all-backend", "all2all_backend"),
     ("--cpu-offload-gb", "cpu_offload_gib"),
     ("--kv-offloading-size", "kv_offload_size"),
 )

@@ -168,6 +168,19 @@ def test_older_spellings() -> None:
     assert process.argv[12:15] == ("--enable-eplb", "--num-redundant-experts", "32")
 
 
+def test_the_exchange_was_a_variable_before_it_was_an_option() -> None:
+    """--all2all-backend came with 0.12.0 (the options that its parser prints)."""
+    settings = Settings(all2all_backend="deepep_low_latency")
+    plan = replace(
+        PLAN, layout=Layout(dp=8, ep=8), nodes=1, settings=settings, serving=Serving("k2", reasoning_parser=None)
+    )
+    (before,), (since,) = (bound(replace(plan, engine_version=version)) for version in ("0.11.0", "0.12.0"))
+    assert before.env["VLLM_ALL2ALL_BACKEND"] == "deepep_low_latency"
+    assert "--all2all-backend" not in before.argv
+    assert "VLLM_ALL2ALL_BACKEND" not in since.env
+    assert since.argv[since.argv.index("--all2all-backend") + 1] == "deepep_low_latency"
+
+
 def test_a_release_that_needs_ray() -> None:
     with pytest.raises(PreflightRefused) as refused:
         bound(replace(PLAN, engine_version="0.11.0", serving=Serving("k2", reasoning_parser=None)))
