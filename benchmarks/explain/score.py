@@ -2,9 +2,10 @@
 
 Compared with what was expected before any run: whether each deployment is found with its engine, layout, context,
 devices and model; whether each certain mistake is named; and which errors nobody expected. `-v` lists them.
-A mistake counts as named where a finding stands at a flag or a variable that the expectation is about, or has the
-code for memory where that is about memory. An error is expected where an expectation is about the same flag and speaks
-of the same fault, in words that both have; `errors` prints all errors, for a person to go through them.
+A mistake counts as named where a finding stands at a flag or a variable that the expectation is about, has the code for
+memory where that is about memory, or has the words of `told_by`, which a person wrote who had read the answer. An error
+is expected where an expectation is about the same flag and speaks of the same fault, in words that both have; `errors`
+prints all errors, for a person to go through them.
 """
 
 from __future__ import annotations
@@ -289,6 +290,9 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
     must = [finding for finding in expect.get("findings", []) if finding["must"]]
     for finding in must:
         named = is_named(finding, findings) or (bool(judged) and is_told(finding, script.problems))
+        if not named and "told_by" in finding:
+            said = (*(one.message for one in findings), *(one.message for one in (script.problems if judged else ())))
+            named = any(re.search(finding["told_by"], message) for message in said)
         totals["named"].append(named)
         if not named:
             lines.append(f"not named: {finding['code']} about {finding['about']}: {finding['why']}")

@@ -69,6 +69,7 @@ LINES = [
     ("bash -lc 'vllm serve m'", "vllm serve", "m", ["bash -c"]),
     ("sudo bash -o pipefail -c 'vllm serve m'", "vllm serve", "m", ["sudo", "bash -c"]),
     ("docker run -it image vllm serve m", "vllm serve", "m", ["docker run"]),
+    ("docker run $MORE -v /m:/m $GPUS --name x image vllm serve m", "vllm serve", "m", ["docker run"]),
     ("podman run --tls-verify=false -p8000:8000 image vllm serve m", "vllm serve", "m", ["docker run"]),
     ("docker --context x run -itd image bash -c 'vllm serve m'", "vllm serve", "m", ["docker run", "bash -c"]),
     ("docker container run image python3 -m sglang.launch_server --tp 8", "sglang", "--tp 8", ["docker run"]),

@@ -3,6 +3,7 @@ commands of unknown programs; only blocks nested too deep are refused."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -65,6 +66,12 @@ _SKIPPED: Final = frozenset({"then", "do", "done", "fi", "else", "elif", "esac",
 """Where a command could stand, these words are stepped over."""
 
 
+_TERRAFORM: Final = re.compile(
+    r'^(?:locals|(?:resource|module|variable|output|data|provider)(?: "[^"\n]{1,99}"){1,2}) \{$', re.M
+)
+"""Its functions have brackets that no shell reads."""
+
+
 class Parser:
     """Reads the tokens of one source. Raises UsageError when blocks are nested too deep."""
 
@@ -73,6 +80,7 @@ class Parser:
         self.source, self.problems = source, problems
         source.whole.budget.work(3 * len(tokens), "its words")
         self.position = 0
+        self.is_shell = _TERRAFORM.search(source.text) is None
         self.comments: list[str] = []
         self.label: str | None = None
 
@@ -150,7 +158,8 @@ class Parser:
             if is_test and taken[-1].text == "]]":
                 break
         if self.token.text == "(" and not is_test:
-            self._problem(self.token, "the shell reports a syntax error at this bracket", "quote it")
+            if self.is_shell:
+                self._problem(self.token, "the shell reports a syntax error at this bracket", "quote it")
             while self.token.kind not in ("newline", "end"):
                 self.take()
         words = tuple(token for token in taken if token.kind == "word")

@@ -84,6 +84,12 @@ def _cluster(words: Sequence[Word], position: int, options: Options, given: list
 
 
 DOCKER_GLOBAL: Final = Options("--context -c -H --host --config -l --log-level --tlscacert --tlscert --tlskey")
+OF_CONTAINERS: Final = frozenset({
+    *("-v", "--volume", "--mount", "-w", "--workdir", "-e", "--env", "--env-file", "--name", "--rm", "-it"),
+    *("--network", "--net", "--add-host", "--ipc", "--shm-size", "--ulimit", "--gpus", "--runtime", "--privileged"),
+    *("--restart", "--cap-add", "--security-opt", "--group-add", "--entrypoint"),
+})  # fmt: skip
+"""Options that stand before an image."""
 DOCKER_RUN: Final = Options(
     switches="-d -i -t -P -q --detach --interactive --tty --rm --privileged --init --read-only --oom-kill-disable"
     " --help --quiet --no-healthcheck --sig-proxy --publish-all --disable-content-trust --use-api-socket"
