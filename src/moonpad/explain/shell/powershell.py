@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _CONTINUED: Final = re.compile(r"(?<=[ \t])[`^](?=[ \t]*$)", re.MULTILINE)
-_MARK: Final = re.compile(r"\.exe\b|\$env:|^[ \t]*PS [A-Z]:", re.MULTILINE | re.IGNORECASE)
+_MARK: Final = re.compile(r"(?<=\w)\.exe\b|\$env:|^[ \t]*PS [A-Z]:", re.MULTILINE | re.IGNORECASE)
 _GOES_ON: Final = re.compile(r"\S[ \t]+(?:`[ \t]*\n|\^[ \t]*\n[ \t]*-)")
 _PATH: Final = re.compile(r"(?<![\w\"'])(?:\.{1,2}|[A-Za-z]:|~)(?:\\[\w. +-]*\w)+")
 _VARIABLE: Final = re.compile(r"^([ \t]*)\$env:(\w+)([ \t]*)=([ \t]*)", re.MULTILINE)
