@@ -186,6 +186,7 @@ LAUNCHED: Final = "--dp-size"
 LAUNCHED_HERE: Final = "--dp-size-local"
 LAUNCHED_FIRST: Final = "--dp-rank-start"
 LAUNCHED_ADDRESS: Final = "--dp-address"
+LAUNCHED_PORT: Final = "--dp-rpc-port"
 LAUNCHED_DEVICES: Final = "--tp-size"
 """Of those programs: all ranks, those of this machine, the first of them, where all ranks meet, and the devices of
 each. Without the second all are on this machine."""

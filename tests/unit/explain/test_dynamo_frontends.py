@@ -71,3 +71,16 @@ NIXL = """ --kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "k
 def test_a_worker_for_prefill_is_told_how_it_hands_over(text: str, severities: list[str]) -> None:
     findings = [each for judged in ask(text) for each in judged.findings]
     assert [str(each.severity) for each in findings if "refuses to start without" in each.message] == severities
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--engine-dir /e --config-path /c.yaml", ["--engine-dir", "--config-path"]),
+        ("--model-path a/b --tp_size 8 --extra_llm_api_options c.yaml", ["--tp_size", "--extra_llm_api_options"]),
+        ("--model-path a/b --tensor-parallel-size 8 --extra-engine-args c.yaml --disaggregation-mode decode", []),
+    ],
+)
+def test_the_worker_for_tensorrt_llm_has_options_of_its_own(options: str, told: list[str]) -> None:
+    findings = [each for judged in ask(f"python3 -m dynamo.trtllm {options}") for each in judged.findings]
+    assert [each.where for each in findings if "has no such option: the start ends" in each.message] == told

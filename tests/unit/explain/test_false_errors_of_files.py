@@ -144,6 +144,8 @@ vllm serve ${model} --tensor-parallel-size 8 --kv-cache-dtype fp8
         OWN_BUILD,
         "pip install sglang==0.5.10\nsglang serve --model-path a/b --nnodes <节点数> --node-rank 0\n",
         V32,
+        "vllm serve a/b --device cuda\n",
+        "vllm serve /models/Qwen2.5-72B-Instruct -tp 4 --max-model-len 131072\n",
         "sglang serve --model-path a/b --cuda-graph-backend-prefill tc_piecewise\n",
     ],
 )
@@ -163,6 +165,8 @@ def test_a_schema_starts_nothing() -> None:
         (TABLE.replace("#### B200", "#### H200"), '--attention-backend does not take "trtllm_mla"'),
         (PAIRS.replace("# Ascend\n", "").replace("One half alone", "With it"), "prefill sends by nixl"),
         (COMPOSE.replace("0,1}", "0}"), "2 ranks"),
+        ("pip install vllm==0.32.0\nvllm serve a/b --device cuda\n", "beginning of several options"),
+        ("vllm serve Qwen/Qwen2.5-72B-Instruct -tp 4 --max-model-len 131072\n", "32768 positions"),
         ("pip install vllm==0.20.0\nvllm serve a/b --prefix-caching-hash-algo sha256_cbor_64bit\n", "does not take"),
     ],
 )

@@ -172,6 +172,8 @@ def test_options_alone_of_the_right_model_or_of_several_are_silent(named: str, g
         ("mistralai/Mistral-Small-24B", "--tool-call-parser", "hermes", 0),
         ("Qwen/Qwen3-32B", "--reasoning-parser", "openai_gptoss", 1),
         ("openai/gpt-oss-120b", "--reasoning-parser", "openai_gptoss", 0),
+        ("LGAI-EXAONE/EXAONE-4.0-32B", "--reasoning-parser", "qwen3", 1),
+        ("LGAI-EXAONE/EXAONE-4.0-32B", "--reasoning-parser", "deepseek_r1", 0),
     ],
 )
 def test_marks_that_only_one_family_writes(model: str, option: str, given: str, said: int) -> None:

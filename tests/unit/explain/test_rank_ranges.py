@@ -86,6 +86,18 @@ def test_the_launcher_starts_what_there_is(options: str) -> None:
     assert found(f"{TEMPLATE}\n{LAUNCH} {options}", "--dp-") == []
 
 
+@pytest.mark.parametrize(
+    ("firsts", "local", "said"), [((0, 1), 1, 1), ((0, 2), 2, 0), ((0, 1, 2, 3), 1, 0), ((0,), 1, 0), ((0, 0), 1, 0)]
+)
+def test_the_launchers_of_all_machines_start_all_ranks(firsts: tuple[int, ...], local: int, said: int) -> None:
+    """Where more than one machine is shown."""
+    starts = "".join(
+        f"{LAUNCH} --dp-size 4 --tp-size 4 --dp-size-local {local} --dp-rank-start {first} --dp-rpc-port 16591\n"
+        for first in firsts
+    )
+    assert len(found(f"{TEMPLATE}\n{starts}", "together they start 2 of 4 ranks")) == said
+
+
 def test_options_of_another_program() -> None:
     text = f"{TEMPLATE}\npython train.py --dp-size 4 --dp-size-local 4 --dp-rank-start 4"
     assert found(text, "which are 0 to") == []

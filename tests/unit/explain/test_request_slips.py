@@ -20,6 +20,15 @@ def test_a_port_that_nobody_listens_on() -> None:
     assert found == ["a request (line 3) goes to port 8000, and the server listens on 8001"]
 
 
+def test_the_port_of_a_measurement() -> None:
+    bench = (
+        "python3 -m sglang.bench_serving --backend vllm \\\n  --base-url=http://127.0.0.1:8000 \\\n  --num-prompts 9\n"
+    )
+    found = [text for text in messages(SERVER + bench) if "goes to port" in text]
+    assert found == ["a request (line 4) goes to port 8000, and the server listens on 8001"]
+    assert not [text for text in messages(SERVER + bench.replace("8000", "8001")) if "goes to port" in text]
+
+
 @pytest.mark.parametrize(
     "text",
     [

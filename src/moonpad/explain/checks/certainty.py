@@ -88,7 +88,7 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     gone = next((change for change in book.now if change.flag == option.written and change.since), None)
     if code is Code.REMOVED_FLAG and gone is not None and not releases:
         return f"releases before {gone.since} have it: {ask}"
-    if code is not Code.UNKNOWN_FLAG:
+    if code is not Code.UNKNOWN_FLAG and not (code is Code.PREFIX_FLAG and _was_unknown(option, book)):
         return ""
     if option.written not in slips:
         slips[option.written] = _is_slip(option, book)
@@ -141,7 +141,17 @@ def _is_slip(option: Occurrence, book: Rulebook) -> bool:
 
 def _took_the_beginning(option: Occurrence, book: Rulebook) -> str:
     """The first recorded release, where what is the beginning of several options now was that of one."""
-    first = versions(book.program)[0]
-    options = option_set(book.program, first)
+    return versions(book.program)[0] if _in_the_first(option, book) == "prefix" else ""
+
+
+def _was_unknown(option: Occurrence, book: Rulebook) -> bool:
+    """What the first recorded release has no more may have been an option of its own before: vLLM's `--device`, which
+    later options begin with by chance."""
+    return _in_the_first(option, book) == "unknown"
+
+
+def _in_the_first(option: Occurrence, book: Rulebook) -> str:
+    """What the first recorded release makes of the word."""
+    options = option_set(book.program, versions(book.program)[0])
     match = Grammar(options).find(option.written) if options is not None else None
-    return first if match is not None and match.problem == "prefix" else ""
+    return (match.problem or "") if match is not None else ""

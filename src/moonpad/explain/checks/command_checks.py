@@ -25,6 +25,7 @@ from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
+from moonpad.explain.checks.other_tokenizers import OTHER_TOKENIZERS
 from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
@@ -109,6 +110,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     heads_of_others,
     *CHECKS_OF_OTHERS,
     *RANKS_OF_OTHERS,
+    *OTHER_TOKENIZERS,
     *OWN_CODE_CHECKS,
     *SLICE_CHECKS,
     *FORMAT_CHECKS,

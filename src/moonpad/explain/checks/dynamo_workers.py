@@ -26,6 +26,22 @@ _OWN: Final = re.compile(
 )
 """Options of the workers, which the engine's own server has not, or not in every release:
 https://github.com/ai-dynamo/dynamo, components/src/dynamo, runtime_args.py of all and backend_args.py of each."""
+_TRT_WORKER: Final = re.compile(r"dynamo\.trtllm")
+_SERVERS_OWN: Final = re.compile(
+    r"--[a-z0-9]+_\w+|--(?:engine-dir|config(?:-path)?|tp-size|pp-size|ep-size|backend|host|port|extra-llm-api-options)"
+)
+_WORKERS: Final = {
+    "engine-dir": "--model-path",
+    "config": "--extra-engine-args",
+    "config-path": "--extra-engine-args",
+    "extra-llm-api-options": "--extra-engine-args",
+    "tp-size": "--tensor-parallel-size",
+    "pp-size": "--pipeline-parallel-size",
+    "ep-size": "--expert-parallel-size",
+    "kv-cache-free-gpu-memory-fraction": "--free-gpu-memory-fraction",
+    **{name: f"--{name}" for name in ("max-batch-size", "max-num-tokens", "max-seq-len", "max-beam-width")},
+}
+"""What it calls them (components/src/dynamo/trtllm/backend_args.py; before, utils/trtllm_utils.py)."""
 _MODE: Final = "--disaggregation-mode"
 _TRANSFER: Final = "--kv-transfer-config"
 _NIXL: Final = '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'
@@ -58,7 +74,8 @@ def but_own(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
 
 
 def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Iterator[Remark]:
-    """Options of the server alone, of the engine whose parser of tools needs a switch."""
+    """Options of the server alone: of the engine whose parser of tools needs a switch, and those of `trtllm-serve`."""
+    yield from _servers_names(command)
     if not line.auto_tools:
         return
     yield from _no_transfer(command)
@@ -75,6 +92,20 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
         edits = [Edit(place.index, place.length, words)] if by_module(command) else []
         code, severity = Code.UNKNOWN_FLAG, Severity.WARNING
         yield make_remark(severity, code, flag, message, remedy, at=place.index, edits=edits)
+
+
+def _servers_names(command: Command) -> Iterator[Remark]:
+    """The worker for TensorRT-LLM has a parser of its own, all of whose options are words with dashes."""
+    if not any(_TRT_WORKER.fullmatch(word.text) for word in command.prefix):
+        return
+    for at, word in enumerate(command.argv):
+        name = word.text.partition("=")[0]
+        if not _SERVERS_OWN.fullmatch(name):
+            continue
+        right = _WORKERS.get(name.lstrip("-").replace("_", "-"), "")
+        remedy = f"write {right}" if right else "give it in the file of --extra-engine-args, or leave it out"
+        message = "Dynamo's worker for TensorRT-LLM has no such option: the start ends"
+        yield make_remark(Severity.WARNING, Code.UNKNOWN_FLAG, name, message, remedy, at=at)
 
 
 def _no_transfer(command: Command) -> Iterator[Remark]:

@@ -74,6 +74,8 @@ FAMILIES: Final = (
     _family(r"minimax[-_ ]?m1", "minimax", "", "minimax", "minimax_m2 minimax-m2 minimax_m3 minimax-m3"),
     _family(r"minimax[-_ ]?m2", "minimax", "", "minimax_m2 minimax-m2", "minimax minimax_m3 minimax-m3"),
     _family(r"minimax[-_ ]?m3", "minimax", "", "minimax_m3 minimax-m3", "minimax minimax_m2 minimax-m2"),
+    # https://huggingface.co/LGAI-EXAONE/EXAONE-4.0-32B and /K-EXAONE-236B-A23B
+    _family(r"exaone[-_ ]?4|k[-_]exaone", "hermes", "deepseek", "hermes"),
     _family(r"gpt[-_ ]?oss", "openai gpt harmony", "", "openai gpt-oss"),
     _family(rf"qwen[-_ ]?3[-_ ]?coder|qwen[-_ ]?3[._][5-9]{_ENDS}", "qwen", "", "qwen3_coder qwen3_xml", "qwen25 qwen"),
     _family(r"kimi[-_ ]?dev", "qwen hermes", "", "", "qwen3_coder qwen3_xml"),

@@ -59,11 +59,15 @@ def launched_ranks(case: Case) -> Iterator[Remark]:
     if not is_first(case.commands, script):
         return
     seen = 0
+    groups: dict[tuple[int | None, ...], list[tuple[str, range]]] = {}
     for command in script.commands:
         given = launched(command)
         size, local = given.get(names.LAUNCHED), given.get(names.LAUNCHED_HERE)
         if size is None or seen >= _MOST:
             continue
+        group = size, given.get(names.LAUNCHED_DEVICES), given.get(names.LAUNCHED_PORT)
+        from_here = range(given.get(names.LAUNCHED_FIRST, 0), given.get(names.LAUNCHED_FIRST, 0) + (local or 0))
+        groups.setdefault(group, []).append((script.where(command.line), from_here))
         first, each = given.get(names.LAUNCHED_FIRST, 0), given.get(names.LAUNCHED_DEVICES, 1)
         here = local if local is not None and local >= 0 else size
         where = script.where(command.line)
@@ -79,6 +83,17 @@ def launched_ranks(case: Case) -> Iterator[Remark]:
             remedy = f"start {LARGEST_MACHINE // each} ranks here, and the others on the next machine"
             warning = make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, names.LAUNCHED_HERE, message, remedy)
             yield replace(warning, command=None)
+
+    for (ranks, *_), starts in groups.items():
+        started = {rank for _, each in starts for rank in each}
+        if len({each.start for _, each in starts}) < 2 or not started or ranks is None or len(started) >= ranks:
+            continue
+        places = ", ".join(where for where, _ in starts[:_MOST])
+        message = f"{places}: together they start {len(started)} of {ranks} ranks: the others are waited for"
+        remedy = f"start all of them with {names.LAUNCHED_HERE}, or write {names.LAUNCHED} {len(started)}"
+        yield replace(
+            make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, names.LAUNCHED_HERE, message, remedy), command=None
+        )
 
 
 def launched(command: Command) -> Mapping[str, int]:

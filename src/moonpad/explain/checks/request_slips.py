@@ -20,6 +20,10 @@ _THERE: Final = re.compile(
     r"(?:localhost|127\.0\.0\.1|<[\w -]{0,30}(?:ip|host|addr)[\w -]{0,30}>|\$\{?\w{0,30}(?:IP|HOST)\w{0,30}\}?)"
     r":(?P<port>[0-9]{2,5})/(?:v1|health)\b"
 )
+_BASE: Final = re.compile(
+    r"--?base[-_]url[ =]+[\"']?https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(?P<port>[0-9]{2,5})(?=/?[\"']?(?:[\s\\]|$))"
+)
+"""Of a measurement, which adds the path itself."""
 _BETWEEN: Final = re.compile(
     r"nginx|proxy|router|gateway|litellm|tunnel|ssh\s.*-L|socat|port-forward|traefik|envoy|haproxy|dynamo",
     re.IGNORECASE,
@@ -49,7 +53,7 @@ def request_port(case: Case) -> Iterator[Remark]:
         text = line[:_LONGEST]
         if _BETWEEN.search(text):
             return
-        there = _THERE.search(text)
+        there = _there(text)
         if there is None or _COMMENT.match(text):
             continue
         if number <= behind or not _SENT.search(text):
@@ -60,13 +64,17 @@ def request_port(case: Case) -> Iterator[Remark]:
     ((asked, line_number),) = sent.items()
     elsewhere = re.compile(rf"(?<![0-9]){asked}(?![0-9])")
     lines = (line[:_LONGEST] for line in script.lines)
-    if any(elsewhere.search(line) and not _THERE.search(line) for line in lines):
+    if any(elsewhere.search(line) and not _there(line) for line in lines):
         return
     by_default = "" if place is not None else ", the engine's own"
     message = f"a request (line {line_number}) goes to port {asked}, and the server listens on {port}{by_default}"
     at = place.index if place is not None else None
     remedy = f"ask at port {port}, or start it with --port {asked}"
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy, at=at)
+
+
+def _there(text: str) -> re.Match[str] | None:
+    return _THERE.search(text) or _BASE.search(text)
 
 
 def thinking_switch(case: Case) -> Iterator[Remark]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -20,6 +21,7 @@ from moonpad.values.versions import order, since
 
 _REFINED_SINCE: Final = "0.29.0"
 """The first release of that engine that splits a block of scales where a rank has a part of it."""
+_FOLDER: Final = re.compile(r"[\"']?(?:[/.~$]|[A-Za-z]:)")
 _K_BLOCK: Final = 256
 _LONGER: Final = ("--rope-scaling", "--hf-overrides", "--json-model-override-args", "--rope-theta")
 _CONTEXTS: Final = ("--max-model-len", "--context-length")
@@ -100,7 +102,9 @@ def context_of_others(case: Case) -> Iterator[Remark]:
     message = f"{asked}: config.json of {known.title} has {known.positions} positions, and the start refuses more"
     remedy = f"write {place.written} {known.positions}, or add the YaRN scaling that the model's page gives"
     edit = Edit(place.index, place.length, (place.written, str(known.positions)))
-    severity = Severity.WARNING if case.open_ended or is_fragment(case.commands[0]) else Severity.ERROR
+    # Of a folder people change config.json, as the page says.
+    unsure = case.open_ended or is_fragment(case.commands[0]) or _FOLDER.match(case.first.model or "")
+    severity = Severity.WARNING if unsure else Severity.ERROR
     yield make_remark(severity, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=[edit])
 
 

@@ -72,6 +72,10 @@ _TERRAFORM: Final = re.compile(
 """Its functions have brackets that no shell reads."""
 
 
+_LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
+_ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
+
+
 class Parser:
     """Reads the tokens of one source. Raises UsageError when blocks are nested too deep."""
 
@@ -159,13 +163,23 @@ class Parser:
                 break
         if self.token.text == "(" and not is_test:
             if self.is_shell:
-                self._problem(self.token, "the shell reports a syntax error at this bracket", "quote it")
+                self._problem(self.token, *self._about_bracket(taken))
             while self.token.kind not in ("newline", "end"):
                 self.take()
         words = tuple(token for token in taken if token.kind == "word")
         redirects = tuple(token for token in taken if token.kind == "redirect")
         comments, self.comments = tuple(self.comments), []
         return Simple(words, redirects, comments, self.label, connector)
+
+    def _about_bracket(self, taken: Sequence[Token]) -> tuple[str, str]:
+        """What is wrong with it, and what to do."""
+        behind = self.source.text[self.token.start :]
+        if taken and taken[-1].end == self.token.start and _LINKED.search(taken[-1].text) and _ADDRESS.match(behind):
+            return (
+                "a link of Markdown: the shell reports a syntax error at its bracket",
+                "write the text of the link alone",
+            )
+        return "the shell reports a syntax error at this bracket", "quote it"
 
     # --- blocks ---
 
