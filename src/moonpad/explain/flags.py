@@ -22,6 +22,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
+from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN
 from moonpad.values.finding import Code, Finding, Severity
 
 _CODES: Mapping[str, tuple[Code, Severity]] = {
@@ -37,13 +38,6 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 }
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
-
-STANDS_IN = re.compile(r"[0-9]*X+[0-9]*|x{2,}|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*", re.ASCII)
-"""In place of a number; a word in another script too, `端口`."""
-GLUED = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
-"""`8111--gpu-memory-utilization`: a value and the next option."""
-COLON = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
-"""`--cpu-infer:16`: an option and its value."""
 
 # A switch that became an option with a value; of the second the value stands with another flag.
 _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"}

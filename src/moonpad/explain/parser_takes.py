@@ -11,7 +11,7 @@ from moonpad.engines.value_checks import fits, unresolved
 from moonpad.explain.builds import other_build
 from moonpad.explain.checks.dynamo_workers import by_module
 from moonpad.explain.commands import Command
-from moonpad.explain.flags import STANDS_IN, change_of
+from moonpad.explain.flags import change_of
 from moonpad.explain.manifests.option_sources import Rulebook, program_of, rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.target_detection import Version

@@ -145,6 +145,8 @@ vllm serve ${model} --tensor-parallel-size 8 --kv-cache-dtype fp8
         "pip install sglang==0.5.10\nsglang serve --model-path a/b --nnodes <节点数> --node-rank 0\n",
         V32,
         "vllm serve a/b --device cuda\n",
+        "vllm serve a/b -dp 2 --data-parallel-rpc-port prefill_node_dp_port\n",
+        """vllm serve Qwen/Qwen3-32B --max-model-len 131072 --rope_scaling '{"rope_type":"yarn","factor":4.0}'\n""",
         "vllm serve /models/Qwen2.5-72B-Instruct -tp 4 --max-model-len 131072\n",
         "sglang serve --model-path a/b --cuda-graph-backend-prefill tc_piecewise\n",
     ],

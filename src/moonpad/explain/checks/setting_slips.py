@@ -15,9 +15,9 @@ from moonpad.engines.value_checks import as_json
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.flags import COLON
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered
+from moonpad.explain.value_forms import COLON
 from moonpad.values.finding import Code, Finding, Severity
 
 _LONGEST: Final = 2000

@@ -93,11 +93,7 @@ def context_of_others(case: Case) -> Iterator[Remark]:
         return
     asked = case.first.settings.max_model_len or 0
     variables = case.commands[0].env
-    if (
-        asked <= known.positions
-        or case.option(*_LONGER) is not None
-        or any(map(variables.__contains__, names.LONGER_CONTEXTS))
-    ):
+    if asked <= known.positions or _is_stretched(case) or any(map(variables.__contains__, names.LONGER_CONTEXTS)):
         return
     message = f"{asked}: config.json of {known.title} has {known.positions} positions, and the start refuses more"
     remedy = f"write {place.written} {known.positions}, or add the YaRN scaling that the model's page gives"
@@ -106,6 +102,12 @@ def context_of_others(case: Case) -> Iterator[Remark]:
     unsure = case.open_ended or is_fragment(case.commands[0]) or _FOLDER.match(case.first.model or "")
     severity = Severity.WARNING if unsure else Severity.ERROR
     yield make_remark(severity, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=[edit])
+
+
+def _is_stretched(case: Case) -> bool:
+    """By an option of any release and spelling: `--rope_scaling` is none of the newest."""
+    given = {word.text.partition("=")[0].replace("_", "-") for command in case.commands for word in command.argv}
+    return bool(given & {*_LONGER, "--rope-scaling", "--rope-theta"}) or case.option(*_LONGER) is not None
 
 
 def drafts_of_others(case: Case) -> Iterator[Remark]:

@@ -12,9 +12,9 @@ from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.flags import GLUED
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.value_forms import GLUED
 from moonpad.values.finding import Code, Severity
 
 NO_SUCH: Final = "takes no such argument"

@@ -1,0 +1,17 @@
+"""Words in the place of a value that are none: names that stand for a number, and slips of the keyboard."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+STANDS_IN: Final = re.compile(
+    r"[0-9]*X+[0-9]*|x{2,}|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*"
+    r"|[a-z][a-z0-9_]*_(?:port|size|rank|num|len)",
+    re.ASCII,
+)
+"""In place of a number; a word in another script too, `端口`, and the name of a variable without its dollar."""
+GLUED: Final = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
+"""`8111--gpu-memory-utilization`: a value and the next option."""
+COLON: Final = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
+"""`--cpu-infer:16`: an option and its value."""
