@@ -15,6 +15,7 @@ from moonpad.explain.flags import change_of
 from moonpad.explain.manifests.option_sources import Rulebook, program_of, rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.target_detection import Version
+from moonpad.explain.value_forms import STANDS_IN
 
 _REFUSES: Final = frozenset({"removed", "ambiguous", "invalid-value", "no-option"})
 """Changes of an option after which it is not taken; one that is renamed is taken under its old name too."""
