@@ -122,6 +122,16 @@ vllm serve ${model} --tensor-parallel-size 8 --kv-cache-dtype fp8
 """
 
 
+ASKED = """
+MODEL="${MODEL:-}"
+if [[ -z "${MODEL}" || -z "${PORT}" ]]; then
+  echo "MODEL and PORT must be set."
+  exit 1
+fi
+vllm serve $MODEL --served-model-name ${MODEL} --tensor-parallel-size 8
+"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -145,6 +155,7 @@ vllm serve ${model} --tensor-parallel-size 8 --kv-cache-dtype fp8
         "pip install sglang==0.5.10\nsglang serve --model-path a/b --nnodes <节点数> --node-rank 0\n",
         V32,
         "vllm serve a/b --device cuda\n",
+        ASKED,
         "vllm serve a/b -dp 2 --data-parallel-rpc-port prefill_node_dp_port\n",
         """vllm serve Qwen/Qwen3-32B --max-model-len 131072 --rope_scaling '{"rope_type":"yarn","factor":4.0}'\n""",
         "vllm serve /models/Qwen2.5-72B-Instruct -tp 4 --max-model-len 131072\n",
@@ -167,6 +178,7 @@ def test_a_schema_starts_nothing() -> None:
         (TABLE.replace("#### B200", "#### H200"), '--attention-backend does not take "trtllm_mla"'),
         (PAIRS.replace("# Ascend\n", "").replace("One half alone", "With it"), "prefill sends by nixl"),
         (COMPOSE.replace("0,1}", "0}"), "2 ranks"),
+        (ASKED.replace("exit 1", "echo 1"), "needs a value"),
         ("pip install vllm==0.32.0\nvllm serve a/b --device cuda\n", "beginning of several options"),
         ("vllm serve Qwen/Qwen2.5-72B-Instruct -tp 4 --max-model-len 131072\n", "32768 positions"),
         ("pip install vllm==0.20.0\nvllm serve a/b --prefix-caching-hash-algo sha256_cbor_64bit\n", "does not take"),

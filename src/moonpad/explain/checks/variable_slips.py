@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from moonpad.engines.foreign_names import OF_LIBRARIES, VARIABLES
+from moonpad.catalog.options import known_environment, versions
+from moonpad.engines.foreign_names import OF_LIBRARIES, OWN_VARIABLES, VARIABLES
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import block_of, is_first, numbered, span_of
@@ -56,6 +57,7 @@ def not_exported(case: Case) -> Iterator[Remark]:
         for name in lost
         if (VARIABLES.fullmatch(name) or OF_LIBRARIES.fullmatch(name))
         and name not in reached
+        and _is_declared(case, name)
         and not re.search(rf"\$\{{?{name}\b|\b(?:export|-x)[ \t][^\n]*\b{name}\b|-e[ \t]+{name}\b", text)
     ]
     if names:
@@ -66,6 +68,13 @@ def not_exported(case: Case) -> Iterator[Remark]:
         message = f"{listed} {verb} set without export ({script.where(first)}): the server does not see {them}"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, names[0], message, "put export in front of each")
         yield Remark(finding, command=None)
+
+
+def _is_declared(case: Case, name: str) -> bool:
+    """What looks like an engine's variable and is none, `VLLM_ROOT`, is the script's own."""
+    program = case.engine.program
+    known = not name.startswith(OWN_VARIABLES)
+    return known or any(name in known_environment(program, version) for version in versions(program))
 
 
 def _scalar_of(lines: Sequence[str], line: int) -> int:

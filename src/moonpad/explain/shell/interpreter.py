@@ -22,7 +22,7 @@ from moonpad.explain.shell.expansion import Expander, assignment_of
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell.shell_files import add_file, here_manifest
 from moonpad.explain.shell.shell_output import output_of, written_by
-from moonpad.explain.shell.shell_tests import TESTS, compared, decided, demanded, lacking_in
+from moonpad.explain.shell.shell_tests import TESTS, asked_for, compared, decided, demanded, ends, lacking_in
 from moonpad.explain.shell.tokens import Here, Token
 from moonpad.explain.shell.wrappers import Peeled, asks_only, peel
 from moonpad.explain.source_text import InputText, Problems, Source
@@ -193,6 +193,7 @@ class Shell:
                 self._for(node)
             case Branches(conditions, bodies, exhaustive):
                 self._statements(conditions)
+                asked_for(node, self.scope)
                 first = conditions[0] if conditions else None
                 holds = decided(first.words, self.scope) if isinstance(first, Simple) else None
                 if holds is None and isinstance(first, Simple):
@@ -231,9 +232,8 @@ class Shell:
 
     def _demand(self, node: Branches) -> None:
         """`if [ "$TP" -ne 8 ]; then exit 1; fi`: behind it TP is 8."""
-        first, last = node.conditions[0] if node.conditions else None, node.bodies[0][-1:] if node.bodies else ()
-        ends = [part.words[0].text for part in last if isinstance(part, Simple) and part.words]
-        if len(node.conditions) != 1 or len(node.bodies) != 1 or not isinstance(first, Simple) or ends != ["exit"]:
+        first = node.conditions[0] if node.conditions else None
+        if len(node.conditions) != 1 or len(node.bodies) != 1 or not isinstance(first, Simple) or not ends(node):
             return
         if (demand := demanded(first.words)) is not None and self.scope.is_open(demand[0]):
             value = self.expander.fields(demand[1])

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from moonpad.explain.commands import Word, whole_number
-from moonpad.explain.shell.scope import Scope
+from moonpad.explain.shell.bash_parser import Branches, Simple
+from moonpad.explain.shell.scope import Scope, unresolved
 from moonpad.explain.shell.tokens import LiteralText, Opaque, Token, Variable
 
 _COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
@@ -76,3 +77,19 @@ def demanded(words: Sequence[Token]) -> tuple[str, Token] | None:
     if not isinstance(variable, Variable) or variable.subscript or not value.segments or not plain:
         return None
     return variable.name, value
+
+
+def ends(node: Branches) -> bool:
+    """Whether its first body leaves the script."""
+    last = node.bodies[0][-1:] if node.bodies else ()
+    return [part.words[0].text for part in last if isinstance(part, Simple) and part.words] == ["exit"]
+
+
+def asked_for(node: Branches, scope: Scope) -> None:
+    """`TP=${TP:-}`, and `if [ -z "$TP" ]; then exit 1; fi`: who calls the script gives it a value."""
+    if len(node.bodies) != 1 or not ends(node):
+        return
+    for test in node.conditions:
+        for name in lacking_in(test.words, True) if isinstance(test, Simple) else ():
+            if isinstance(value := scope.variables.get(name), Word) and not value.text:
+                scope.set(name, unresolved(name, value))
