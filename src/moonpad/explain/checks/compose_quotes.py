@@ -1,4 +1,4 @@
-"""`- NAME="value"` in a list of Compose: the quotes are part of the value, since YAML takes those around all of it alone."""
+"""`- NAME="value"` in a list of Compose: the quotes are part of the value, as YAML takes those around all alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from moonpad.values.finding import Code, Severity
 
 _LIST: Final = re.compile(r"(?P<indent>[ \t]*)(?:environment|env):[ \t]*(?:#.*)?$")
 _ENTRY: Final = re.compile(
-    r"(?P<indent>[ \t]*)-[ \t]+(?P<name>[A-Za-z_]\w*)=(?P<quoted>\"(?P<value>[^\"']*)\"|'(?P<other>[^\"']*)')[ \t]*(?:[ \t]#.*)?$"
+    r"[ \t]*-[ \t]+(?P<name>[A-Za-z_]\w*)="
+    r"(?:\"(?P<value>[^\"']*)\"|'(?P<other>[^\"']*)')[ \t]*(?:[ \t]#.*)?$"
 )
 _NEITHER: Final = re.compile(r"[ \t]*(?:#.*)?$")
 _SHOWN: Final = 4
