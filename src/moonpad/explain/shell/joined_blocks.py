@@ -9,7 +9,12 @@ from typing import Final
 from moonpad.explain.source_text import Source
 
 _BLOCK: Final = re.compile(r"[ \t\0]*cmd:[ \t]*\|[-+]?[ \t]*(?:#.*)?")
-_MODELS: Final = re.compile(r"^(?:models|macros):[ \t]*(?:#.*)?$", re.MULTILINE)
+_MODELS: Final = re.compile(
+    r"^(?:models|macros):[ \t]*(?:#.*)?$"
+    r"|^[ \t\0]*(?:ttl|proxy|aliases|useModelName|checkEndpoint|cmdStop|concurrencyLimit):(?:[ \t]|$)",
+    re.MULTILINE,
+)
+"""The key above its commands, or one beside them where a model's part of the file stands alone."""
 _SHELL: Final = re.compile(r"[ \t\0]*(?:(?:/usr)?/bin/)?(?:ba|z)?sh\b")
 _BEHIND: Final = re.compile(r"(?:\n[ \t\0]*(?:#[^\n]*)?(?=\n))*\n([ \t\0]*)--?[A-Za-z]")
 """The next line with an option, over those that are empty or a comment."""
