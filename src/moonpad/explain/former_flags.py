@@ -26,9 +26,10 @@ def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Rema
         return None
     mended, message = former.words(values), f"{book.label} has no {option.written}"
     edits = [Edit(option.index, option.length, mended)] if mended is not None else []
-    return make_remark(
-        Severity.ERROR, Code.UNKNOWN_FLAG, option.written, message, former.remedy, at=option.index, edits=edits
-    )
+    code = Code.UNKNOWN_FLAG
+    if option.problem == "ambiguous":
+        code, message = Code.PREFIX_FLAG, f"{message}, and several options begin so"
+    return make_remark(Severity.ERROR, code, option.written, message, former.remedy, at=option.index, edits=edits)
 
 
 def right_later(option: Occurrence, book: Rulebook) -> bool:
