@@ -34,6 +34,8 @@ class Register:
     """What is taken without being a name."""
     instead: Mapping[str, str] = field(default_factory=dict)
     """A name that is none, or no more → the one that is meant."""
+    by_plugin: Mapping[str, str] = field(default_factory=dict)
+    """A name that is no more → the package that adds it again."""
     remedy: Text
     read: tuple[str, ...]
     """In order."""

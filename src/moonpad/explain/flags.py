@@ -14,8 +14,8 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
-from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -154,10 +154,13 @@ def _change_edits(
 
 def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: Budget) -> Iterator[Remark]:
     """What the parser of that version refuses; nothing where the version in question may take it."""
-    if not book.options.exact and _right_later(option, book):
+    if not book.options.exact and right_later(option, book):
         return
     error = partial(make_remark, Severity.ERROR, at=option.index)
     written = option.written
+    if (said := said_today(words, option, book)) is not None:
+        yield said
+        return
     match option.problem:
         case "unknown" if option.matches:
             right, (kind, other) = option.matches[0], ("underscores", "dashes")
@@ -233,18 +236,6 @@ def _respelled(words: Sequence[str], option: Occurrence, name: str) -> Edit:
     first, *rest = words[option.index : option.index + option.length]
     _, equals, value = first.partition("=")
     return Edit(option.index, option.length, (f"{name}{equals}{value}", *rest))
-
-
-def _right_later(option: Occurrence, book: Rulebook) -> bool:
-    """Whether the next recorded version takes it, so that one in between may."""
-    known = book.following.named(option.written) if book.following is not None else None
-    if known is None:
-        return False
-    values = option.value if isinstance(option.value, tuple) else (option.value,)
-    texts = [value for value in values if isinstance(value, str)]
-    return option.problem in ("prefix", "ambiguous", "unknown") or (
-        option.problem == "invalid-value" and all(fits(known.kind, known.choices, text) for text in texts)
-    )
 
 
 # --- variables, files, programs ---

@@ -42,3 +42,16 @@ def test_joined_lines_are_one_command(name: str) -> None:
 )
 def test_lines_that_a_shell_reads(text: str) -> None:
     assert "missing-backslash" in problems(text, "config.yaml")
+
+
+def test_a_part_of_the_file() -> None:
+    text = """RTX 3090
+ "qwen":
+    ttl: 1800
+    cmd: |
+      uv run vllm serve Qwen/Qwen3-8B
+      --host 0.0.0.0
+      --port ${PORT}
+"""
+    assert problems(text, "config.yaml") == []
+    assert problems(text.replace("ttl:", "labels:"), "config.yaml") != []

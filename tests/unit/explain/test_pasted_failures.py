@@ -114,3 +114,12 @@ def test_an_exception_as_python_prints_it_is_pasted_even_behind_a_hash() -> None
     error = "ValueError(\"type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e5')\")"
     assert failures(f"{SERVE}\n\n# {error}\n") == [["line 3"]]
     assert failures(f"{SERVE}\n\n# {error[11:]}\n") == [[]]
+
+
+def test_an_answer_that_refuses_a_request() -> None:
+    refused = (
+        "Error code: 400 - {'object': 'error', 'message': '\"auto\" tool choice requires --enable-auto-tool-choice"
+    )
+    refused += " and --tool-call-parser to be set', 'type': 'BadRequestError', 'param': None, 'code': 400}"
+    assert len(failures(f"{SERVE}\n\n2. it says\n`{refused}`\n")[0]) == 1
+    assert failures(f"{SERVE}\n\n## Troubleshooting\n\n`{refused}`\n") == [[]]

@@ -11,6 +11,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines import gguf_types
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.format_plugins import format_of_plugin
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
@@ -150,4 +151,4 @@ def _by_variable(case: Case, main: int) -> str:
     return others.pop() if len(others) == 1 else ""
 
 
-GGUF_CHECKS: Final = (first_part, values_in_cache, foreign_types, main_card)
+GGUF_CHECKS: Final = (first_part, values_in_cache, foreign_types, main_card, format_of_plugin)

@@ -21,6 +21,7 @@ from moonpad.explain.checks.lone_pool import lone_pool, no_consumer
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.nameless_user import nameless_user
 from moonpad.explain.checks.one_pool import one_pool_two_engines
+from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
@@ -86,4 +87,5 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     proxy_ports,
     bootstrap_port,
     bridged_nodes,
+    *PACKAGE_CHECKS,
 )

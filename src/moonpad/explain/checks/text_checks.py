@@ -10,6 +10,7 @@ from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
@@ -147,6 +148,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     backslash_at_end,
     hub_of_datasets,
     lone_quote,
+    quotes_in_variables,
     misspelt_vendor,
     profiled_forks,
     kept_on_one_node,

@@ -69,6 +69,8 @@ _OF_PROCESS: Final = re.compile(
     r"\W{0,4}(?:(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)"
 )
 """`start.py:1395 (EngineCore pid=1713) ` or `[2026-03-25 05:44:29,435 W 39 39] `: a process that speaks."""
+_ANSWER: Final = re.compile(r"\W{0,4}(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Error code: [45]\d\d - \{")
+"""What a client of the server prints of an answer that refuses its request."""
 _TITLE: Final = re.compile(
     r"[# \t]{0,6}(?:\[(?:bug|usage|issue|installation|question)\]:?[ ]{0,2}){1,3}", re.IGNORECASE
 )
@@ -209,7 +211,7 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
 
 def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
-    if _PASTED_BEHIND_HASH.fullmatch(lead):
+    if _PASTED_BEHIND_HASH.fullmatch(lead) or _ANSWER.match(lead):
         return True
     lead = _CLASS.sub("", lead)
     plain = lead.strip(" \t`'\"*>:：，,\\")

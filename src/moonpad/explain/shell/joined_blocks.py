@@ -10,6 +10,11 @@ from moonpad.explain.source_text import Source
 
 _BLOCK: Final = re.compile(r"[ \t\0]*cmd:[ \t]*\|[-+]?[ \t]*(?:#.*)?")
 _MODELS: Final = re.compile(r"^(?:models|macros):[ \t]*(?:#.*)?$", re.MULTILINE)
+_BESIDE: Final = re.compile(
+    r"^[ \t\0]+(?:ttl|proxy|aliases|useModelName|checkEndpoint|cmdStop|concurrencyLimit):(?:[ \t]|$)", re.MULTILINE
+)
+"""Keys beside the commands, where a model's part of the file stands alone, without a key above."""
+_ABOVE: Final = re.compile(r"^[A-Za-z_][\w-]*:[ \t]*(?:#.*)?$", re.MULTILINE)
 _SHELL: Final = re.compile(r"[ \t\0]*(?:(?:/usr)?/bin/)?(?:ba|z)?sh\b")
 _BEHIND: Final = re.compile(r"(?:\n[ \t\0]*(?:#[^\n]*)?(?=\n))*\n([ \t\0]*)--?[A-Za-z]")
 """The next line with an option, over those that are empty or a comment."""
@@ -34,11 +39,15 @@ def _is_joined(source: Source, start: int) -> bool:
         above = text.rfind("\n", 0, line - 1) + 1
         written = text[above : line - 1]
         if _BLOCK.fullmatch(written):
-            return _indent(written) < least and _SHELL.match(first) is None and _MODELS.search(text) is not None
+            return _indent(written) < least and _SHELL.match(first) is None and _of_proxy(text)
         if written.strip(" \t\0"):
             first, least = written, min(least, _indent(written))
         line = above
     return False
+
+
+def _of_proxy(text: str) -> bool:
+    return _MODELS.search(text) is not None or (_BESIDE.search(text) is not None and _ABOVE.search(text) is None)
 
 
 def _indent(line: str) -> int:

@@ -1,0 +1,55 @@
+"""What says today what an option of former releases said: data/former_options.toml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.options.tables import programs
+from moonpad.catalog.toml_rows import Provenance, Text, rows
+
+FILE: Final = "former_options.toml"
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormerOption:
+    """`program` had the `option`, and has it no more."""
+
+    program: Text
+    option: Text
+    value: str = ""
+    """Of these values alone, as a regular expression of the whole."""
+    write: tuple[str, ...] = ()
+    """The words in its place, `{value}` in them what stood behind it."""
+    asks: bool = False
+    """A person has to choose: nothing is written in its place."""
+    remedy: Text
+    provenance: Provenance
+
+    def words(self, values: Sequence[str]) -> tuple[str, ...] | None:
+        """What mends it; None where a person has to choose, or the value that it needs is not one word."""
+        needs = any("{value}" in word for word in self.write)
+        if self.asks or (needs and len(values) != 1):
+            return None
+        return tuple(word.replace("{value}", values[0]) if needs else word for word in self.write)
+
+
+@cache
+def former_options() -> tuple[FormerOption, ...]:
+    """All of them, in the order of the file."""
+    return tuple(row.build(FormerOption) for _, row in rows(FILE, "former"))
+
+
+def former_option(program: str, option: str, values: Sequence[str]) -> FormerOption | None:
+    """The first row of the program, or of the one that it is built on, that is about the option with these values."""
+    files = programs().get(program)
+    names, value = (program, files.built_on if files else ""), " ".join(values)[:_LONGEST]
+    for row in former_options():
+        of_value = not row.value or re.fullmatch(row.value, value, re.IGNORECASE)
+        if row.program in names and row.option == option and of_value:
+            return row
+    return None

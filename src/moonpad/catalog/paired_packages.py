@@ -1,0 +1,32 @@
+"""Packages that put a server of their own into an engine's program: data/paired_packages.toml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.toml_rows import Provenance, Text, rows
+
+FILE: Final = "paired_packages.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedPackage:
+    """`package` fits releases of the `engine` with the same minor number alone."""
+
+    engine: Text
+    package: Text
+    option: Text
+    """What calls its server."""
+    bare_images: Text
+    """Its images, which have no entrypoint: a regular expression of the whole name."""
+    program: Text
+    """What is written behind such an image."""
+    provenance: Provenance
+
+
+@cache
+def paired_packages() -> tuple[PairedPackage, ...]:
+    """All of them."""
+    return tuple(row.build(PairedPackage) for _, row in rows(FILE, "pairs"))

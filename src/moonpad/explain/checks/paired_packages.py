@@ -1,0 +1,91 @@
+"""Packages that put a server of their own into the engine's program: catalog/paired_packages.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.paired_packages import paired_packages
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_LONGEST: Final = 1000
+_MINOR: Final = re.compile(r"\d+\.\d+")
+
+
+def paired_package(case: Case) -> Iterator[Remark]:
+    """Another minor number than the engine's, or none beside an engine that is pinned."""
+    for pair in paired_packages():
+        at = next((at for at, word in enumerate(case.commands[0].argv) if word.text == pair.option), None)
+        if pair.engine != case.engine.name or at is None or not case.version:
+            continue
+        lines = [line[:_LONGEST] for line in case.script.lines]
+        case.script.budget.work(len(lines), "the packages of its text")
+        named = _named(lines, pair.package)
+        ours = _MINOR.match(case.version)
+        if ours is None:
+            continue
+        if len(named) == 1 and (theirs := _MINOR.match(named[0])) is not None and theirs[0] != ours[0]:
+            message = (
+                f"{pair.package} {named[0]} beside {case.engine.facts.title} {case.version}: it fits the release of"
+            )
+            message += (
+                f" its own minor number alone, and with another {pair.option} is not known or its import ends the"
+            )
+            message += " start"
+            remedy = f"install {pair.package} {ours[0]}.x, or {case.engine.name} {theirs[0]}.x in front of it"
+        elif not named and _unpinned(lines, pair.package) and _pinned(lines, pair.engine):
+            message = (
+                f"{case.engine.name} is pinned to {case.version} and {pair.package} is not: the newest is installed,"
+            )
+            message += " which fits the release of its own minor number alone"
+            remedy = f"write {pair.package}=={ours[0]}.*"
+        else:
+            continue
+        yield make_remark(Severity.WARNING, Code.CONFLICT, pair.option, message, remedy, at=at)
+
+
+def image_without_entrypoint(case: Case) -> Iterator[Remark]:
+    """Options alone behind an image that starts nothing by itself."""
+    for number, command in enumerate(case.commands):
+        container = command.container
+        image = container.image if container is not None else None
+        if container is None or image is None or container.kind != "docker run" or container.has("--entrypoint"):
+            continue
+        before = sum(len(each.words) for each in command.wrappers)
+        if command.prefix[before:] or not command.argv or container is not command.wrappers[-1]:
+            continue
+        for pair in paired_packages():
+            if re.fullmatch(pair.bare_images, image.text, re.IGNORECASE):
+                first, name = command.argv[0], shortened(image.text, 60)
+                message = (
+                    f"{name} has no entrypoint: {shortened(first.text, 40)} would be the program, which is not found"
+                )
+                remedy = f"write {pair.program} behind the image"
+                remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy, word=first)
+                yield replace(remark, command=number)
+
+
+def _named(lines: list[str], package: str) -> list[str]:
+    """The releases of it that a text names: `name==0.14.0`, and `name   0.14.0` as pip lists it."""
+    pattern = re.compile(
+        rf"(?<![\w/.-]){re.escape(package)}(?:[ ]?==[ ]?|[ ]?[:=][ ]?|[ \t]+)[\"']?v?(\d+\.\d+(?:\.\d+)?\w*)",
+        re.IGNORECASE,
+    )
+    return sorted({match[1] for line in lines for match in pattern.finditer(line)})
+
+
+def _unpinned(lines: list[str], package: str) -> bool:
+    pattern = re.compile(rf"\bpip3?[ ]+install\b[^#\n]*[ ]{re.escape(package)}(?:[ ]|$)", re.IGNORECASE)
+    return any(pattern.search(line) for line in lines)
+
+
+def _pinned(lines: list[str], engine: str) -> bool:
+    pattern = re.compile(rf"\bpip3?[ ]+install\b[^#\n]*(?<![\w-]){re.escape(engine)}==", re.IGNORECASE)
+    return any(pattern.search(line) for line in lines)
+
+
+PACKAGE_CHECKS: Final = (paired_package, image_without_entrypoint)

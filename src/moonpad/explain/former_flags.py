@@ -1,0 +1,44 @@
+"""Options that the release which is judged does not have: what says the same today (catalog/former_options.py), and
+whether the next release has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from moonpad.catalog.former_options import former_option
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.value_checks import fits
+from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+
+def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Remark | None:
+    """What the parser of that version refuses, with what it takes instead; None where no row is about it, or where the
+    release knows neither the option nor what says the same."""
+    slip = option.problem == "unknown" and option.matches
+    if option.problem not in ("unknown", "ambiguous") or slip or not book.options.exact:
+        return None
+    _, equals, value = words[option.index].partition("=")
+    values = (value,) if equals else tuple(words[option.index + 1 : option.index + option.length])
+    former = former_option(book.program, option.written.replace("_", "-"), values)
+    if former is None or (former.write and book.options.named(former.write[0].partition(".")[0]) is None):
+        return None
+    mended, message = former.words(values), f"{book.label} has no {option.written}"
+    edits = [Edit(option.index, option.length, mended)] if mended is not None else []
+    code = Code.UNKNOWN_FLAG
+    if option.problem == "ambiguous":
+        code, message = Code.PREFIX_FLAG, f"{message}, and several options begin so"
+    return make_remark(Severity.ERROR, code, option.written, message, former.remedy, at=option.index, edits=edits)
+
+
+def right_later(option: Occurrence, book: Rulebook) -> bool:
+    """Whether the next recorded version takes it, so that one in between may."""
+    known = book.following.named(option.written) if book.following is not None else None
+    if known is None:
+        return False
+    values = option.value if isinstance(option.value, tuple) else (option.value,)
+    texts = [value for value in values if isinstance(value, str)]
+    return option.problem in ("prefix", "ambiguous", "unknown") or (
+        option.problem == "invalid-value" and all(fits(known.kind, known.choices, text) for text in texts)
+    )

@@ -1,0 +1,67 @@
+"""Options that former releases had: what says the same is named, and written where no person has to choose."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from moonpad.catalog.former_options import FormerOption, former_option, former_options
+from moonpad.catalog.options import newest, option_set
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask_one
+
+ROWS = former_options()
+IDS = [f"{row.option}={row.value}" for row in ROWS]
+
+
+def words_of(text: str, version: str = "0.33.0") -> list[str]:
+    """What the command becomes."""
+    return [word for line in ask_one(text, version=version).corrected for word in line.argv]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_row_is_about_what_is_gone(row: FormerOption) -> None:
+    release = newest(row.program)
+    known = option_set(row.program, release)
+    assert known is not None
+    assert all(row.option not in option.names for option in known.options)
+    for named in re.findall(r"--[a-z][\w-]*", " ".join((*row.write, row.remedy))):
+        assert known.named(named) is not None, f"{named} is no option of {release}"
+    assert not (row.asks and row.write)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_row_is_told(row: FormerOption) -> None:
+    value = re.split(r"\|", row.value.replace("\\", ""))[0] or "4"
+    switch = (
+        row.option.startswith(("--enable", "--disable", "--use", "--worker", "--multi")) or "-disable-" in row.option
+    )
+    written = row.option if switch or "log-" in row.option else f"{row.option} {value}"
+    judged = ask_one(f"vllm serve Qwen/Qwen3-8B {written} --port 8000", version="0.32.0")
+    told = {remark.finding.where: remark.finding for remark in judged.remarks}
+    assert told[row.option].remedy == former_option(row.program, row.option, written.split()[1:]).remedy  # type: ignore[union-attr]
+    assert told[row.option].severity is Severity.ERROR
+
+
+def test_value_goes_with_its_new_name() -> None:
+    text = 'vllm serve a/b --task embed --override-pooler-config \'{"pooling_type": "MEAN"}\' --swap-space 16'
+    words = words_of(text)
+    assert words[3:5] == ["--runner", "pooling"]
+    assert "--pooler-config" in words
+    assert "--swap-space" not in words
+
+
+def test_release_that_has_it() -> None:
+    judged = ask_one("vllm serve a/b --task embed", version="0.12.0")
+    assert not [remark for remark in judged.remarks if remark.finding.severity is Severity.ERROR]
+
+
+def test_beginning_of_several_is_the_former_one() -> None:
+    (finding,) = [r.finding for r in ask_one("vllm serve a/b --device cuda").remarks if r.finding.where == "--device"]
+    assert finding.severity is Severity.ERROR  # the newest takes it for the beginning of several
+    assert "the build says" in finding.remedy
+
+
+def test_with_underscores() -> None:
+    assert "--swap_space" not in words_of("vllm serve a/b --swap_space 16")
