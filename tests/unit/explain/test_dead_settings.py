@@ -106,3 +106,28 @@ def test_a_variable_holds_the_option_already() -> None:
 )
 def test_it_is_used_as_it_is_meant(line: str) -> None:
     assert not said(f"{HELD}{line}\n{RUN}", "holds --chat-template already")
+
+
+CALLED = "#!/bin/bash\n# PORT=9000 bash run.sh\nPORT=8000\nsglang serve --model-path Qwen/Qwen3-32B --port $PORT\n"
+
+
+def test_a_call_whose_variable_is_set_again() -> None:
+    assert said(CALLED, "the call has no effect on it") == [
+        "line 2 shows a call with PORT=9000, and line 3 sets it to 8000 whatever it was: the call has no effect on it"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALLED.replace("=8000", "=${PORT:-8000}"),
+        CALLED.replace("=8000", '="${PORT:-8000}"'),
+        CALLED.replace("=9000", "=8000"),
+        CALLED.replace("PORT=8000\n", 'if [ -z "$PORT" ]; then\nPORT=8000\nfi\n'),
+        CALLED.replace("PORT=8000\n", '[ -n "$PORT" ] || PORT=8000\n'),
+        CALLED.replace("PORT=8000\n", ": ${PORT:=8000}\n"),
+        CALLED.replace("PORT=8000\n", "f() {\nPORT=8000\n}\n"),
+    ],
+)
+def test_a_call_that_has_its_effect(text: str) -> None:
+    assert not said(text, "the call has no effect on it")

@@ -31,6 +31,12 @@ _USE: Final = re.compile(
 )
 _HOLDS: Final = r"(?:^|[\s;]){name}\+?=[\"']?{flag}[ =][^\"'\s]"
 _CHANGED: Final = r"\bunset\b[^\n]*\b{name}\b|\blocal\b[^\n]*\b{name}\b|\bread\b[^\n]*\b{name}\b|\$\{{{name}[#%/]"
+_CALL: Final = re.compile(
+    r"[ \t]*#+[ \t]*(?:[Uu]sage:[ \t]*)?(?P<set>(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)+)(?:(?:ba|z)?sh[ \t]+)?"
+    r"(?P<path>\S*\.sh)\b"
+)
+_GIVEN: Final = re.compile(r"([A-Z][A-Z0-9_]*)=(\S+)")
+_SETS: Final = r"(?:export[ \t]+)?{name}=[\"']?(?P<value>[\w./:@+-]{{1,80}})[\"']?[ \t]*(?:#.*|$)"
 _LONGEST: Final = 2000
 _MOST: Final = 60
 
@@ -132,6 +138,39 @@ def option_in_variable(case: Case) -> Iterator[Remark]:
                 return
 
 
+def call_overwritten(case: Case) -> Iterator[Remark]:
+    """A comment shows `PORT=9000 ./run.sh`, and the script sets PORT itself, whatever it had."""
+    lines = _code(case)
+    if not lines:
+        return
+    script = case.script
+    own = script.place(1)[0].rpartition("/")[2]
+    for number, comment in numbered(script, 1, len(script.lines)):
+        call = _CALL.match(comment)
+        if call is None or own not in ("", call["path"].rpartition("/")[2]):
+            continue
+        for name, value in _GIVEN.findall(call["set"]):
+            read = re.compile(
+                rf"\$\{{?{name}\b|\b{name}\b[^=]*\$\{{?\w+|-v[ \t]+{name}\b|\(\)[ \t]*\{{|^(?:source|\.)[ \t]"
+            )
+            first = next(
+                ((at, text) for at, text in lines if re.search(rf"(?<![\w$]){name}=|\$\{{?{name}\b", text)), None
+            )
+            match = re.match(_SETS.format(name=name), first[1]) if first is not None else None
+            if first is None or match is None or match["value"] == value.strip("\"'"):
+                continue
+            if read.search(first[1]) or any(read.search(text) for at, text in lines if at < first[0]):
+                continue
+            message = (
+                f"{script.where(number)} shows a call with {name}={shortened(value, 40)}, and {script.where(first[0])}"
+            )
+            message += f" sets it to {shortened(match['value'], 40)} whatever it was: the call has no effect on it"
+            remedy = f'write {name}="${{{name}:-{shortened(match["value"], 40)}}}"'
+            remark = make_remark(Severity.WARNING, Code.DEAD_ENV, name, message, remedy)
+            yield Remark(remark.finding, command=None)
+            return
+
+
 def _code(case: Case) -> Lines:
     """The lines of a text that is one script, without comments and without other texts in it."""
     script = case.script
@@ -143,4 +182,4 @@ def _code(case: Case) -> Lines:
     return [(number, text) for number, text in lines if text.strip() and not text.lstrip().startswith("#")]
 
 
-DEAD_SETTINGS: Final = (default_behind_value, option_set_again, option_in_variable)
+DEAD_SETTINGS: Final = (default_behind_value, option_set_again, option_in_variable, call_overwritten)
