@@ -42,6 +42,7 @@ def test_a_default_behind_a_value_is_never_taken() -> None:
         DEFAULTS.replace("    case", "    unset BACKEND\n    case"),
         DEFAULTS.replace("    case", '    BACKEND=""\n    case'),
         DEFAULTS.replace('BACKEND="${BACKEND:-triton}"', '[ -n "$X" ] && BACKEND="${BACKEND:-triton}"'),
+        "`/etc/run.env`\n```\nBACKEND=triton\n```\n```\n" + DEFAULTS.replace('BACKEND="${BACKEND:-triton}"\n', "", 1),
         "cat > run.sh <<'EOF'\nBACKEND=triton\nEOF\n" + DEFAULTS,
     ],
 )

@@ -55,7 +55,9 @@ def default_behind_value(case: Case) -> Iterator[Remark]:
             if not match["indent"]:
                 given[name] = number, value
             continue
-        if not _WITH_DEFAULT.match(text) or value == first[1] or _is_set_otherwise(name, whole):
+        if not match["indent"] or not _WITH_DEFAULT.match(text) or value == first[1]:
+            continue  # at the margin it may be the first line of another file
+        if _is_set_otherwise(name, whole):
             continue
         where, above = case.script.where(number), case.script.where(first[0])
         message = f"{where}: {name} has a value from {above} on ({shortened(first[1], 40)}), so the default "
@@ -177,8 +179,8 @@ def _code(case: Case) -> Lines:
     if script.markdown or script.objects or len(script.origins) > 1 or not is_first(case.commands, script):
         return []
     lines = [(number, text[:_LONGEST]) for number, text in numbered(script, 1, len(script.lines))]
-    if any("<<" in text and "<<<" not in text for _, text in lines):
-        return []
+    if any(("<<" in text and "<<<" not in text) or text.lstrip().startswith(("```", "~~~")) for _, text in lines):
+        return []  # parts of it are another file
     return [(number, text) for number, text in lines if text.strip() and not text.lstrip().startswith("#")]
 
 
