@@ -48,3 +48,36 @@ def test_modules_of_early_workers_are_read() -> None:
     judged = ask(NAMED % "R1")
     assert [each.layout.tp for each in judged if each.layout is not None] == [8, 8]
     assert not said(NAMED % "R1", "listens on 127.0.0.1")
+
+
+GRAPH = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {name: a}
+spec:
+  services:
+    VllmDecodeWorker:
+      componentType: worker
+      subComponentType: decode
+      extraPodSpec:
+        mainContainer:
+          image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0
+          command: [python3, -m, dynamo.vllm]
+          args: [--model, Qwen/Qwen3-32B%s]
+    VllmPrefillWorker:
+      componentType: worker
+      subComponentType: prefill
+      extraPodSpec:
+        mainContainer:
+          image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0
+          command: [python3, -m, dynamo.vllm]
+          args: [--model, Qwen/Qwen3-32B%s, --kv-transfer-config, '{"kv_connector":"NixlConnector"}']
+"""
+PREFILLS = ", --disaggregation-mode, prefill"
+
+
+def test_a_worker_for_decode_has_no_mode() -> None:
+    assert len(said(GRAPH % ("", PREFILLS), "serves both phases by itself")) == 1
+    assert not said(GRAPH % (", --disaggregation-mode, decode", PREFILLS), "serves both phases by itself")
+    assert not said(GRAPH % ("", ", --is-prefill-worker"), "serves both phases by itself")
+    assert not said(GRAPH % (", --is-decode-worker", PREFILLS), "serves both phases by itself")

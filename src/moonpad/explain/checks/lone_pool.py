@@ -135,3 +135,24 @@ def _side(command: Command) -> str:
 def _gives_a_way(command: Command) -> bool:
     written = [word.text.replace("_", "-") for word in command.argv]
     return any(word.startswith((_TRANSFER, "--connector", "--config", "--kv-offloading")) for word in written)
+
+
+def decode_without_mode(case: Case) -> Iterator[Remark]:
+    """A worker that its manifest calls the one for decode, and that is started for both phases."""
+    command = case.commands[0]
+    if not by_module(command) or command.role != "decode" or case.open_ended or is_fragment(command):
+        return
+    written = [word.text.replace("_", "-") for word in command.argv]
+    given = any(word.startswith((_MODE, "--is-decode", "--config", "--dyn-")) for word in written)
+    if given or command.unresolved or command.more:
+        return
+    beside = [
+        other
+        for other in _others(case)
+        if other.program == command.program and by_module(other) and _side(other) == "prefill"
+    ]
+    if not beside:
+        return
+    message = "the manifest calls this worker the one for decode, beside one that only prefills "
+    message += f"({case.script.where(beside[0].line)}): without {_MODE} it serves both phases by itself"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _MODE, message, f"add {_MODE} decode")
