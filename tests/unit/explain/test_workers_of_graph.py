@@ -81,3 +81,10 @@ def test_a_worker_for_decode_has_no_mode() -> None:
     assert not said(GRAPH % (", --disaggregation-mode, decode", PREFILLS), "serves both phases by itself")
     assert not said(GRAPH % ("", ", --is-prefill-worker"), "serves both phases by itself")
     assert not said(GRAPH % (", --is-decode-worker", PREFILLS), "serves both phases by itself")
+
+
+def test_a_comment_names_the_worker() -> None:
+    plain = WORKER.removesuffix(" --disaggregation-mode ")
+    text = f"# Run decode worker\n{plain}{NIXL} &\n\n# Run prefill worker\n{WORKER}prefill{NIXL}"
+    assert len(said(text, "serves both phases by itself")) == 1
+    assert not said(text.replace("# Run decode worker\n", ""), "serves both phases by itself")

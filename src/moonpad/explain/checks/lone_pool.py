@@ -138,7 +138,7 @@ def _gives_a_way(command: Command) -> bool:
 
 
 def decode_without_mode(case: Case) -> Iterator[Remark]:
-    """A worker that its manifest calls the one for decode, and that is started for both phases."""
+    """A worker that its manifest or a comment calls the one for decode, and that is started for both phases."""
     command = case.commands[0]
     if not by_module(command) or command.role != "decode" or case.open_ended or is_fragment(command):
         return
