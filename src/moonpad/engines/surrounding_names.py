@@ -55,3 +55,5 @@ PROMPT_CACHE: Final = PromptCache(
 NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "vllm"}
 """The name of a Service of Kubernetes for which it sets a variable that the engine reads itself: VLLM_PORT
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""
+GRAPH: Final = "DynamoGraphDeployment"
+"""The kind of object whose services find each other by a namespace that each of them names."""

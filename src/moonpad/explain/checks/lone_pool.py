@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.dynamo_workers import by_module
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import value_of
@@ -101,3 +102,57 @@ def _others(case: Case) -> Iterator[Command]:
 def _serves(name: str) -> bool:
     program = program_named(name)
     return name == "fragment" or (program is not None and program.kind in ("server", "router"))
+
+
+def decode_without_transfer(case: Case) -> Iterator[Remark]:
+    """A worker for decode that is told of no way for the cache, beside one for prefill that is."""
+    command = case.commands[0]
+    if not by_module(command) or _side(command) != "decode" or case.open_ended or is_fragment(command):
+        return
+    if _gives_a_way(command) or command.unresolved or command.more:
+        return
+    sends = [
+        other
+        for other in _others(case)
+        if other.program == command.program and by_module(other) and _side(other) == "prefill" and _gives_a_way(other)
+    ]
+    if not sends:
+        return
+    message = (
+        f"the worker for prefill ({case.script.where(sends[0].line)}) has {_TRANSFER}, and this one for decode has "
+    )
+    message += "none: it cannot take the cache, and computes each prompt again"
+    remedy = f"give {_TRANSFER} to both"
+    at = next((at for at, word in enumerate(command.argv) if word.text.startswith(_MODE)), None)
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _MODE, message, remedy, at=at)
+
+
+def _side(command: Command) -> str:
+    word = value_of(command.argv, (_MODE,))
+    return word.text.partition("=")[2] or word.text if word is not None else ""
+
+
+def _gives_a_way(command: Command) -> bool:
+    written = [word.text.replace("_", "-") for word in command.argv]
+    return any(word.startswith((_TRANSFER, "--connector", "--config", "--kv-offloading")) for word in written)
+
+
+def decode_without_mode(case: Case) -> Iterator[Remark]:
+    """A worker that its manifest or a comment calls the one for decode, and that is started for both phases."""
+    command = case.commands[0]
+    if not by_module(command) or command.role != "decode" or case.open_ended or is_fragment(command):
+        return
+    written = [word.text.replace("_", "-") for word in command.argv]
+    given = any(word.startswith((_MODE, "--is-decode", "--config", "--dyn-")) for word in written)
+    if given or command.unresolved or command.more:
+        return
+    beside = [
+        other
+        for other in _others(case)
+        if other.program == command.program and by_module(other) and _side(other) == "prefill"
+    ]
+    if not beside:
+        return
+    message = "the manifest calls this worker the one for decode, beside one that only prefills "
+    message += f"({case.script.where(beside[0].line)}): without {_MODE} it serves both phases by itself"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _MODE, message, f"add {_MODE} decode")

@@ -17,14 +17,16 @@ from moonpad.explain.checks.image_programs import (
 )
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
-from moonpad.explain.checks.lone_pool import lone_pool, no_consumer
+from moonpad.explain.checks.lone_pool import decode_without_mode, decode_without_transfer, lone_pool, no_consumer
 from moonpad.explain.checks.memory_binding import binding_in_container
+from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
 from moonpad.explain.checks.one_pool import one_pool_two_engines
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
+from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.proxy_ports import proxy_ports
@@ -49,10 +51,15 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     sound_without_libraries,
     binding_in_container,
     nameless_user,
+    port_name_twice,
+    spaces_of_one_graph,
+    storage_of_weights,
     shared_engine_id,
     listed_devices,
     lone_pool,
     no_consumer,
+    decode_without_mode,
+    decode_without_transfer,
     connector_name,
     plugin_key,
     one_pool_two_engines,

@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.dynamo_workers import by_module
 from moonpad.explain.commands import Script
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -134,3 +135,31 @@ def _asked(script: Script, port: str | None, behind: int) -> Iterator[tuple[str,
         if number <= until and (found := _ASKS.search(text)):
             yield found["name"], number
             until = 0
+
+
+def name_of_all(case: Case) -> Iterator[Remark]:
+    """Several workers behind one frontend, all of one name, and a request for another model."""
+    script = case.script
+    if not is_first(case.commands, script) or case.open_ended or not by_module(case.commands[0]):
+        return
+    servers = [command for command in script.commands if _serves(command.program)]
+    called = [_all_behind([word.text for word in command.argv], "--served-model-name") for command in servers]
+    if len(servers) < _SEVERAL or not all(by_module(command) and not command.more for command in servers):
+        return
+    known = {name for each in called for name in each}
+    if not all(called) or len(known) != 1 or any(unresolved(name) or _OPEN.search(name) for name in known):
+        return
+    if any(word.text in _LORA for command in servers for word in command.argv):
+        return
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    (name,) = known
+    behind = max(word.end_line for command in servers for word in command.words)
+    for asked, line in _asked(script, None, behind):
+        if asked == name or _OPEN.search(asked):
+            continue
+        wanted = shortened(asked, 60)
+        message = f"a request ({script.where(line)}) asks for {wanted}, and all workers are called "
+        message += f"{shortened(name, 60)}: the frontend answers 404"
+        remedy = f"ask for {shortened(name, 60)}"
+        yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy)
+        return

@@ -13,6 +13,7 @@ from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
+from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
@@ -35,7 +36,7 @@ from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
-from moonpad.explain.checks.request_names import all_but_a_name, request_names
+from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
@@ -83,6 +84,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
     bench_names,
     all_but_a_name,
+    name_of_all,
     request_port,
     thinking_switch,
     sleep_level,
@@ -155,4 +157,5 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_path,
     joined_selector,
     pools_of_workers,
+    *DEAD_SETTINGS,
 )
