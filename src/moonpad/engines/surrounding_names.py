@@ -11,12 +11,25 @@ WITHOUT_WEIGHTS: Final = re.compile(
     r"|ghcr\.io/ggml-org/llama\.cpp)(?:[:@][^\s/]*)?"
 )
 """Images that the engines publish: they have no models, and their user is root."""
+WITHOUT_SERVER: Final = re.compile(
+    r"(?:docker\.io/)?(?:lmsysorg/sglang(?:-rocm)?|rocm/sgl-dev|nvcr\.io/nvidia/tensorrt-llm/release"
+    r"|nvcr\.io/nvidia/ai-dynamo/(?:vllm|sglang|tensorrtllm)-runtime)(?::[^\s/@]*)?(?:@[^\s/]*)?"
+)
+"""Images that the engines publish whose entrypoint starts no server: it runs what stands behind the image
+(docker/Dockerfile of SGLang ends in a shell, those of NVIDIA in a script that runs its arguments)."""
 NOT_FOR_MODELS: Final = re.compile(
     r"vllm|triton|torch|inductor|flashinfer|deep_?gemm|lora|nixl|lmcache|mooncake|compile|template|config|tmp"
     r"|logs?(?![a-z])|\.(?:json|jinja|ya?ml|py|sh|txt|toml)$|dataset|tokeniz|pip|nltk|tiktoken|draft|\$",
     re.IGNORECASE,
 )
 """What folders that are mounted for something else than weights are called."""
+PLATFORM_OPTIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("--device", "npu"): "ascend",
+    ("--attention-backend", "ascend"): "ascend",
+}
+"""Options and values that are for devices of one platform alone."""
+MODULE_ROLES: Final = ("--multimodal-worker", "--multimodal-processor")
+"""Switches of Dynamo's workers: the one that answers behind another, and the one that registers the model."""
 OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
 """Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
 ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})

@@ -14,6 +14,7 @@ from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
+from moonpad.explain.checks.dynamo_pools import nothing_in_front, undeclared_decoder
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.file_slips import (
     backslash_at_end,
@@ -110,6 +111,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     half_escaped,
     written_under_another_name,
     path_of_frontend,
+    undeclared_decoder,
+    nothing_in_front,
     words_behind_one,
     array_as_scalar,
     json_slips,
