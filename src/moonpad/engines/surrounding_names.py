@@ -30,6 +30,26 @@ PLATFORM_OPTIONS: Final[Mapping[tuple[str, str], str]] = {
 """Options and values that are for devices of one platform alone."""
 MODULE_ROLES: Final = ("--multimodal-worker", "--multimodal-processor")
 """Switches of Dynamo's workers: the one that answers behind another, and the one that registers the model."""
+EVENT_OPTIONS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "sglang": (
+        "--kv-events-config",
+        r"""\W*zmq\b""",
+        """'{"publisher":"zmq","topic":"kv-events","endpoint":"tcp://*:5557"}'""",
+    ),
+    "vllm": (
+        "--kv-events-config",
+        r"\W*true\b",
+        """'{"enable_kv_cache_events":true,"publisher":"zmq","topic":"kv-events","endpoint":"tcp://*:5557"}'""",
+    ),
+    "trtllm": ("--publish-events-and-metrics", "", ""),
+}
+"""Dynamo's modules → the option by which their workers say what they hold in their caches, what its value has behind
+the key, and a value (docs/components/router/router-operations.md)."""
+EVENT_KEYS: Final[Mapping[str, str]] = {"sglang": "publisher", "vllm": "enable_kv_cache_events"}
+EVENTS_BY_THEMSELVES: Final[Mapping[str, re.Pattern[str]]] = {
+    "vllm": re.compile(r"(?:ai-dynamo|dynamo|vllm-runtime)\S{0,40}?(?::|==|\s)v?(?:0|1\.0)\.\d")
+}
+"""Releases in which a module said it unasked, where the cache of prefixes is on (ai-dynamo/dynamo#7591)."""
 MODEL_ON_COMMAND_LINE: Final = (("sglang", "serve"), "--config", ("--model-path", "--model"))
 """A subcommand that looks for the model among its words before it reads its file: the file's option, and the model's
 (sglang/cli/serve.py and utils.py of 0.5.8 to 0.5.23; `python -m sglang.launch_server` reads the file first)."""
