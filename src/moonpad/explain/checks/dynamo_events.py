@@ -16,9 +16,9 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _FRONTEND: Final = re.compile(r"-m[\s\"',-]{1,20}dynamo\.(?:frontend|router)\b")
-_COMPONENT: Final = re.compile(r"^\s*-?\s*(?:componentType|type): [\"']?frontend\b", re.MULTILINE)
+_COMPONENT: Final = re.compile(r"^[ ]{0,60}(?:-[ ]{1,8})?(?:componentType|type):[ ]{1,8}[\"']?frontend\b", re.MULTILINE)
 _BY_CACHE: Final = re.compile(
-    r"--router-mode[=\s\"',-]{1,20}kv\b|\bDYN_ROUTER_MODE[\"']?\s*(?:[=:]|\n\s*value:)\s*[\"']?kv\b"
+    r"--router-mode[=\s\"',-]{1,20}kv\b|\bDYN_ROUTER_MODE[\"']?[ ]{0,8}(?:[=:]|\n[ ]{0,60}value:)[ ]{0,8}[\"']?kv\b"
 )
 _OTHERWISE: Final = re.compile(
     r"no-(?:router-)?kv-events|DYN_ROUTER_USE_KV_EVENTS|--load-aware|overlap-score-(?:weight|credit)|PUBLISH_"
@@ -36,7 +36,7 @@ def silent_workers(case: Case) -> Iterator[Remark]:
     if not by_module(command) or module not in EVENT_OPTIONS or not _is_whole(command):
         return
     text = "\n".join(case.script.lines)
-    case.script.budget.work(len(text) // 64, "its router")
+    case.script.budget.work(len(text) // 16, "its router")
     fronts = len(_FRONTEND.findall(text)) or len(_COMPONENT.findall(text))
     # A text with several frontends shows several deployments.
     if not fronts or len(_BY_CACHE.findall(text)) != fronts or _OTHERWISE.search(text):
