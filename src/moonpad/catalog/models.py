@@ -11,6 +11,7 @@ from typing import Any, Final
 from moonpad.catalog.gguf import ambiguous_repository, gguf_models
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model, architectures, quantizations
+from moonpad.catalog.other_models import COMMIT
 from moonpad.catalog.toml_rows import Row, rows, unique
 from moonpad.values.cluster import Device
 
@@ -52,6 +53,8 @@ def find_model(name: str) -> Model | None:
         if part.startswith("models--"):
             parts = part.removeprefix("models--").split("--")
             break
+    if len(parts) > 1 and COMMIT.fullmatch(parts[-1]):  # `…/DeepSeek-V3/1d044fd82b15…`, of one commit
+        del parts[-1]
     for last in (2, 1):
         if len(parts) >= last and (model := _names().get("/".join(parts[-last:]))) is not None:
             return model

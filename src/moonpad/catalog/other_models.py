@@ -14,6 +14,8 @@ FILE: Final = "other_models.toml"
 _FORMATS: Final = r"w\d+a\d+|fp\d|nvfp4(?:a16)?|mxfp[48]|bf16|int\d|awq|gptq|gguf|quarot|i?q\d\w*|\d+bit"
 _HOW: Final = r"sym|asym|inc|autoround|gptqmodel|g\d+|gs\d+|channel|block|dynamic|quantized|bnb|qat|ct"
 """How weights were converted."""
+COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+"""The folder of one state of a repository."""
 _BEHIND: Final = re.compile(rf"-(?:{_FORMATS}|{_HOW}|quantized\.w\d+a\d+|\d{{4}}|mtp|base|hf|v\d)\Z")
 _ACTIVE: Final = re.compile(r"(?P<whole>\S+-\d+B)-A\d+B")
 """Of a title: all weights, and those that a token goes through."""
@@ -185,4 +187,6 @@ def _width(form: str) -> float:
 def _last_part(written: str) -> str:
     parts = [part for part in written[-400:].casefold().replace("_", "-").split("/") if part]
     cached = next((part.rpartition("--")[2] for part in parts if part.startswith("models--")), "")
+    if len(parts) > 1 and COMMIT.fullmatch(parts[-1]):
+        del parts[-1]
     return cached or (parts[-1] if parts else "")

@@ -8,7 +8,7 @@ from typing import Final
 from moonpad.engines import ktransformers_rules, sglang_rules, vllm_facts
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
-from moonpad.values.pools import PoolFacts
+from moonpad.values.pools import EqualShares, PoolFacts
 
 # srt/arg_groups/fields/disagg.py and srt/disaggregation/common/conn.py of the wheel 0.5.23.
 POOLS: Final = PoolFacts(
@@ -28,6 +28,30 @@ POOLS: Final = PoolFacts(
         **dict.fromkeys(("fa3", "flashinfer", "triton", "torch_native"), ()),
     },
     pages_compared_since="0.5.8",
+    # PyPI sglang 0.5.4 to 0.5.23, disaggregation/nixl/conn.py and mooncake/conn.py: maybe_send_extra raises "PD
+    # Disaggregation does NOT support PD different TP sizes"; configs/model_config.py: is_hybrid_swa_model.
+    equal_shares=(
+        EqualShares(
+            r"gpt-oss-\d+b|llama-4-|mimo-v2|step-3\.5",
+            "sliding windows",
+            since="0.5.9",
+            until={"nixl": "0.5.22", "mooncake": "0.5.22"},
+            unless="--disable-hybrid-swa-memory",
+        ),
+        EqualShares(
+            r"gemma-4-",
+            "sliding windows",
+            since="0.5.11",
+            until={"nixl": "0.5.22", "mooncake": "0.5.22"},
+            unless="--disable-hybrid-swa-memory",
+        ),
+        EqualShares(
+            r"qwen3-next-|qwen3\.5-",
+            "recurrent layers",
+            since="0.5.5",
+            until={"nixl": "0.5.11", "mooncake": "0.5.9"},
+        ),
+    ),
 )
 
 SGLANG: Final = EngineFacts(

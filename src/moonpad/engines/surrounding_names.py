@@ -11,12 +11,48 @@ WITHOUT_WEIGHTS: Final = re.compile(
     r"|ghcr\.io/ggml-org/llama\.cpp)(?:[:@][^\s/]*)?"
 )
 """Images that the engines publish: they have no models, and their user is root."""
+WITHOUT_SERVER: Final = re.compile(
+    r"(?:docker\.io/)?(?:lmsysorg/sglang(?:-rocm)?|rocm/sgl-dev|nvcr\.io/nvidia/tensorrt-llm/release"
+    r"|nvcr\.io/nvidia/ai-dynamo/(?:vllm|sglang|tensorrtllm)-runtime)(?::[^\s/@]*)?(?:@[^\s/]*)?"
+)
+"""Images that the engines publish whose entrypoint starts no server: it runs what stands behind the image
+(docker/Dockerfile of SGLang ends in a shell, those of NVIDIA in a script that runs its arguments)."""
 NOT_FOR_MODELS: Final = re.compile(
     r"vllm|triton|torch|inductor|flashinfer|deep_?gemm|lora|nixl|lmcache|mooncake|compile|template|config|tmp"
     r"|logs?(?![a-z])|\.(?:json|jinja|ya?ml|py|sh|txt|toml)$|dataset|tokeniz|pip|nltk|tiktoken|draft|\$",
     re.IGNORECASE,
 )
 """What folders that are mounted for something else than weights are called."""
+PLATFORM_OPTIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("--device", "npu"): "ascend",
+    ("--attention-backend", "ascend"): "ascend",
+}
+"""Options and values that are for devices of one platform alone."""
+MODULE_ROLES: Final = ("--multimodal-worker", "--multimodal-processor")
+"""Switches of Dynamo's workers: the one that answers behind another, and the one that registers the model."""
+EVENT_OPTIONS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "sglang": (
+        "--kv-events-config",
+        r"""\W*zmq\b""",
+        """'{"publisher":"zmq","topic":"kv-events","endpoint":"tcp://*:5557"}'""",
+    ),
+    "vllm": (
+        "--kv-events-config",
+        r"\W*true\b",
+        """'{"enable_kv_cache_events":true,"publisher":"zmq","topic":"kv-events","endpoint":"tcp://*:5557"}'""",
+    ),
+    "trtllm": ("--publish-events-and-metrics", "", ""),
+}
+"""Dynamo's modules → the option by which their workers say what they hold in their caches, what its value has behind
+the key, and a value (docs/components/router/router-operations.md)."""
+EVENT_KEYS: Final[Mapping[str, str]] = {"sglang": "publisher", "vllm": "enable_kv_cache_events"}
+EVENTS_BY_THEMSELVES: Final[Mapping[str, re.Pattern[str]]] = {
+    "vllm": re.compile(r"(?:ai-dynamo|dynamo|vllm-runtime)\S{0,40}?(?::|==|\s)v?(?:0|1\.0)\.\d")
+}
+"""Releases in which a module said it unasked, where the cache of prefixes is on (ai-dynamo/dynamo#7591)."""
+MODEL_ON_COMMAND_LINE: Final = (("sglang", "serve"), "--config", ("--model-path", "--model"))
+"""A subcommand that looks for the model among its words before it reads its file: the file's option, and the model's
+(sglang/cli/serve.py and utils.py of 0.5.8 to 0.5.23; `python -m sglang.launch_server` reads the file first)."""
 OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
 """Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
 ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})

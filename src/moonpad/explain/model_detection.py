@@ -125,6 +125,12 @@ def says_nothing(written: str) -> bool:
     return unknown or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is not None
 
 
+def has_name_of_its_own(written: str) -> bool:
+    """Whether a folder's name speaks of no family that is known: `/models/m27-nvfp4`."""
+    plain = written.casefold().rstrip("/").rpartition("/")[2]
+    return _OURS.search(plain) is None and _FAMILIES.search(plain) is None
+
+
 _FORMATS: Final = re.compile(
     r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)(?![a-z0-9])"
 )

@@ -20,6 +20,21 @@ BOOTSTRAP_PORT: Final = 8998
 
 
 @dataclass(frozen=True, slots=True)
+class EqualShares:
+    """Models of which a part of the cache is sent only between pools that split attention over as many GPUs."""
+
+    models: str
+    """A regular expression for their names, in lower case."""
+    part: str
+    """What that part of the cache is of."""
+    since: str
+    until: Mapping[str, str]
+    """The engine's names of what carries the KV cache → the first release that splits it anew."""
+    unless: str = ""
+    """The option without which there is no such part; "" where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class PoolFacts:
     """What an engine says of the transfer, and what the two pools of it must have in common.
 
@@ -43,6 +58,7 @@ class PoolFacts:
     where it takes any, and 1 by itself."""
     pages_compared_since: str = ""
     """The release since which decode compares the sizes of pages and ends a transfer where they differ; "": never."""
+    equal_shares: tuple[EqualShares, ...] = ()
     sizes_divide: bool = False
     """It refuses tensor-parallel and decode-context-parallel sizes of which neither divides the other."""
     stages_match: bool = False

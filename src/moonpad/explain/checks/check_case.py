@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
+from moonpad.engines.surrounding_names import PLATFORM_OPTIONS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import LAYOUT
@@ -57,6 +58,14 @@ class Case:
         """The release of the base, "" where it is not known."""
         build = self.engine.command_line.build
         return "" if build is not None and build.own_releases else self.version
+
+    @property
+    def platform(self) -> str:
+        """Of the devices, or by the options that are for one platform alone; "" where neither says it."""
+        if self.cluster is not None:
+            return str(self.cluster.device.platform)
+        said = (kind for (flag, value), kind in PLATFORM_OPTIONS.items() if self.text(flag).strip("'\"") == value)
+        return next(said, "")
 
     def option(self, *flags: str) -> Occurrence | None:
         return next((place for flag in flags if (place := self.first.parsed.occurrence(flag)) is not None), None)

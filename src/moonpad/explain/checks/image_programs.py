@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines import image_names
 from moonpad.engines.image_names import OUTSIDE_PATH
+from moonpad.engines.surrounding_names import WITHOUT_SERVER
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name, runs_python, served_by_image
@@ -30,6 +31,7 @@ _SETS_PATH: Final = re.compile(
     r"\bPATH[\"']?[ \t]*[=:]|\bname:[ \t]*[\"']?PATH\b|\bln[ \t]+-\w*s|/usr/(?:local/)?bin|/app/?:"
 )
 """Lines by which a program may be found after all: its folder in PATH, or a link to it."""
+_ENTRYPOINT: Final = re.compile(r"entrypoint", re.IGNORECASE)
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""
 
@@ -94,6 +96,31 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding, command=None, word=first
             )
             return
+
+
+def options_without_program(case: Case) -> Iterator[Remark]:
+    """`docker run IMAGE --model-path …` of an image that starts no server by itself: the option is run as a program."""
+    for number, command in enumerate(case.commands):
+        wrapper = command.wrappers[-1] if command.wrappers else None
+        if wrapper is None or wrapper.kind != "docker run" or wrapper.image is None or wrapper.has("--entrypoint"):
+            continue
+        before = sum(len(each.words) for each in command.wrappers)
+        first = next(iter((*command.prefix[before:], *command.argv)), None)
+        if first is None or not first.text.startswith("--") or first.unresolved or command.custom or command.more:
+            continue
+        if not WITHOUT_SERVER.fullmatch(wrapper.image.text) or _is_made((first,), command.argv[1:]):
+            continue
+        lines = case.script.lines
+        case.script.budget.work(len(lines), "its containers")
+        if any(_ENTRYPOINT.search(line[:_LONGEST]) for line in lines):
+            continue
+        message = (
+            f"{shortened(wrapper.image.text, 60)} starts no server by itself: {first.text} is run as a program, and "
+            "the container ends"
+        )
+        remedy = "write the program in front of it, as the image's guide does"
+        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, first.text, message, remedy, word=first)
+        yield Remark(remark.finding, command=number, word=first)
 
 
 def outside_path(case: Case) -> Iterator[Remark]:

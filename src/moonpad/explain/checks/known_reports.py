@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
+from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
@@ -19,7 +20,7 @@ from moonpad.explain.checks.expert_backends import expert_backend
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
-from moonpad.explain.model_detection import says_nothing
+from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
@@ -28,6 +29,7 @@ from moonpad.values.versions import is_final, order, release_of
 _MOST: Final = 6
 _LONGEST: Final = 2000
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
+_FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
 _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
 
@@ -137,7 +139,13 @@ def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
-    other = case.first.served_name if served and says_nothing(case.first.model) else ""
+    other = case.first.served_name if served else ""
+    if other and not says_nothing(case.first.model):
+        known = case.checkpoint is not None or other_model(case.first.model) is not None
+        own = _FOLDER.match(case.first.model) is not None and has_name_of_its_own(case.first.model)
+        # Searched in both at once: what a folder says of its weights, such as `distill`, keeps a row away.
+        other = f"{other[-_LONGEST:]} {written}" if own and not known else ""
+        return [*([case.checkpoint.name] if case.checkpoint else []), written, *([other] if other else [])]
     return [*([case.checkpoint.name] if case.checkpoint else []), other or written]
 
 
@@ -149,6 +157,8 @@ def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
     below = [sm_of(each.removeprefix("<")) for each in row.devices if each.startswith("<")]
     if below:
         return sm is not None and sm < (below[0] or 0)
+    if cluster is None and case.platform:
+        return (not row.devices or case.platform in row.devices) and case.platform not in row.other_devices
     if cluster is None:
         if not spoken or (row.devices and spoken not in row.devices):
             return False

@@ -9,8 +9,10 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
+from moonpad.explain.checks.image_chips import image_of_other_chip
 from moonpad.explain.checks.image_programs import (
     behind_entrypoint,
+    options_without_program,
     outside_path,
     sound_without_libraries,
     started_twice,
@@ -37,6 +39,7 @@ from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, on
 from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_tasks
 from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
+from moonpad.explain.checks.start_checks import model_in_file
 from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
@@ -45,6 +48,9 @@ from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    image_of_other_chip,
+    model_in_file,
+    options_without_program,
     started_twice,
     behind_entrypoint,
     outside_path,

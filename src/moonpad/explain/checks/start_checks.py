@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.surrounding_names import MODEL_ON_COMMAND_LINE
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -59,3 +60,24 @@ def ranks_of_nodes(case: Case) -> Iterator[Remark]:
         message = f"{ranks} ranks (--tp-size × --pp-size) do not divide over {nodes} nodes"
         remedy, size = f"make the product a multiple of {nodes}", case.option("--tp-size") or place
         yield _error(Code.ILLEGAL_LAYOUT, size.written, message, remedy, at=size.index)
+
+
+def model_in_file(case: Case) -> Iterator[Remark]:
+    """A subcommand chooses its server by the model, which is its first word or an option, before it reads a file."""
+    command, (subcommand, option, models) = case.commands[0], MODEL_ON_COMMAND_LINE
+    words = tuple(word.text for word in command.prefix[-len(subcommand) :])
+    if words != subcommand or not command.argv or not command.argv[0].text.startswith("-") or command.more:
+        return
+    given = [word.text.partition("=")[0] for word in command.argv]
+    if {*given} & {*models, "-h", "--help"} or any(word.text.startswith("$") for word in command.argv):
+        return
+    name, place = " ".join(subcommand), case.option(option)
+    if place is not None:
+        message = f"{name} looks for the model among its own words before it reads the file: it ends"
+        remedy = f"add {models[0]} beside {option}"
+        yield make_remark(Severity.WARNING, Code.MISSING_FLAG, option, message, remedy, at=place.index)
+    elif case.first.model in given and not unresolved(case.first.model):
+        message = f"{name} takes the model as its first word or by {models[0]}, and not behind options: it ends"
+        remedy = f"write {models[0]} in front of {shortened(case.first.model)}"
+        at = given.index(case.first.model)
+        yield make_remark(Severity.WARNING, Code.MISSING_FLAG, case.first.model, message, remedy, at=at)

@@ -134,7 +134,7 @@ def _of_release(row: StartRefusal, case: Case) -> bool:
 
 
 def _on_platform(row: StartRefusal, case: Case) -> bool:
-    platform = case.cluster.device.platform if case.cluster is not None else ""
+    platform = case.platform if row.platforms or row.not_on else ""
     return (not row.platforms or platform in row.platforms) and platform not in row.not_on
 
 

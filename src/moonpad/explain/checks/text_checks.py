@@ -15,7 +15,10 @@ from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
+from moonpad.explain.checks.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
+from moonpad.explain.checks.dynamo_options import gone_options
+from moonpad.explain.checks.dynamo_pools import nothing_in_front, undeclared_decoder
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.file_slips import (
     backslash_at_end,
@@ -113,6 +116,10 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     half_escaped,
     written_under_another_name,
     path_of_frontend,
+    undeclared_decoder,
+    gone_options,
+    silent_workers,
+    nothing_in_front,
     words_behind_one,
     array_as_scalar,
     json_slips,

@@ -1,0 +1,59 @@
+"""Options that Dynamo's workers had beside their engine's and have no more, from a reading of every add_argument of
+twelve releases, 0.5.0 to 1.6.1 (PyPI ai-dynamo: dynamo/common, dynamo/vllm, dynamo/sglang, dynamo/trtllm)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+NEWEST: Final = "1.6.1"
+RELEASE: Final = re.compile(
+    r"(?:ai-dynamo/(?:vllm|sglang|tensorrtllm)-runtime:|ai-dynamo(?:\[\w+\])?==|\b[Dd]ynamo[ ]v?)"
+    r"(?P<version>\d\.\d{1,2}\.\d{1,2})(?!\d)"
+)
+"""Where a text says which release is meant."""
+
+_PICTURES: Final = ("1.4.0", "--enable-multimodal, with --disaggregation-mode for its half")
+_MOVED: Final[Mapping[str, tuple[str, str]]] = {
+    "--store-kv": ("1.0.0", "--discovery-backend"),
+    "--migration-limit": ("1.0.0", "it at the frontend"),
+    "--enable-local-indexer": ("1.0.0", ""),
+    "--durable-kv-events": ("1.4.0", ""),
+}
+GONE_OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
+    "vllm": {
+        **_MOVED,
+        "--connector": ("1.0.0", "--kv-transfer-config, with the connector in its JSON"),
+        "--is-prefill-worker": ("1.4.0", "--disaggregation-mode prefill"),
+        "--is-decode-worker": ("1.4.0", "--disaggregation-mode decode"),
+        "--multimodal-worker": _PICTURES,
+        "--multimodal-encode-worker": _PICTURES,
+        "--multimodal-decode-worker": _PICTURES,
+        "--multimodal-processor": ("1.0.0", ""),
+        "--multimodal-encode-prefill-worker": ("1.0.0", ""),
+        "--ec-processor": ("1.0.0", ""),
+        "--vllm-native-encoder-worker": ("1.0.0", ""),
+    },
+    "sglang": {
+        **_MOVED,
+        "--config-key": ("1.0.0", "--disagg-config-key"),
+        "--multimodal-worker": _PICTURES,
+        "--multimodal-encode-worker": _PICTURES,
+        "--multimodal-processor": ("1.1.0", ""),
+    },
+    "trtllm": {
+        **_MOVED,
+        "--disaggregation-strategy": ("0.7.1", ""),
+        "--next-endpoint": ("0.7.1", ""),
+        "--use-nixl-connect": ("1.0.0", ""),
+        "--disable-request-abort": ("1.1.0", ""),
+        "--dit-dp-size": ("1.3.1", ""),
+        "--dit-tp-size": ("1.3.1", ""),
+        "--dit-fsdp-size": ("1.3.1", ""),
+        "--fuse-qkv": ("1.3.1", ""),
+        "--enable-async-cpu-offload": ("1.3.1", ""),
+        "--skip-components": ("1.3.1", ""),
+    },
+}
+"""Modules → options → the first release that was read and has it no more, and what stands for it ("": nothing)."""
