@@ -38,6 +38,7 @@ from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.placeholders import stand_in_remarks
+from moonpad.explain.checks.preset_sections import PRESET_CHECKS
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.quantization_flags import quantization_flag
 from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
@@ -59,6 +60,7 @@ from moonpad.explain.checks.serving_checks import (
     step_budget,
 )
 from moonpad.explain.checks.serving_flags import of_family, thinks
+from moonpad.explain.checks.shared_columns import SHARED_CHECKS
 from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.signs_in_text import TEXT_SIGNS
 from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction, weights_of_others
@@ -358,6 +360,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_slices,
     heads_of_others,
     *CHECKS_OF_OTHERS,
+    *SHARED_CHECKS,
     *RANKS_OF_OTHERS,
     *OWN_CODE_CHECKS,
     *SLICE_CHECKS,
@@ -392,6 +395,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *SIZE_CHECKS,
     *OPTION_FILE_CHECKS,
     *OPTION_FILE_KEY_CHECKS,
+    *PRESET_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,
