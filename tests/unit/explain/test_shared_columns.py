@@ -65,3 +65,35 @@ def test_the_image_of_all_tools() -> None:
 def test_an_address_to_fill_in(url: str, count: int) -> None:
     text = f'export ASCEND_MF_STORE_URL="{url}"\n{SERVER}/models/Qwen3-8B --device npu --disaggregation-mode prefill\n'
     assert sum("to be filled in" in each for each in messages(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("llama-server Qwen3-14B-Q5_K_M.gguf", "write --model Qwen3-14B-Q5_K_M.gguf"),
+        ("llama-server -m My Model.gguf --port 8080", "leave it out"),
+        ("llama-server -hf a/b-GGUF:Q4_K_M stray --port 1", "neither an option"),
+    ],
+)
+def test_a_word_beside_the_options(text: str, part: str) -> None:
+    (only,) = [each for each in messages(text) if "takes no such argument" in each]
+    assert part in only
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "llama-server -m a.gguf $EXTRA",
+        "llama-server -m a.gguf --option-of-a-fork 3 --port 1",
+        "llama-cli a.gguf -p hi -m b.gguf",
+        "llama-server -m a.gguf -fa on -ctk q8_0",
+    ],
+)
+def test_no_word_beside_the_options(text: str) -> None:
+    assert not any("takes no such argument" in each for each in messages(text))
+
+
+def test_a_switch_of_before_in_a_chat_program() -> None:
+    told = messages("llama-cli -ngl 99 -fa -ctv q8_0 -ctk q8_0 -m /m/a.gguf")
+    assert any("write -fa on" in each for each in told)
+    assert not any("-ctv needs" in each for each in told)
