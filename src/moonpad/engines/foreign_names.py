@@ -88,10 +88,6 @@ ARGUMENT_LISTS: Final = frozenset({
 """What lists of an engine's arguments are called in programs that hand them to a harness."""
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
-WITHOUT_WORDS: Final[Mapping[str, str]] = {"llama-server": "--model"}
-"""Programs that take options alone in every build, for a word beside them ends the start (invalid argument) → the
-option that names the weights."""
-WEIGHTS_FILE: Final = re.compile(r"\S+\.gguf", re.IGNORECASE)
 SPEAKING: Final = re.compile(
     r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run"
     r"|-m ktransformers\.(?:local_chat|server(?:\.main)?)|ktransformers/server/main\.py|local_chat\.py)\s+\S"

@@ -33,6 +33,7 @@ from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
+from moonpad.explain.checks.option_forms import FORM_CHECKS
 from moonpad.explain.checks.other_families import in_full, is_other
 from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.parser_families import parser_family
@@ -396,6 +397,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *OPTION_FILE_CHECKS,
     *OPTION_FILE_KEY_CHECKS,
     *PRESET_CHECKS,
+    *FORM_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,

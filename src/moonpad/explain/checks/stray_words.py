@@ -8,7 +8,8 @@ from typing import Final
 
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Reading
-from moonpad.engines.foreign_names import WEIGHTS_FILE, WHOLE_HISTORY, WITHOUT_WORDS
+from moonpad.engines.foreign_names import WHOLE_HISTORY
+from moonpad.engines.former_forms import WEIGHTS_FILE, WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
