@@ -71,6 +71,7 @@ from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
 from moonpad.explain.checks.transformers_checks import transformers_of_text
+from moonpad.explain.checks.weights_file import WEIGHTS_CHECKS
 from moonpad.explain.checks.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
 from moonpad.explain.flag_lists import is_fragment
@@ -398,6 +399,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *OPTION_FILE_KEY_CHECKS,
     *PRESET_CHECKS,
     *FORM_CHECKS,
+    *WEIGHTS_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,
