@@ -25,6 +25,7 @@ from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabular
 from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
+from moonpad.explain.checks.head_address import HEAD_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
@@ -400,6 +401,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *PRESET_CHECKS,
     *FORM_CHECKS,
     *WEIGHTS_CHECKS,
+    *HEAD_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,
