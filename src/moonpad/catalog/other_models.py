@@ -48,6 +48,8 @@ class OtherModel:
     experts: int = 0
     expert_columns: int = 0
     """Of one routed expert, `moe_intermediate_size`."""
+    shared_columns: int = 0
+    """Of what every token passes beside the routed experts, `shared_expert_intermediate_size`."""
     expert_layers: int = 0
     """Layers that have routed experts."""
     block: int = 0

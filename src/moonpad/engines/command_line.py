@@ -61,6 +61,8 @@ class Program:
     marks: tuple[str, ...] = ()
     images: str = ""
     """A regular expression for the names of images whose entrypoint it is; their arguments follow the image."""
+    chosen_by: tuple[str, ...] = ()
+    """First words that choose it behind an image of all the engine's tools; no options of its own."""
     start: str = ""
     """The line that a person types, where that is not the name."""
     own_versions: bool = False

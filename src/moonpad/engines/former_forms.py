@@ -10,6 +10,16 @@ from typing import Final
 _SWITCHES: Final[Mapping[tuple[str, str], str]] = {("llama-server", "--flash-attn"): "on"}
 """Switches of a program that take a value now, and the value that says the same: b6325 of August 2025 was the first
 (https://github.com/ggml-org/llama.cpp/pull/15434)."""
+WITHOUT_WORDS: Final[Mapping[str, str]] = {"llama-server": "--model"}
+"""Programs that take options alone in every build, for a word beside them ends the start (invalid argument) → the
+option that names the weights."""
+WEIGHTS_FILE: Final = re.compile(r"\S+\.gguf", re.IGNORECASE)
+WITHOUT_EQUALS: Final = frozenset({"llama-server"})
+"""Programs whose parser looks a word up as a whole, so that a value stands behind a blank alone (common/arg.cpp)."""
+OVERRIDES: Final[Mapping[str, str]] = {"llama-server": "--override-tensor"}
+"""The option that says which tensors lie where: `pattern=CPU`, `pattern=CUDA0`, joined by commas."""
+BUFFERS: Final = ("CPU", "CUDA", "ROCm", "Vulkan", "SYCL", "Metal", "CANN", "OpenCL")
+"""How the names of places begin; letters count."""
 _COUNTS: Final = re.compile(r"[a-z_]{1,30}=[0-9]{1,9}(?:,[a-z_]{1,30}=[0-9]{1,9}){0,9}", re.ASCII)
 """`image=5,video=2` of vLLM's --limit-mm-per-prompt, before it was JSON."""
 

@@ -15,6 +15,11 @@ READS_GGUF: Final = ("LLAMAFILE",)
 READS_CONVERTED: Final = ("AMXINT4", "AMXINT8", "MOE_INT4", "MOE_INT8")
 """Methods that read GGUF files, and those that read experts as kt-kernel's scripts have written them: its
 python/utils/llamafile.py, amx.py and moe_kernel.py (SafeTensorLoader.load_experts) of August 2026."""
+STEP_OF_METHOD: Final = {"AMXINT4": 128, "AMXINT8": 64}
+"""Columns of an expert that a pool's kernels take at once: twice K_STEP with four bits, K_STEP with eight
+(operators/amx/la of kt-kernel)."""
+GGUF_BLOCK: Final = 256
+"""QK_K, the weights of a block of K formats, which no pool gets less than one of."""
 BYTES_OF_METHOD: Final = {"FP8": 1.0, "FP8_PERCHANNEL": 1.0, "BF16": 2.0}
 """Of a weight on the devices, where the experts in RAM are read from the same files."""
 FILE_FOR_FOLDER: Final = "0.2.2"

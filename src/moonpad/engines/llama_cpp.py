@@ -105,6 +105,7 @@ COMMAND_LINE: Final = CommandLine(
             label="llama.cpp",
             commands=("llama-server",),
             images=r"llama\.cpp:server[a-z0-9-]*",  # .devops/*.Dockerfile: ENTRYPOINT [ "/app/llama-server" ]
+            chosen_by=("--server",),  # .devops/tools.sh, the entrypoint of the images `full`
         ),
     ),
     names=(r"llama\.cpp", "llama-server"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -37,8 +38,9 @@ def is_chat(command: Command) -> bool:
 def _as_server(words: list[Word], name: str) -> Iterator[Word]:
     """The options that the server has too, under its names, with their values."""
     options, own, has_model = option_set(CHAT_SERVER), CHATS[name], name not in CHATS_BY_PLACE
-    rest = iter(words)
-    for word in rest:
+    rest = deque(words)
+    while rest:
+        word = rest.popleft()
         flag, equals, value = word.text.partition("=")
         if not word.text.startswith("-"):
             if not has_model and (at := _SCHEME.sub("", word.text)):
@@ -50,5 +52,5 @@ def _as_server(words: list[Word], name: str) -> Iterator[Word]:
         if option is None:
             continue
         yield replace(word, text=f"{flag}{equals}{value}", pieces=()) if flag != word.text.partition("=")[0] else word
-        if option.kind != "flag" and not equals and (given := next(rest, None)) is not None:
-            yield given
+        if option.kind != "flag" and not equals and rest and options is not None and not options.named(rest[0].text):
+            yield rest.popleft()

@@ -57,6 +57,7 @@ def test_threads_of_pools(threads: str, pools: str, expected: int) -> None:
 def test_nothing_is_kept_without_files() -> None:
     assert said(f"{SERVE.format(QWEN)} --kt-method BF16", "have no effect") == [WARNING]
     assert not said(f"{SERVE.format(QWEN)} --kt-method BF16 --kt-weight-path {QWEN}", "have no effect")
+    assert not said(f"{SERVE.format(QWEN)} --kt-method BF16 --kt-amx-weight-path {QWEN}", "have no effect")
     assert not said(f"python -m sglang.launch_server --model {QWEN} --tp 1", "have no effect")
 
 

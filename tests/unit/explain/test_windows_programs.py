@@ -21,7 +21,7 @@ def told(command: str) -> list[str]:
     [
         ("./llama-server.exe --model /mnt/d/gguf/kimi.gguf", "--model"),
         ("/mnt/c/tools/llama-server.exe -m /mnt/d/gguf/kimi.gguf", "-m"),
-        ("./llama-server.exe --mmproj=/mnt/d/gguf/mmproj.gguf --model kimi.gguf", "--mmproj"),
+        ("./llama-server.exe --mmproj /mnt/d/gguf/mmproj.gguf --model kimi.gguf", "--mmproj"),
     ],
 )
 def test_a_path_of_wsl_is_told(command: str, where: str) -> None:

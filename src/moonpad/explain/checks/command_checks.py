@@ -17,6 +17,7 @@ from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
+from moonpad.explain.checks.head_address import HEAD_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
@@ -25,10 +26,12 @@ from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
+from moonpad.explain.checks.option_forms import FORM_CHECKS
 from moonpad.explain.checks.other_tokenizers import OTHER_TOKENIZERS
 from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
+from moonpad.explain.checks.preset_sections import PRESET_CHECKS
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.quantization_flags import quantization_flag
 from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
@@ -48,6 +51,7 @@ from moonpad.explain.checks.serving_checks import (
     prefill_context,
     step_budget,
 )
+from moonpad.explain.checks.shared_columns import SHARED_CHECKS
 from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.signs_in_text import TEXT_SIGNS
 from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction, weights_of_others
@@ -57,6 +61,7 @@ from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
 from moonpad.explain.checks.transformers_checks import transformers_of_text
+from moonpad.explain.checks.weights_file import WEIGHTS_CHECKS
 from moonpad.explain.checks.whole_command import WHOLE_COMMAND_CHECKS
 from moonpad.explain.checks.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
@@ -109,6 +114,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_slices,
     heads_of_others,
     *CHECKS_OF_OTHERS,
+    *SHARED_CHECKS,
     *RANKS_OF_OTHERS,
     *OTHER_TOKENIZERS,
     *OWN_CODE_CHECKS,
@@ -142,6 +148,10 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *SIZE_CHECKS,
     *OPTION_FILE_CHECKS,
     *OPTION_FILE_KEY_CHECKS,
+    *PRESET_CHECKS,
+    *FORM_CHECKS,
+    *WEIGHTS_CHECKS,
+    *HEAD_CHECKS,
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,

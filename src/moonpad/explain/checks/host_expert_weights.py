@@ -71,6 +71,8 @@ def without_files(case: Case) -> Iterator[Remark]:
         return
     if case.base != foreign_names.EXPERTS_BY_OPTION and not case.engine.facts.host_experts:
         return
+    if any(word.text.partition("=")[0] in names.EXPERTS for word in case.commands[0].argv):
+        return  # by its former name
     message = f"without {names.WEIGHTS} the other options have no effect: all experts are loaded to the devices"
     remedy = f"add {names.WEIGHTS} with the files that the method reads"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, given.written, message, remedy, at=given.index)

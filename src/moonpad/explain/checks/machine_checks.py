@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.container_devices import container_devices
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
@@ -55,6 +56,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     behind_entrypoint,
     outside_path,
     sound_without_libraries,
+    container_devices,
     binding_in_container,
     nameless_user,
     port_name_twice,

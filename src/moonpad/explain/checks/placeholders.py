@@ -29,6 +29,7 @@ _ADDRESS: Final = r"(?<![\w.])(?=[\d.]*x)(?:\d{1,3}|x{1,3})(?:\.(?:\d{1,3}|x{1,3
 _TO_CHANGE: Final = (
     r"(?<![\w$}{%-])(?:change[-_]?me|replace[-_]?me|replace[-_]with[-_]\w+|insert_\w+|fill[-_]?me|(?-i:[A-Z]+_)+(?-i:HERE))\b"
     r"|(?<=[:/.@])(?-i:ACCOUNT_ID|PROJECT_ID|BUCKET_NAME)\b"
+    r"|(?<=://)(?-i:[A-Z][A-Z_]*:(?:[A-Z]+_)?PORT)\b"
 )
 _PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
 _OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname|rpc)", re.IGNORECASE)

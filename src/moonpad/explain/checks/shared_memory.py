@@ -36,9 +36,9 @@ def shared_memory(case: Case) -> Iterator[Remark]:
     """A container of several ranks that is started by hand, and keeps the 64 MB that it gets by itself."""
     command = case.commands[0]
     container = command.container
-    if container is None and (shell := _shell_around(case)) is not None:
+    if container is None and (shell := shell_around(case)) is not None:
         command, container = shell, shell.container
-    if container is None or container.kind != "docker run" or not case.laid_out or not _by_hand(case, command):
+    if container is None or container.kind != "docker run" or not case.laid_out or not by_hand(case, command):
         return
     ranks = case.first.layout.tp * case.first.layout.pp
     given = any(container.value(name) is not None for name in ("--ipc", "--shm-size"))
@@ -56,7 +56,7 @@ def compose_shared_memory(case: Case) -> Iterator[Remark]:
     if container is None or container.kind != "docker run" or command.more or not case.laid_out:
         return
     ranks = case.first.layout.tp * case.first.layout.pp
-    if ranks < 2 or _by_hand(case, command) or any(map(_is_mount, _mounts(container))):
+    if ranks < 2 or by_hand(case, command) or any(map(_is_mount, _mounts(container))):
         return
     case.script.budget.work(2 * len(case.script.lines), "its containers")
     lines = [case.script.file_name[:_LONGEST], *(line[:_LONGEST] for line in case.script.lines)]
@@ -114,7 +114,7 @@ def _ray_of_container(case: Case) -> str | None:
     return found[0] if found else None
 
 
-def _shell_around(case: Case) -> Command | None:
+def shell_around(case: Case) -> Command | None:
     """The one container of the text in which a shell waits for what is typed, as guides start it."""
     script = case.script
     script.budget.work(len(script.commands), "its containers")
@@ -133,7 +133,7 @@ def _shell_around(case: Case) -> Command | None:
     return started[0] if waits and of_engine else None
 
 
-def _by_hand(case: Case, command: Command) -> bool:
+def by_hand(case: Case, command: Command) -> bool:
     """Manifests are read as such commands too, and say it in other words."""
     case.script.budget.work(20, "its containers")
     lines = case.script.lines[max(0, command.line - 60) : command.line + 2]

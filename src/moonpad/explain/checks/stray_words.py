@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Reading
 from moonpad.engines.foreign_names import WHOLE_HISTORY
+from moonpad.engines.former_forms import WEIGHTS_FILE, WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
@@ -35,13 +36,13 @@ def stray_remarks(
     release is not recorded (`named`: it is) or not known, or behind an unknown option, whose value it may be."""
     slips = list(_slips(command, reading, book))
     yield from slips
-    if slips or (not named and book.program not in WHOLE_HISTORY):
+    if slips or (not named and book.program not in WHOLE_HISTORY | WITHOUT_WORDS.keys()):
         return
     severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
     foreign = any(option.flag is None for option in reading.parsed.occurrences)
     if not book.options.exact:
         return
-    severity = Severity.WARNING if foreign else severity
+    severity = Severity.WARNING if foreign or not (named or book.program in WHOLE_HISTORY) else severity
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
         return  # it is the value of the option that is glued to another's
     for at, text in reading.parsed.positionals:
@@ -62,6 +63,10 @@ def stray_remarks(
             if book.options.named(flag := f"--{text}") is not None:
                 message, remedy = "the option of that name lacks its dashes", f"write {flag}"
                 edits = [Edit(at, 1, (flag,))]
+            model = WITHOUT_WORDS.get(book.program)
+            if model is not None and WEIGHTS_FILE.fullmatch(text) and not reading.model:
+                message, remedy = "the file of the weights stands behind no option", f"write {model} {text}"
+                edits = [Edit(at, 1, (model, text))]
             message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
             yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return

@@ -87,7 +87,7 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
         handler = _HANDLERS.get(name) or (_plain if name in program_table().launchers else None)
         if handler is None or not handler(peeled, name):
             break
-    identified = (peeled.entrypoint, 0) if peeled.entrypoint else identify(peeled.rest)
+    identified = (peeled.entrypoint, _choosing(peeled)) if peeled.entrypoint else identify(peeled.rest)
     if identified is None and peeled.nested is None:
         identified = _behind_unknown_wrapper(peeled)
     if identified is None and peeled.nested is None:
@@ -98,6 +98,12 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
     behind = peeled.position + own_words
     peeled.prefix, peeled.argv = peeled.words[:behind], peeled.words[behind:]
     return peeled
+
+
+def _choosing(peeled: Peeled) -> int:
+    """How many words behind the image choose the program."""
+    program = program_named(peeled.entrypoint)
+    return int(program is not None and bool(peeled.rest) and peeled.rest[0].text in program.chosen_by)
 
 
 def is_known(wrapper: Wrapper) -> bool:

@@ -1,0 +1,35 @@
+"""Files of sections that a server's router reads its models from: data/preset_files.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.toml_rows import Provenance, Text, rows
+
+FILE: Final = "preset_files.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetFile:
+    """`[name]` opens the section of a model, and `key = value` is an option, written without its dashes. A value goes
+    to the next `;` or `#`, and quotes are part of it. A key that is no option ends the start."""
+
+    engines: tuple[str, ...]
+    option: Text
+    """That names the file."""
+    sources: tuple[str, ...]
+    """Options one of which says where a section's weights are."""
+    beside: tuple[str, ...]
+    """Options by which the router knows models of other names."""
+    own: tuple[str, ...]
+    """Keys that are no options."""
+    provenance: Provenance
+
+
+@cache
+def preset_files() -> Mapping[str, PresetFile]:
+    """By their keys."""
+    return {key: row.build(PresetFile) for key, row in rows(FILE, "presets")}

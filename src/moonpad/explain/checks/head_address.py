@@ -1,0 +1,53 @@
+"""Where a rank of another machine looks for the first: a port in the place of an address, or the rank's own address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_ADDRESSES: Final = ("--data-parallel-address", "--master-addr", "--dist-init-addr")
+_PORT: Final = re.compile(r"[1-9]\d{2,4}")
+_OWN: Final = re.compile(
+    r"\$\{?(?P<name>(?:local|own|my|self|current|pod)_?ip(?:_addr(?:ess)?)?)\}?(?::.*)?", re.IGNORECASE
+)
+_ASKED: Final = re.compile(r"\$\(\s*(?:hostname\s+-[iI]|curl\b|ip\s+(?:-\w+\s+)*(?:addr|route))[^)]*\)?.*", re.DOTALL)
+
+
+def port_as_address(case: Case) -> Iterator[Remark]:
+    """A number alone is no machine."""
+    for flag in _ADDRESSES:
+        place, text = case.option(flag), case.text(flag).strip("'\"")
+        if place is not None and _PORT.fullmatch(text):
+            message = f"{text} is a port, and the address of a machine is meant: no rank finds the first"
+            remedy = f"write {place.written} with the first machine's address; the port is an option of its own"
+            if flag == _ADDRESSES[-1]:
+                remedy = f"write {place.written} ADDRESS:{text} with the first machine's address"
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+
+
+def own_as_head(case: Case) -> Iterator[Remark]:
+    """A rank of a later machine that asks itself."""
+    node = case.first.node
+    later = node.headless or (node.node_rank or 0) > 0 or (node.start_rank or 0) > 0
+    for flag in _ADDRESSES if later else ():
+        place = case.option(flag)
+        if place is None or place.index >= len(case.commands[0].argv):
+            continue
+        last = min(place.index + place.length - 1, len(case.commands[0].argv) - 1)
+        written = case.commands[0].argv[last].text.partition("=")[2] or case.commands[0].argv[last].text
+        text = written if last == place.index else case.commands[0].argv[last].text
+        own = _OWN.fullmatch(text.strip("'\""))
+        if own is None and _ASKED.fullmatch(text.strip("'\"")) is None:
+            continue
+        name = own["name"] if own is not None else shortened(text, 40)
+        message = f"{name} is this machine's own address, and the first machine's is meant: the ranks never meet"
+        remedy = f"write {place.written} with the address of the machine that has rank 0"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+
+
+HEAD_CHECKS: Final = (port_as_address, own_as_head)
