@@ -83,4 +83,4 @@ def test_a_worker_for_prefill_is_told_how_it_hands_over(text: str, severities: l
 )
 def test_the_worker_for_tensorrt_llm_has_options_of_its_own(options: str, told: list[str]) -> None:
     findings = [each for judged in ask(f"python3 -m dynamo.trtllm {options}") for each in judged.findings]
-    assert [each.where for each in findings if "has no such option: the start ends" in each.message] == told
+    assert [each.where for each in findings if "has no such option" in each.message] == told

@@ -53,7 +53,7 @@ def silent_workers(case: Case) -> Iterator[Remark]:
         "the frontend chooses workers by what their caches hold, and this worker does not tell it: without events it "
         "finds no prefix anywhere"
     )
-    remedy = f"give {option} {value}".rstrip() + ", or --no-router-kv-events to the frontend"
+    remedy = f"give {option} {value}".rstrip() + ", or have the frontend route without events"
     place = case.option(option)
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, option, message, remedy, at=place.index if place else None)
 

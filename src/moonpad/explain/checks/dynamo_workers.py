@@ -95,7 +95,7 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
 
 
 def _servers_names(command: Command) -> Iterator[Remark]:
-    """The worker for TensorRT-LLM has a parser of its own, all of whose options are words with dashes."""
+    """One kind of worker has a parser of its own, all of whose options are words with dashes."""
     if not any(_TRT_WORKER.fullmatch(word.text) for word in command.prefix):
         return
     for at, word in enumerate(command.argv):
@@ -104,7 +104,7 @@ def _servers_names(command: Command) -> Iterator[Remark]:
             continue
         right = _WORKERS.get(name.lstrip("-").replace("_", "-"), "")
         remedy = f"write {right}" if right else "give it in the file of --extra-engine-args, or leave it out"
-        message = "Dynamo's worker for TensorRT-LLM has no such option: the start ends"
+        message = "it is of the engine's own server, and Dynamo's worker has no such option: the start ends"
         yield make_remark(Severity.WARNING, Code.UNKNOWN_FLAG, name, message, remedy, at=at)
 
 
