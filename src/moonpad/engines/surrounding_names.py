@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 WITHOUT_WEIGHTS: Final = re.compile(
-    r"(?:docker\.io/)?(?:vllm/vllm-openai|lmsysorg/sglang|rocm/vllm|rocm/sglang|nvcr\.io/nvidia/tensorrt-llm/release"
+    r"(?:docker\.io/)?(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?|rocm/vllm(?:-dev)?|rocm/sglang|rocm/sgl-dev"
+    r"|nvcr\.io/nvidia/tensorrt-llm/release"
     r"|ghcr\.io/ggml-org/llama\.cpp)(?:[:@][^\s/]*)?"
 )
 """Images that the engines publish: they have no models, and their user is root."""

@@ -156,6 +156,7 @@ vllm serve $MODEL --served-model-name ${MODEL} --tensor-parallel-size 8
         V32,
         "vllm serve a/b --device cuda\n",
         ASKED,
+        "pip install vllm==0.8.2\nvllm serve a/b --enable-chunked-prefill=False\n",
         "vllm serve a/b -dp 2 --data-parallel-rpc-port prefill_node_dp_port\n",
         """vllm serve Qwen/Qwen3-32B --max-model-len 131072 --rope_scaling '{"rope_type":"yarn","factor":4.0}'\n""",
         "vllm serve /models/Qwen2.5-72B-Instruct -tp 4 --max-model-len 131072\n",

@@ -47,7 +47,7 @@ def as_certain(
             yield remark  # a row of the catalogue says so
         elif _took_the_form_of(option, book, version):
             continue
-        elif doubt := _doubt(option, finding.code, book, slips, named=bool(version.text)):
+        elif doubt := _doubt(option, finding.code, book, slips, version):
             finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
             edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
@@ -56,16 +56,17 @@ def as_certain(
             yield remark
 
 
-def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], *, named: bool) -> str:
-    """Why it may be right in the release that is run; "" where it cannot. `named`: the release is. `slips`: which words
-    have been found to be slips, for ranks repeat each other's."""
-    ask = "--engine-version says which is meant"
+def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], version: Version) -> str:
+    """Why it may be right in the release that is run; "" where it cannot. `slips`: which words have been found to be
+    slips, for ranks repeat each other's."""
+    ask, named = "--engine-version says which is meant", bool(version.text)
     program = program_named(book.program)
     if not named and program is not None and program.kind == "router":
         return f"builds after {versions(book.program)[-1]} may take it"
     if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
         return f"releases that are not recorded may read it otherwise: {ask}"
-    if option.problem == "unexpected-value" and not named and str(option.value).casefold() in ("true", "false"):
+    older = bool(version.text) and not since(version.text, versions(book.program)[0])
+    if option.problem == "unexpected-value" and (older or not named) and _is_truth(option):
         # https://github.com/vllm-project/vllm/issues/14263 runs with `--enable-chunked-prefill=True`
         return f"releases before {versions(book.program)[0]} may take true and false behind a switch: {ask}"
     if code is Code.INVALID_VALUE:
@@ -96,6 +97,10 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
         before = f" before {versions(book.program)[0]}" if book.program in WHOLE_HISTORY else " that are not recorded"
         return f"releases{before} may have it: {ask}"
     return ""
+
+
+def _is_truth(option: Occurrence) -> bool:
+    return str(option.value).casefold() in ("true", "false")
 
 
 def _had_another_form(option: Occurrence, book: Rulebook) -> bool:

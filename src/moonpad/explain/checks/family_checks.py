@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import unresolved
 from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.other_families import is_other
@@ -23,6 +24,8 @@ from moonpad.values.versions import since
 INT4_OVER_DEEPEP: Final = "0.12.0"
 """The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
+_OWN_TOKENIZER: Final = re.compile(r"(?:^|/)(?:kimi-vl-|moonlight-16b)", re.IGNORECASE)
+"""Smaller models of the same publisher, whose tokenizer is code too (their README.md start with the option)."""
 _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
 
 
@@ -79,11 +82,15 @@ def remote_code(case: Case) -> Iterator[Remark]:
     """
     option = names.TRUST_OPTION.get(case.base)
     name = case.checkpoint.name if case.checkpoint else case.first.model
+    served = case.first.served_name or ""
+    if case.checkpoint is None and (not name or unresolved(name)) and REPOSITORY.fullmatch(served):
+        name = served
     if option is None or case.first.serving.trust_remote_code or case.open_ended or "tiny" in name:
         return
     if not case.laid_out and not all(word.text for word in case.commands[0].argv):
         return  # a script that is told more when it is called
-    if case.checkpoint is None and not (REPOSITORY.fullmatch(name) and of_family(name)):
+    of_ours = of_family(name) or _OWN_TOKENIZER.search(name) is not None
+    if case.checkpoint is None and not (REPOSITORY.fullmatch(name) and of_ours):
         return
     if is_other(case.checkpoint):
         return

@@ -21,6 +21,8 @@ _KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job
 _WHOLE: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 """Kinds whose `spec.selector` tells an object from a patch of one."""
 _PATH: Final = re.compile(r"/[\w.@+/-]+")
+_DISKS: Final = ("mnt", "data", "raid", "nvme")
+"""Folders below which machines have their disks."""
 _UNKNOWN: Final = ("--volumes-from", "--workdir", "--user")
 _FOR_MODELS: Final = re.compile(
     r"hugging|(?<![a-z])hf(?![a-z])|models?(?![a-z])|weights|^/data/?$|(?:^|/)cache/?$", re.IGNORECASE
@@ -43,7 +45,7 @@ def model_not_mounted(case: Case) -> Iterator[Remark]:
         return
     if any(_covers(target, model) or _covers(model, target) for target in targets):
         return
-    meant = [each for each in targets if _is_meant(each)]
+    meant = [each for each in targets if _is_meant(each) or _are_neighbours(each, model)]
     if not meant:
         return  # a text that is cut to what it shows, or a folder that holds more
     there = f"the volumes are at {', '.join(shortened(each, 40) for each in meant[:3])}"
@@ -154,6 +156,12 @@ def _of_options(container: Wrapper) -> Sequence[str] | None:
 def _is_meant(target: str) -> bool:
     """Whether weights are meant to be there."""
     return _FOR_MODELS.search(target) is not None and around.NOT_FOR_MODELS.search(target) is None
+
+
+def _are_neighbours(target: str, model: str) -> bool:
+    """Two disks of one machine: `/mnt/raid0` is mounted, and the model lies in `/mnt/nvme`."""
+    parts = target.strip("/").split("/"), model.strip("/").split("/")
+    return len(parts[0]) == 2 and len(parts[1]) > 2 and parts[0][0] == parts[1][0] and parts[0][0] in _DISKS
 
 
 def _covers(folder: str, path: str) -> bool:

@@ -27,6 +27,7 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.json_slips import json_slips
+from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -156,6 +157,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     escaped_substitution,
     backslash_at_end,
     hub_of_datasets,
+    kept_dollar,
     lone_quote,
     quotes_in_variables,
     misspelt_vendor,

@@ -76,6 +76,17 @@ _LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
 _ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
 
 
+def _lacks_a_sign(words: Sequence[str]) -> bool:
+    """`[[ "$A" "$B" ]]`: two words, the first of which is no `-z` and no `!`; also before and behind `||`."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word in ("||", "&&"):
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return any(len(part) == 2 and part[0] != "!" and not part[0].startswith("-") for part in parts)
+
+
 class Parser:
     """Reads the tokens of one source. Raises UsageError when blocks are nested too deep."""
 
@@ -161,6 +172,12 @@ class Parser:
             taken.append(self.take())
             if is_test and taken[-1].text == "]]":
                 break
+        if is_test and taken[-1].text == "]]" and _lacks_a_sign([token.text for token in taken[1:-1]]):
+            self._problem(
+                taken[1],
+                "no sign stands between these two words: the shell reports a syntax error",
+                "write == or != there",
+            )
         if self.token.text == "(" and not is_test:
             if self.is_shell:
                 self._problem(self.token, *self._about_bracket(taken))
