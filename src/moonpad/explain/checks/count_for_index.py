@@ -24,7 +24,7 @@ def count_for_index(wrapper: Wrapper) -> Iterator[Remark]:
         if (option.value or "").strip("'\"") in _NONE:
             message = "--gpus takes a count, not an index: 0 chooses no device, and what the container sees is what "
             message += "its image says, all devices or none; --gpus 1 is likewise one device, the first"
-            remedy = "write --gpus '\"device=0\"' for the first device"
+            remedy = f"write {_FLAG} '\"device=0\"' for the first device"
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, _FLAG, message, remedy, word=option.words[-1])
             return
 

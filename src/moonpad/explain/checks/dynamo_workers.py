@@ -30,11 +30,12 @@ _TRT_WORKER: Final = re.compile(r"dynamo\.trtllm")
 _SERVERS_OWN: Final = re.compile(
     r"--[a-z0-9]+_\w+|--(?:engine-dir|config(?:-path)?|tp-size|pp-size|ep-size|backend|host|port|extra-llm-api-options)"
 )
+_OPTION_FILE: Final = "--extra-engine-args"
 _WORKERS: Final = {
     "engine-dir": "--model-path",
-    "config": "--extra-engine-args",
-    "config-path": "--extra-engine-args",
-    "extra-llm-api-options": "--extra-engine-args",
+    "config": _OPTION_FILE,
+    "config-path": _OPTION_FILE,
+    "extra-llm-api-options": _OPTION_FILE,
     "tp-size": "--tensor-parallel-size",
     "pp-size": "--pipeline-parallel-size",
     "ep-size": "--expert-parallel-size",
@@ -103,7 +104,7 @@ def _servers_names(command: Command) -> Iterator[Remark]:
         if not _SERVERS_OWN.fullmatch(name):
             continue
         right = _WORKERS.get(name.lstrip("-").replace("_", "-"), "")
-        remedy = f"write {right}" if right else "give it in the file of --extra-engine-args, or leave it out"
+        remedy = f"write {right}" if right else f"give it in the file of {_OPTION_FILE}, or leave it out"
         message = "it is of the engine's own server, and Dynamo's worker has no such option: the start ends"
         yield make_remark(Severity.WARNING, Code.UNKNOWN_FLAG, name, message, remedy, at=at)
 
