@@ -19,6 +19,7 @@ STARTS_RAY: Final = re.compile(r"multi-node-serving\.sh leader|\bray start --hea
 ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
 OUTSIDE_PATH: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     "llama-server": (re.compile(r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:(?:server|full)[\w.-]*(?:@.*)?"), "/app"),
+    "vllm": (re.compile(r"(?:docker\.io/)?lmcache/vllm-openai:(?:nightly-)?2025-0[1-8]-\d\d[\w.-]*"), "/opt/venv/bin"),
 }
 """Programs that images have in a folder that is not in their PATH: the images and the folder."""
 ASKS_USER_NAME: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai(?:[:@].*)?")

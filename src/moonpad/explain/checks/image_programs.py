@@ -97,9 +97,10 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
 
 
 def outside_path(case: Case) -> Iterator[Remark]:
-    """`llama-server …` by its bare name, in a shell or as the entrypoint, where the image has it in /app alone."""
+    """`llama-server …` by its bare name, in a shell or as the entrypoint, where the image has it in /app alone, or
+    `vllm serve …`, where it is in an environment of its own."""
     for number, command in enumerate(case.commands):
-        container, written = command.container, command.prefix[-1:]
+        container, written = command.container, [word for word in command.prefix[-2:] if word.text in OUTSIDE_PATH]
         at_home = OUTSIDE_PATH.get(written[0].text) if written else None
         if at_home is None or container is None or container.kind != "docker run" or container.image is None:
             continue
