@@ -233,6 +233,8 @@ OTHER_METHODS: Final = frozenset({
 """Methods of that engine, each for weights whose config.json names it."""
 FOR_ASCEND: Final = "ascend"
 """The method for weights by ModelSlim."""
+OF_FILES: Final = frozenset({"ascend", "awq", "awq_marlin", "gptq", "gptq_marlin", "compressed-tensors"})
+"""Methods of `--quantization` that read how the weights are quantized from a file or an entry that lies with them."""
 EXPERT_METHOD: Final = "--kt-method"
 EXPERT_WEIGHTS: Final = "--kt-weight-path"
 EXPERT_METHODS: Final[Mapping[str, tuple[str, ...]]] = {

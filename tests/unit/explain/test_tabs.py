@@ -7,7 +7,21 @@ import pytest
 from moonpad.explain.documents.tabs import tab_labels
 from tests.unit.explain.judging import ask
 
-MKDOCS = '=== "A2 series"\n\n    ```bash\n    vllm serve a\n    ```\n\n=== "Atlas 300I"\n\n    ```bash\n    vllm serve b\n    ```\n\nAfter.\n'
+MKDOCS = """\
+=== "A2 series"
+
+    ```bash
+    vllm serve a
+    ```
+
+=== "Atlas 300I"
+
+    ```bash
+    vllm serve b
+    ```
+
+After.
+"""
 MYST = (
     "::::{tab-set}\n:::{tab-item} A2\n```bash\nvllm serve a\n```\n:::\n"
     ":::{tab-item} 310P\n```bash\nvllm serve b\n```\n:::\n::::\n"

@@ -28,7 +28,11 @@ from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
-from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
+from moonpad.explain.checks.quantization_checks import (
+    method_of_plain_weights,
+    quantization_mismatch,
+    weights_for_ascend,
+)
 from moonpad.explain.checks.quantization_flags import quantization_flag
 from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
@@ -95,6 +99,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quantization_mismatch,
     quantization_flag,
     weights_for_ascend,
+    method_of_plain_weights,
     expert_method,
     chat_template,
     data_parallel,

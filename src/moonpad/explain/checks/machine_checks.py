@@ -17,7 +17,7 @@ from moonpad.explain.checks.image_programs import (
 )
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
-from moonpad.explain.checks.lone_pool import lone_pool, no_consumer
+from moonpad.explain.checks.lone_pool import lone_pool, no_consumer, shared_transfer_rank
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.nameless_user import nameless_user
 from moonpad.explain.checks.one_pool import one_pool_two_engines
@@ -52,6 +52,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     listed_devices,
     lone_pool,
     no_consumer,
+    shared_transfer_rank,
     connector_name,
     plugin_key,
     one_pool_two_engines,

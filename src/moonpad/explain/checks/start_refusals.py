@@ -129,7 +129,7 @@ def _of_release(row: StartRefusal, case: Case) -> bool:
         if not row.until:
             return True
         by_settings = len(row.given) > (2 if row.when else 1) and not row.devices
-        return row.also_unnamed or by_settings and since(row.until, oldest_recent(case.engine.program) or "nightly")
+        return row.also_unnamed or (by_settings and since(row.until, oldest_recent(case.engine.program) or "nightly"))
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
 
 

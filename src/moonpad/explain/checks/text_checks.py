@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.block_lines import lost_in_block
+from moonpad.explain.checks.build_switches import built_for_hosts
 from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
@@ -27,6 +29,7 @@ from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
+from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.pod_ports import probed_port, published_port, service_port, variable_of_service
 from moonpad.explain.checks.probe_paths import probe_path
@@ -58,6 +61,7 @@ from moonpad.explain.checks.setting_slips import (
 )
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
+from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.two_caches import cache_of_download, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
@@ -153,4 +157,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_path,
     joined_selector,
     pools_of_workers,
+    bare_name,
+    moved_import,
+    size_of_one,
+    built_for_hosts,
 )

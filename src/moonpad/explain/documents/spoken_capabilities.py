@@ -34,7 +34,11 @@ _NAMED: Final = re.compile(
     ),
     re.IGNORECASE,
 )
-_OF_AMD: Final = {"gfx90a": r"MI2[15]0X?|gfx90a", "gfx942": r"MI3(?:00[XA]|25X|08X)|gfx942", "gfx950": r"MI35[05]X|gfx950"}
+_OF_AMD: Final = {
+    "gfx90a": r"MI2[15]0X?|gfx90a",
+    "gfx942": r"MI3(?:00[XA]|25X|08X)|gfx942",
+    "gfx950": r"MI35[05]X|gfx950",
+}
 """https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html"""
 _AMD_NAMED: Final = re.compile(
     "|".join(rf"(?P<{name}>(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9]))" for name, names in _OF_AMD.items()),

@@ -50,7 +50,7 @@ def _open_above(lines: Sequence[str], line: int) -> Iterator[tuple[int, re.Match
 
 
 def _ended(label: re.Match[str], between: Sequence[str]) -> bool:
-    """Whether the tab is closed in these lines; one without a closing line is closed by a line that stands no deeper."""
+    """Whether the tab is closed in these lines; without a closing line, by a line that stands no deeper."""
     if label["fence"] is not None:
         return any(text.strip() == label["fence"] for text in between)
     if label["tag"] is not None:
