@@ -31,7 +31,13 @@ from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
-from moonpad.explain.checks.pod_ports import probed_port, published_port, service_port, variable_of_service
+from moonpad.explain.checks.pod_ports import (
+    probed_port,
+    published_port,
+    service_of_variable_port,
+    service_port,
+    variable_of_service,
+)
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -141,6 +147,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     probed_port,
     published_port,
     service_port,
+    service_of_variable_port,
     variable_of_service,
     worker_on_loopback,
     mode_in_comment,
