@@ -59,6 +59,28 @@ def started_twice(case: Case) -> Iterator[Remark]:
             yield Remark(remark.finding, command=number, word=at_once[0])
 
 
+def options_alone(case: Case) -> Iterator[Remark]:
+    """`docker run … IMAGE --model-path …` where the image has a shell, and the first option is taken for a program."""
+    images, program = image_names.WITHOUT_PROGRAM.get(case.engine.name, (None, ""))
+    for number, command in enumerate(case.commands):
+        container = command.container
+        image = container.image if container is not None else None
+        if images is None or container is None or image is None or container.kind != "docker run":
+            continue
+        before = sum(len(wrapper.words) for wrapper in command.wrappers)
+        first = next(iter(command.argv), None)
+        if container.has("--entrypoint") or command.wrappers[-1] is not container or command.prefix[before:]:
+            continue
+        if first is None or not first.text.startswith("-") or not images.fullmatch(image.text):
+            continue
+        message = f"{shortened(image.text, 60)} starts no server by itself: {first.text} is looked for as a program, "
+        message += "and the container ends"
+        where = first.text.partition("=")[0]
+        remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, where, message, f"write {program} before it", at=0)
+        yield Remark(remark.finding, command=number, word=first)
+        return
+
+
 def behind_entrypoint(case: Case) -> Iterator[Remark]:
     """`CMD ["python", "app.py"]` of an image whose entrypoint is a server: a shell or Python, which no server takes."""
     script = case.script

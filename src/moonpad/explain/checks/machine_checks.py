@@ -11,6 +11,7 @@ from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.image_programs import (
     behind_entrypoint,
+    options_alone,
     outside_path,
     sound_without_libraries,
     started_twice,
@@ -43,6 +44,7 @@ from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
+    options_alone,
     behind_entrypoint,
     outside_path,
     sound_without_libraries,
