@@ -58,6 +58,7 @@ from moonpad.explain.checks.script_slips import (
     spaced_sign,
     used_before,
 )
+from moonpad.explain.checks.set_again import set_again
 from moonpad.explain.checks.setting_slips import (
     colon_for_blank,
     file_for_folder,
@@ -167,5 +168,6 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     bare_name,
     moved_import,
     size_of_one,
+    set_again,
     built_for_hosts,
 )
