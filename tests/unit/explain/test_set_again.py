@@ -25,7 +25,7 @@ def test_the_second_part_was_copied_from_the_first() -> None:
         "export DECODE_TP=4\nexport PREFILL_TP=1\n",
         "export DECODE_TP=4\nexport DECODE_TP=4\n",
         "export DECODE_TP=4\nexport DECODE_ARGS=--tp=$DECODE_TP\nexport DECODE_TP=1\n",
-        "export DECODE_TP=4\nif [ -n \"$SMALL\" ]; then\nexport DECODE_TP=1\nfi\n",
+        'export DECODE_TP=4\nif [ -n "$SMALL" ]; then\nexport DECODE_TP=1\nfi\n',
         "export DECODE_TP=4\n./start_decode.sh\nexport DECODE_TP=1\n",
         "export DECODE_TP=4\ncat <<EOF > a.yaml\ntp: ${DECODE_TP}\nEOF\nexport DECODE_TP=1\n",
         "export NCCL_DEBUG=INFO\nexport NCCL_DEBUG=WARN\n",

@@ -22,8 +22,8 @@ from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
 from moonpad.explain.checks.local_checks import chat_template, expert_method
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
-from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.offered_machines import offered_machine
+from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.own_code import OWN_CODE_CHECKS

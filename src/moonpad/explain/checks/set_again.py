@@ -15,7 +15,8 @@ from moonpad.values.finding import Code, Severity
 
 _EXPORT: Final = re.compile(r"export[ ]+(?P<name>[A-Za-z_]\w*)=(?P<value>[^\s#;&|()$`]*)[ \t]*(?:#.*)?$")
 _QUIET: Final = re.compile(
-    r"[ \t]*(?:#.*|(?:export[ ]+)?[A-Za-z_]\w*=[^;&|]*|cat[ ]+<<-?.*|cat[ ]+>+.*<<.*|echo[ ].*|set[ ][-+].*|unset[ ].*)?$"
+    r"[ \t]*(?:#.*|(?:export[ ]+)?[A-Za-z_]\w*=[^;&|]*|cat[ ]+<<-?.*|cat[ ]+>+.*<<.*|echo[ ].*|set[ ][-+].*"
+    r"|unset[ ].*)?$"
 )
 """Lines that start nothing."""
 _HEREDOC: Final = re.compile(r"<<-?[ \t]*[\"']?(?P<end>[A-Za-z_]\w*)[\"']?")

@@ -23,6 +23,7 @@ from moonpad.explain.checks.file_slips import (
     tag_without_v,
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
+from moonpad.explain.checks.heading_models import model_of_heading
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
@@ -169,5 +170,6 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     moved_import,
     size_of_one,
     set_again,
+    model_of_heading,
     built_for_hosts,
 )
