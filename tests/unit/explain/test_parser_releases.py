@@ -113,7 +113,7 @@ spec:
   containers:
     - name: s
       image: vllm/vllm-openai:v0.20.0
-      args: ["--model", "zai-org/{model}"{more}]
+      args: ["--model", "zai-org/{model}"{more}, "--served-model-name", "chat"]
 """
 
 
@@ -126,5 +126,7 @@ spec:
     ],
 )
 def test_an_object_of_a_cluster_serves_clients(model: str, more: str, severity: Severity | None) -> None:
-    assert told(POD.format(model=model, more=more), "thinks aloud") is severity
+    text = POD.format(model=model, more=more)
+    assert told(text, "thinks aloud") is severity
+    assert told(text.replace(', "--served-model-name", "chat"', ""), "thinks aloud") is None
     assert told(f"vllm serve zai-org/{model}", "thinks aloud") is None

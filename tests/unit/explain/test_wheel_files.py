@@ -18,6 +18,7 @@ SERVE = "vllm serve Qwen/Qwen3-8B --chat-template examples/tool_chat_template_he
         (f"git clone https://github.com/vllm-project/vllm\ncd vllm\npip install vllm\n{SERVE}\n", 0),
         (f"cd ~/vllm\npip install -e .\n{SERVE}\n", 0),
         (f"docker run -it vllm/vllm-openai:v0.20.0 bash\npip install vllm\n{SERVE}\n", 0),
+        (f"pip install vllm[audio]\n{SERVE}\n", 0),
         (f"{SERVE}\n", 0),
     ],
 )

@@ -26,6 +26,7 @@ from moonpad.values.versions import order, since
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin")
 _THINKING_OFF: Final = re.compile(r"enable_thinking[\"']?[ ]?[:=][ ]?[\"']?false", re.IGNORECASE)
 
+_SERVED: Final = ("--served-model-name", "--alias")
 _LONGEST: Final = 2000
 
 
@@ -106,8 +107,10 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
 
 
 def _is_deployed(case: Case) -> bool:
-    """In an object of Kubernetes, by a whole command of the text that answers clients by itself."""
+    """In an object of Kubernetes, by a whole command of the text that answers clients by itself, in a name for them."""
     command = case.commands[0]
+    if case.option(*_SERVED) is None:
+        return False
     within = any(first <= command.line <= last for first, last in case.script.objects)
     return within and not (is_fragment(command) or command.more or is_worker(command, case.script))
 

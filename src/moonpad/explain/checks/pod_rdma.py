@@ -20,6 +20,8 @@ _BY_RDMA: Final = re.compile(r"mooncake", re.IGNORECASE)
 _BY_TCP: Final = re.compile(r"[\"']?(?:protocol|mooncake_protocol)[\"']?\s*:\s*[\"']tcp", re.IGNORECASE)
 _TCP_VARIABLES: Final = ("MC_FORCE_TCP", "MOONCAKE_PROTOCOL")
 _RESOURCE: Final = re.compile(r"rdma|infiniband|roce|hca|efa|sriov|/ib|mlnx|gpudirect|nic", re.IGNORECASE)
+_OF_HOST: Final = re.compile(r"hostNetwork[\"']?:[ ]*[\"']?true|\{\{")
+"""Wherever it stands: controllers take it beside a container of their own kind."""
 _FILES: Final = "/dev/infini"
 _NETWORKS: Final = re.compile(r"k8s\.v1\.cni\.cncf\.io|networking\.gke\.io|multus", re.IGNORECASE)
 
@@ -35,7 +37,8 @@ def rdma_of_pod(case: Case) -> Iterator[Remark]:
         return
     place = case.option(flag)
     if _has_devices(container, pod):
-        if _has_files_alone(container, pod):
+        lines = case.script.lines[holder.first - 1 : holder.last]
+        if _has_files_alone(container, pod) and not any(_OF_HOST.search(line) for line in lines):
             yield _without_network(flag, place.index if place is not None else None)
         return
     message = (

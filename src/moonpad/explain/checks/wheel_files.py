@@ -31,7 +31,7 @@ def file_of_repository(case: Case) -> Iterator[Remark]:
     script = case.script
     script.budget.work(2 * len(script.lines), "its installation")
     lines = [line[:_LONGEST] for line in script.lines]
-    own = re.compile(rf"\b{re.escape(case.base)}\b")
+    own = re.compile(rf"[ \t\"']{re.escape(case.base)}(?![\w\[/.-])")
     installs = any(_INSTALLS.search(line) and own.search(line) for line in lines)
     if not installs or any(_FETCHES.search(line) for line in lines):
         return
