@@ -26,6 +26,8 @@ from moonpad.values.versions import order, since
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin")
 _THINKING_OFF: Final = re.compile(r"enable_thinking[\"']?[ ]?[:=][ ]?[\"']?false", re.IGNORECASE)
 
+_MEASURES: Final = re.compile(r"[ \t-]*[\"']?benchmarks?[\"']?:")
+"""A key of recipes whose servers are started to be measured."""
 _SERVED: Final = ("--served-model-name", "--alias")
 _LONGEST: Final = 2000
 
@@ -110,6 +112,9 @@ def _is_deployed(case: Case) -> bool:
     """In an object of Kubernetes, by a whole command of the text that answers clients by itself, in a name for them."""
     command = case.commands[0]
     if case.option(*_SERVED) is None:
+        return False
+    case.script.budget.work(len(case.script.lines), "what its servers are for")
+    if any(_MEASURES.match(line[:_LONGEST]) for line in case.script.lines):
         return False
     within = any(first <= command.line <= last for first, last in case.script.objects)
     return within and not (is_fragment(command) or command.more or is_worker(command, case.script))
