@@ -38,6 +38,8 @@ class KnownReport:
     """It holds for nearly every command of those releases, so it is a note."""
     also_unnamed: bool = False
     """Worth a note where no release is named."""
+    fork: str = ""
+    """It is of this fork of the engine, by its title, and of no other build."""
     image: str = ""
     """Of the container, or named in the text where there is none."""
     text: str = ""

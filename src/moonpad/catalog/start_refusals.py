@@ -57,6 +57,8 @@ class StartRefusal:
     """Words that mend it."""
     drop: bool = False
     """Whether it is mended by leaving out the option that it stands at."""
+    also_unnamed: bool = False
+    """What is given is of the releases of the row alone, so that it is told, as a note, where no release is named."""
     warns: bool = False
     """Not refused, but never what was meant."""
     message: Text

@@ -19,8 +19,14 @@ STARTS_RAY: Final = re.compile(r"multi-node-serving\.sh leader|\bray start --hea
 ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")
 OUTSIDE_PATH: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     "llama-server": (re.compile(r"ghcr\.io/gg(?:ml-org|erganov)/llama\.cpp:(?:server|full)[\w.-]*(?:@.*)?"), "/app"),
+    "vllm": (re.compile(r"(?:docker\.io/)?lmcache/vllm-openai:(?:nightly-)?2025-0[1-8]-\d\d[\w.-]*"), "/opt/venv/bin"),
 }
 """Programs that images have in a folder that is not in their PATH: the images and the folder."""
+WITHOUT_PROGRAM: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "sglang": (re.compile(r"(?:docker\.io/)?lmsysorg/sglang(?:-rocm)?(?:[:@].*)?"), "python3 -m sglang.launch_server"),
+    "vllm-ascend": (re.compile(r"(?:[\w.-]+/)?quay\.io/ascend/vllm-ascend(?:[:@].*)?"), "vllm serve"),
+}
+"""Images that start no server by themselves, by engine, and what starts it in them."""
 ASKS_USER_NAME: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai(?:[:@].*)?")
 """Images whose torch asks for the name of its user when it is imported."""
 ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")

@@ -87,6 +87,9 @@ _SPOKEN: Final = re.compile(
 """Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
 
 
+_IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|nerdctl) run [^`\n]{10,2000})`(?!`)")
+
+
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (
@@ -109,6 +112,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     for start, text in texts:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
             _spoken(state, start, text)
+            _containers_in_ticks(state, start, text)
     if not any(_serves(command) for command in state.commands):
         state.commands += list(printed_commands(state, texts))
     if not any(_serves(command) for command in state.commands) and (spoken := list(spoken_layouts(state, texts))):
@@ -323,6 +327,14 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
         before = len(state.commands)
         whole = repaired(text[begin:end], start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
+        state.commands[before:] = [command for command in state.commands[before:] if _serves(command)]
+
+
+def _containers_in_ticks(state: ScriptState, start: int, text: str) -> None:
+    """`docker run … IMAGE --port 30000` within a sentence, where the image tells the engine."""
+    for match in islice(_IN_TICKS.finditer(text), _MOST):
+        before = len(state.commands)
+        Shell(state, Source.block(state.text, start + match.start("command"), match["command"])).read()
         state.commands[before:] = [command for command in state.commands[before:] if _serves(command)]
 
 

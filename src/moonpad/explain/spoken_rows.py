@@ -59,7 +59,12 @@ def spoken_of(script: Script, engine: str) -> Spoken:
 
 def rows_of(engine: str, spoken: Spoken) -> Iterator[Remark]:
     for row in known_reports().values():
-        if engine in row.engines and not row.usual and row.models and (name := _is_about(row, spoken, engine)):
+        if (
+            engine in row.engines
+            and not (row.usual or row.fork)
+            and row.models
+            and (name := _is_about(row, spoken, engine))
+        ):
             device = spoken.device or "these devices"
             known = {"model": name.rpartition("/")[2], "device": device, "version": spoken.version or "this release"}
             where = next(iter((*row.options, *row.variables)), name)

@@ -103,3 +103,30 @@ def test_a_model_that_thinks_aloud_is_remarked(line: str, part: str) -> None:
 )
 def test_one_that_does_not_is_not(line: str) -> None:
     assert told(line, "thinks aloud") is None
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: a}}
+spec:
+  containers:
+    - name: s
+      image: vllm/vllm-openai:v0.20.0
+      args: ["--model", "zai-org/{model}"{more}, "--served-model-name", "chat"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "severity"),
+    [
+        ("GLM-4.6", "", Severity.NOTE),
+        ("GLM-4.6", ', "--reasoning-parser", "glm45"', None),
+        ("glm-4-9b-chat", "", None),
+    ],
+)
+def test_an_object_of_a_cluster_serves_clients(model: str, more: str, severity: Severity | None) -> None:
+    text = POD.format(model=model, more=more)
+    assert told(text, "thinks aloud") is severity
+    assert told(text.replace(', "--served-model-name", "chat"', ""), "thinks aloud") is None
+    assert told(f"vllm serve zai-org/{model}", "thinks aloud") is None

@@ -54,3 +54,21 @@ def test_a_pod_with_a_way_is_not(parts: dict[str, str]) -> None:
 def test_a_server_by_itself_moves_no_cache() -> None:
     text = POD.format(**NOTHING).replace("--disaggregation-mode, prefill", "--enable-metrics")
     assert not any("neither an RDMA device" in each.message for one in ask(text) for each in one.findings)
+
+
+FILES = "\n          volumeMounts: [{name: ib, mountPath: /dev/infiniband}]"
+
+
+@pytest.mark.parametrize(
+    ("parts", "count"),
+    [
+        ({"container": FILES}, 1),
+        ({"container": FILES, "pod": "\n      hostNetwork: true"}, 0),
+        ({"container": FILES, "resource": ", rdma/hca_shared: 1"}, 0),
+        ({"container": FILES, "notes": ", annotations: {k8s.v1.cni.cncf.io/networks: rail0}"}, 0),
+        ({"container": "\n          securityContext: {privileged: true}"}, 0),
+    ],
+)
+def test_files_of_devices_without_the_network_of_the_host(parts: dict[str, str], count: int) -> None:
+    judged = ask(POD.format(**{**NOTHING, **parts}))
+    assert sum("the files of the RDMA devices" in each.message for one in judged for each in one.findings) == count

@@ -23,6 +23,7 @@ from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
 from moonpad.explain.checks.local_checks import chat_template, expert_method
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
+from moonpad.explain.checks.offered_machines import offered_machine
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
@@ -32,7 +33,11 @@ from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.preset_sections import PRESET_CHECKS
-from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
+from moonpad.explain.checks.quantization_checks import (
+    method_of_plain_weights,
+    quantization_mismatch,
+    weights_for_ascend,
+)
 from moonpad.explain.checks.quantization_flags import quantization_flag
 from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
@@ -101,6 +106,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quantization_mismatch,
     quantization_flag,
     weights_for_ascend,
+    method_of_plain_weights,
     expert_method,
     chat_template,
     data_parallel,
@@ -133,6 +139,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     spoken_precision,
     best_layout,
     other_release,
+    offered_machine,
     no_such_module,
     plain_server,
     step_budget,

@@ -108,7 +108,9 @@ def options_without_program(case: Case) -> Iterator[Remark]:
         first = next(iter((*command.prefix[before:], *command.argv)), None)
         if first is None or not first.text.startswith("--") or first.unresolved or command.custom or command.more:
             continue
-        if not WITHOUT_SERVER.fullmatch(wrapper.image.text) or _is_made((first,), command.argv[1:]):
+        images, program = image_names.WITHOUT_PROGRAM.get(case.engine.name, (WITHOUT_SERVER, ""))
+        without = any(each.fullmatch(wrapper.image.text) for each in (images, WITHOUT_SERVER))
+        if not without or _is_made((first,), command.argv[1:]):
             continue
         lines = case.script.lines
         case.script.budget.work(len(lines), "its containers")
@@ -118,15 +120,16 @@ def options_without_program(case: Case) -> Iterator[Remark]:
             f"{shortened(wrapper.image.text, 60)} starts no server by itself: {first.text} is run as a program, and "
             "the container ends"
         )
-        remedy = "write the program in front of it, as the image's guide does"
+        remedy = f"write {program or 'the program'} in front of it"
         remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, first.text, message, remedy, word=first)
         yield Remark(remark.finding, command=number, word=first)
 
 
 def outside_path(case: Case) -> Iterator[Remark]:
-    """`llama-server …` by its bare name, in a shell or as the entrypoint, where the image has it in /app alone."""
+    """`llama-server …` by its bare name, in a shell or as the entrypoint, where the image has it in /app alone, or
+    `vllm serve …`, where it is in an environment of its own."""
     for number, command in enumerate(case.commands):
-        container, written = command.container, command.prefix[-1:]
+        container, written = command.container, [word for word in command.prefix[-2:] if word.text in OUTSIDE_PATH]
         at_home = OUTSIDE_PATH.get(written[0].text) if written else None
         if at_home is None or container is None or container.kind != "docker run" or container.image is None:
             continue

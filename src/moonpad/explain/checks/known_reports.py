@@ -19,8 +19,10 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_backends import expert_backend
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
+from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
+from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
+from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
@@ -37,11 +39,11 @@ _ANY_WORD: Final = "{x}"
 def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has. A fork has faults of
     its own."""
-    if case.commands[0].fork:
-        return
-    rows = reports_of(case.engine.name)
+    rows = [row for row in reports_of(case.engine.name) if row.fork == case.commands[0].fork]
     case.script.budget.work(len(rows) // 2, "its known reports")
-    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    spoken = ""
+    if case.cluster is None:
+        spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
     recent = oldest_recent(case.engine.program)
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
     near = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
@@ -60,7 +62,7 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
         return None
     if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
-    if row.text and not _in_lines(row.text, case):
+    if row.text and not _is_spoken(row.text, case):
         return None
     options = {flag: case.option(flag) or _as_written(flag, case) for flag in row.options}
     for flag, place in options.items():
@@ -121,6 +123,14 @@ def _of_image(row: KnownReport, case: Case) -> bool:
     return re.search(row.image, image.text[:_LONGEST], re.IGNORECASE) is not None
 
 
+def _is_spoken(pattern: str, case: Case) -> bool:
+    """In the label of the command's own tab, or in the text; not where the label of a neighbour says it alone."""
+    own, others = tab_labels(case.script.lines, case.commands[0].line) if case.script.markdown else ("", ())
+    if own and any(re.search(pattern, label, re.IGNORECASE) for label in (own, *others)):
+        return re.search(pattern, own, re.IGNORECASE) is not None
+    return _in_lines(pattern, case)
+
+
 def _in_lines(pattern: str, case: Case) -> bool:
     case.script.budget.once(f"lines like {pattern}", len(case.script.lines), "its known reports")
     return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, _LONGEST)
@@ -139,14 +149,24 @@ def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
-    other = case.first.served_name if served else ""
-    if other and not says_nothing(case.first.model):
-        known = case.checkpoint is not None or other_model(case.first.model) is not None
+    known = [case.checkpoint.name] if case.checkpoint else []
+    other = (case.first.served_name or "") if served else ""
+    if not says_nothing(case.first.model):
+        recognised = bool(known) or other_model(case.first.model) is not None
         own = _FOLDER.match(case.first.model) is not None and has_name_of_its_own(case.first.model)
         # Searched in both at once: what a folder says of its weights, such as `distill`, keeps a row away.
-        other = f"{other[-_LONGEST:]} {written}" if own and not known else ""
-        return [*([case.checkpoint.name] if case.checkpoint else []), written, *([other] if other else [])]
-    return [*([case.checkpoint.name] if case.checkpoint else []), other or written]
+        both = [f"{other[-_LONGEST:]} {written}"] if other and own and not recognised else []
+        return [*known, written, *both]
+    if served and not known:
+        mounted = on_the_host(case.first.model, case.commands)
+        other = mounted or (_by_parsers(case) if not other or says_nothing(other) else other)
+    return [*known, other or written]
+
+
+def _by_parsers(case: Case) -> str:
+    """The generation that both parsers are called after, where a variable holds the model: `minimax-m3`."""
+    tools, reasoning = case.first.serving.tool_parser, case.first.serving.reasoning_parser
+    return tools.replace("_", "-") if tools and tools == reasoning else ""
 
 
 def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:

@@ -36,6 +36,7 @@ _ONE_SIDED: Final = {
     "kv_consumer": ("none sends them a cache", re.compile(r"prefill|预填", re.IGNORECASE), "kv_producer"),
 }
 """A role → what lacks where all have it, how a text speaks of the other side, and the other role."""
+_GROUP: Final = ("kv_rank", "kv_parallel_size")
 
 
 def lone_pool(case: Case) -> Iterator[Remark]:
@@ -79,6 +80,33 @@ def no_consumer(case: Case) -> Iterator[Remark]:
     message = f"each of the {len(alike) + 1} servers here is a {mine}: {title}"
     at = place.index if place is not None else None
     yield make_remark(Severity.WARNING, Code.CONFLICT, _TRANSFER, message, f"write {right} for the other side", at=at)
+
+
+def shared_transfer_rank(case: Case) -> Iterator[Remark]:
+    """Two servers of one group of `kv_parallel_size` with the same `kv_rank`: the second is a copy of the first."""
+    mine, command = _kv_rank(case.commands[0]), case.commands[0]
+    if mine is None or mine[1] < 2 or is_fragment(command):
+        return
+    others = [other for other in _others(case) if program_named(other.program) is not None and _kv_role(other)]
+    if len(others) != 1 or _kv_rank(others[0]) != mine or others[0].line > command.line:
+        return
+    ports = [written.text for each in (command, others[0]) if (written := value_of(each.argv, ("--port",))) is not None]
+    if len({*ports}) != 2:
+        return  # one may be shown in place of the other
+    place = case.option(_TRANSFER)
+    message = f"both servers here are kv_rank {mine[0]} of a group of {mine[1]}: they wait for another rank"
+    remedy = f"write kv_rank {1 if mine[0] == 0 else 0} for the other side"
+    at = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _TRANSFER, message, remedy, at=at)
+
+
+def _kv_rank(command: Command) -> tuple[int, int] | None:
+    """The rank and the size of the group, where both are numbers."""
+    written = value_of(command.argv, (_TRANSFER,))
+    if written is None:
+        return None
+    rank, size = (re.search(rf"[\"']?{key}[\"']?\s*:\s*[\"']?(\d{{1,3}})\b", written.text) for key in _GROUP)
+    return (int(rank[1]), int(size[1])) if rank is not None and size is not None else None
 
 
 def _kv_role(command: Command) -> str:

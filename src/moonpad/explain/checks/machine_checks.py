@@ -20,7 +20,13 @@ from moonpad.explain.checks.image_programs import (
 )
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
-from moonpad.explain.checks.lone_pool import decode_without_mode, decode_without_transfer, lone_pool, no_consumer
+from moonpad.explain.checks.lone_pool import (
+    decode_without_mode,
+    decode_without_transfer,
+    lone_pool,
+    no_consumer,
+    shared_transfer_rank,
+)
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
@@ -66,6 +72,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     listed_devices,
     lone_pool,
     no_consumer,
+    shared_transfer_rank,
     decode_without_mode,
     decode_without_transfer,
     connector_name,

@@ -14,8 +14,10 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.dynamo_workers import is_worker
 from moonpad.explain.checks.serving_flags import of_family
 from moonpad.explain.documents import text_hints
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -24,6 +26,9 @@ from moonpad.values.versions import order, since
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin")
 _THINKING_OFF: Final = re.compile(r"enable_thinking[\"']?[ ]?[:=][ ]?[\"']?false", re.IGNORECASE)
 
+_MEASURES: Final = re.compile(r"[ \t-]*[\"']?benchmarks?[\"']?:")
+"""A key of recipes whose servers are started to be measured."""
+_SERVED: Final = ("--served-model-name", "--alias")
 _LONGEST: Final = 2000
 
 
@@ -78,11 +83,14 @@ def _refused(
 
 
 def reasoning_left_in(case: Case) -> Iterator[Remark]:
-    """Tool calls are taken out of the answers, and the reasoning stays in them."""
+    """Tool calls are taken out of the answers, and the reasoning stays in them; or an object of a cluster, which is
+    meant to serve clients, has no parser at all."""
     line, serving = case.engine.command_line, case.first.serving
     flag, tool = line.reasoning_parser, line.tool_parser
     place = case.option(tool) if tool else None
-    if not flag or place is None or case.option(flag) is not None or serving.reasoning_parser is not None:
+    if not flag or case.option(flag) is not None or serving.reasoning_parser is not None:
+        return
+    if place is None and (not case.script.objects or not _is_deployed(case)):
         return
     if case.engine.name not in names.CHECKED or case.open_ended or case.first.node.headless or _has_plugin(case):
         return
@@ -96,8 +104,20 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
         return
     short = shortened(name.rstrip("/").rpartition("/")[2], 40)
     message = f"{short} thinks aloud: without a parser its reasoning is part of the content"
-    remedy = f"add {flag} {parser} beside {tool}"
+    remedy = f"add {flag} {parser}" + (f" beside {tool}" if place is not None else "")
     yield make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy)
+
+
+def _is_deployed(case: Case) -> bool:
+    """In an object of Kubernetes, by a whole command of the text that answers clients by itself, in a name for them."""
+    command = case.commands[0]
+    if case.option(*_SERVED) is None:
+        return False
+    case.script.budget.work(len(case.script.lines), "what its servers are for")
+    if any(_MEASURES.match(line[:_LONGEST]) for line in case.script.lines):
+        return False
+    within = any(first <= command.line <= last for first, last in case.script.objects)
+    return within and not (is_fragment(command) or command.more or is_worker(command, case.script))
 
 
 def _name(case: Case) -> str:

@@ -18,6 +18,10 @@ from moonpad.explain.commands import Script
 Fields = Mapping[str, Node]
 
 _ENDS: Final = re.compile(r"[ \t]*(?:---|`{3,}|~{3,}|[A-Z]*EOF\b|YAML\b)[ \t]*(?:#.*|\w*)?$")
+_HEREDOC: Final = re.compile(r"[^#]*<<-?[ \t]*[\"']?[A-Za-z_]\w*[\"']?[^<]*$")
+"""The command of a shell that an object is handed to: `kubectl apply -f - <<EOF`."""
+_BRACES: Final = re.compile(r"\$\{([^{}\n]{1,80})\}")
+"""A variable of the shell around it, which `{ path: /health, port: ${PORT} }` does not hold as it is."""
 _KIND: Final = re.compile(r"[ \t]*kind:[ \t]*\w")
 _ALIAS: Final = re.compile(r"(?:^|[\s\[,{])\*[A-Za-z_]")
 _ALIASES: Final = 20
@@ -88,13 +92,18 @@ def _objects_of(lines: tuple[str, ...], origins: tuple[tuple[str, int], ...]) ->
     starts = {line for _, line in origins}
     for number in range(1, len(lines) + 2):
         end = number > len(lines) or _ENDS.match(lines[number - 1][:_LONGEST]) is not None
-        if not end and number not in starts:
-            continue
         chunk = lines[first - 1 : number - 1]
+        if not end and number not in starts and not _is_handed_on(lines[number - 1], chunk):
+            continue
         if len(found) < _MOST and any(_KIND.match(line[:_LONGEST]) for line in chunk):
             found += _read(first, chunk)
-        first = number + 1 if end else number
+        first = number if number in starts and not end else number + 1
     return tuple(found)
+
+
+def _is_handed_on(line: str, above: Sequence[str]) -> bool:
+    """Whether an object begins behind this line: in one that is open, it is a line of its script."""
+    return _HEREDOC.match(line[:_LONGEST]) is not None and not any(_KIND.match(text[:_LONGEST]) for text in above)
 
 
 def object_of(case: Case, objects: Sequence[PodObject]) -> PodObject | None:
@@ -141,10 +150,7 @@ def _read(first: int, lines: Sequence[str]) -> Iterator[PodObject]:
     text = textwrap.dedent("\n".join(lines)) + "\n"
     if len(text) > _LARGEST or len(_ALIAS.findall(text)) > _ALIASES:
         return
-    try:
-        documents = list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-    except (yaml.YAMLError, RecursionError):
-        return
+    documents = _documents(text) or (_documents(_BRACES.sub(r"$<\1>", text)) if _BRACES.search(text) else [])
     templated = any(mark in text for mark in _TEMPLATED)
     for document in documents:
         fields = fields_of(document)
@@ -153,3 +159,11 @@ def _read(first: int, lines: Sequence[str]) -> Iterator[PodObject]:
             if node is not None and text_of(own.get("kind")):
                 start, end = first + node.start_mark.line, first + _last_line(node)
                 yield PodObject(text_of(own["kind"]), start, end, first, own, templated)
+
+
+def _documents(text: str) -> list[Node]:
+    """Empty where it is not YAML."""
+    try:
+        return list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except (yaml.YAMLError, RecursionError):
+        return []

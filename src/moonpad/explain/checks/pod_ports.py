@@ -30,6 +30,8 @@ from moonpad.values.finding import Code, Severity
 _PUBLISHED: Final = re.compile(r"(?:.*:)?(?P<inside>\d{1,5})(?:/tcp)?")
 _OWN_NETWORK: Final = re.compile(r"host|none|container:.*|service:.*|slirp4netns.*")
 _PORTS: Final = re.compile(r"(?<![\d.])\d{2,5}(?![\d.])")
+_VARIABLE: Final = re.compile(r"\$[{<]?(?P<name>[A-Za-z_]\w{0,80})[}>]?")
+_LONGEST: Final = 1000
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 _KEEPS: Final = ("--config", "--uds", "--grpc", "--ssl-keyfile", "--ssl-certfile")
 _KEYS: Final = ("--ssl-keyfile", "--ssl-certfile", "--ssl-key-file", "--ssl-cert-file")
@@ -128,6 +130,44 @@ def service_port(case: Case) -> Iterator[Remark]:
         remark = make_remark(Severity.WARNING, Code.CONFLICT, "targetPort", message, remedy)
         yield replace(remark, command=None)
         return
+
+
+def service_of_variable_port(case: Case) -> Iterator[Remark]:
+    """`--port ${PORT}` and `containerPort: ${PORT}`, and a Service that sends to a number: nothing makes them agree."""
+    variable, found = _VARIABLE.fullmatch(case.text("--port")), _own_container(case)
+    if found is None or variable is None or is_fragment(case.commands[0]):
+        return
+    holder, container, pod = found
+    declared = [text_of(fields_of(each).get("containerPort")) for each in items_of(container.get("ports"))]
+    if holder.kind not in _KINDS or _is_shared(pod) or len(declared) != 1:
+        return
+    inside = _VARIABLE.fullmatch(declared[0])
+    if inside is None or inside["name"] != variable["name"] or _is_known(variable["name"], case):
+        return
+    service = next((each for each in pod_objects(case.script) if _chooses(each, holder)), None)
+    sent = [_target(fields_of(each), {}) for each in _ports(service)] if service is not None else []
+    if service is None or not sent or any(target is None for target, _ in sent):
+        return
+    target, node = sent[0]
+    line = service.offset + (node.start_mark.line if node is not None else 0)
+    message = f"{case.script.where(line)}: the Service {_name(service)} sends to port {target} of the pods, and "
+    message += f"{case.engine.facts.title} listens on ${{{variable['name']}}}, as its containerPort says"
+    remedy = f"write targetPort: ${{{variable['name']}}}"
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, "targetPort", message, remedy)
+    yield replace(remark, command=None)
+
+
+def _chooses(service: PodObject, holder: PodObject) -> bool:
+    """Whether it is a Service for the pods of the holder."""
+    chosen = {key: text_of(value) for key, value in fields_of(inner(service.fields, "spec", "selector")).items()}
+    return service.kind == "Service" and bool(chosen) and chosen.items() <= _labels(holder).items()
+
+
+def _is_known(name: str, case: Case) -> bool:
+    """Whether the text gives the variable a value, which other checks compare."""
+    given = re.compile(rf"(?:^|[ \t;])(?:export[ \t]+)?{name}=|\$\{{{name}:?[-=]")
+    case.script.budget.work(len(case.script.lines), "its ports")
+    return any(given.search(line[:_LONGEST]) for line in case.script.lines)
 
 
 def variable_of_service(case: Case) -> Iterator[Remark]:

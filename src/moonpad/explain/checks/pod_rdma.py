@@ -20,6 +20,9 @@ _BY_RDMA: Final = re.compile(r"mooncake", re.IGNORECASE)
 _BY_TCP: Final = re.compile(r"[\"']?(?:protocol|mooncake_protocol)[\"']?\s*:\s*[\"']tcp", re.IGNORECASE)
 _TCP_VARIABLES: Final = ("MC_FORCE_TCP", "MOONCAKE_PROTOCOL")
 _RESOURCE: Final = re.compile(r"rdma|infiniband|roce|hca|efa|sriov|/ib|mlnx|gpudirect|nic", re.IGNORECASE)
+_OF_HOST: Final = re.compile(r"hostNetwork[\"']?:[ ]*[\"']?true|\{\{")
+"""Wherever it stands: controllers take it beside a container of their own kind."""
+_FILES: Final = "/dev/infini"
 _NETWORKS: Final = re.compile(r"k8s\.v1\.cni\.cncf\.io|networking\.gke\.io|multus", re.IGNORECASE)
 
 
@@ -30,9 +33,14 @@ def rdma_of_pod(case: Case) -> Iterator[Remark]:
     if found is None or found[0].templated or any(case.variable(name) for name in _TCP_VARIABLES):
         return
     holder, container, pod = found
-    if _has_devices(container, pod) or _has_networks(holder.fields):
+    if _has_networks(holder.fields):
         return
     place = case.option(flag)
+    if _has_devices(container, pod):
+        lines = case.script.lines[holder.first - 1 : holder.last]
+        if _has_files_alone(container, pod) and not any(_OF_HOST.search(line) for line in lines):
+            yield _without_network(flag, place.index if place is not None else None)
+        return
     message = (
         "Mooncake moves the cache by RDMA, and this pod has neither an RDMA device nor the host's network: the cache "
         "goes by TCP at best, and not at all where the host's addresses are told to the peer"
@@ -87,7 +95,28 @@ def _has_devices(container: Fields, pod: Fields) -> bool:
     resources = fields_of(container.get("resources"))
     names = [name for part in ("limits", "requests") for name in fields_of(resources.get(part))]
     mounts = [text_of(fields_of(each).get("mountPath")) for each in items_of(container.get("volumeMounts"))]
-    return any(_RESOURCE.search(name) for name in names) or any(path.startswith("/dev/infini") for path in mounts)
+    return any(_RESOURCE.search(name) for name in names) or any(path.startswith(_FILES) for path in mounts)
+
+
+def _has_files_alone(container: Fields, pod: Fields) -> bool:
+    """`/dev/infiniband` of the host, without its network or a resource of the cluster."""
+    if text_of(pod.get("hostNetwork")) == "true" or "resourceClaims" in pod:
+        return False
+    resources = fields_of(container.get("resources"))
+    names = [name for part in ("limits", "requests") for name in fields_of(resources.get(part))]
+    mounts = [text_of(fields_of(each).get("mountPath")) for each in items_of(container.get("volumeMounts"))]
+    return not any(_RESOURCE.search(name) for name in names) and any(path.startswith(_FILES) for path in mounts)
+
+
+def _without_network(flag: str, at: int | None) -> Remark:
+    message = (
+        "the pod has the files of the RDMA devices and not the host's network: over RoCE a device has its addresses "
+    )
+    message += (
+        "from an interface of the host, which the pod does not see, so that it is found without any, or not at all"
+    )
+    remedy = "set hostNetwork: true with dnsPolicy: ClusterFirstWithHostNet, or ask for the cluster's RDMA resource"
+    return make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy, at=at)
 
 
 def _has_networks(fields: Fields) -> bool:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.other_models import least_bytes, other_model
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.pod_objects import Fields, fields_of, number_of, own_container
+from moonpad.explain.checks.pod_objects import (
+    Fields,
+    PodObject,
+    fields_of,
+    items_of,
+    number_of,
+    own_container,
+    text_of,
+)
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -16,6 +25,12 @@ _STARTUP: Final = "startupProbe"
 _LIVENESS: Final = "livenessProbe"
 _RATE: Final = 3_000_000_000
 """Bytes a second that a fast disk reads. What a start needs beside that, compilation and graphs, is left out."""
+_DOWNLOADS: Final = 125_000_000
+"""The same of a line of 1 Gbit/s."""
+_STARTS: Final = 30
+"""Seconds that the engine takes at least, beside its weights."""
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_NO_CACHES: Final = ("/dev/", "/tmp/scripts", "/etc/")  # noqa: S108 - what is written
 _GB: Final = 1_000_000_000
 _PERIOD: Final = 10
 _FAILURES: Final = 3
@@ -38,6 +53,8 @@ def probe_patience(case: Case) -> Iterator[Remark]:
     patience = _patience(probe)
     nodes = max(case.commands[0].pods, case.first.node.nodes or 1)
     needed = held / nodes / _RATE
+    if get and patience is not None and patience >= needed and name == _LIVENESS:
+        yield from _of_download(case, (holder, container, found[2]), patience, held / nodes)
     if not get or patience is None or patience >= needed:
         return
     line = case.script.where(holder.offset + container[name].start_mark.line)
@@ -51,6 +68,24 @@ def probe_patience(case: Case) -> Iterator[Remark]:
         remedy = f"raise its failureThreshold to {most} at periodSeconds: {_PERIOD}"
     remark = make_remark(Severity.WARNING, Code.SUBOPTIMAL, name, message, remedy)
     yield replace(remark, command=None)
+
+
+def _of_download(case: Case, found: tuple[PodObject, Fields, Fields], patience: int, held: float) -> Iterator[Remark]:
+    """A container without any volume for the files of the hub, which it downloads before it loads them."""
+    holder, container, _ = found
+    mounts = [text_of(fields_of(each).get("mountPath")) for each in items_of(container.get("volumeMounts"))]
+    needed = held / _DOWNLOADS + held / _RATE + _STARTS
+    if patience >= needed or not _REPOSITORY.fullmatch(case.first.model) or holder.templated:
+        return
+    if "envFrom" in container or any(not path.startswith(_NO_CACHES) for path in mounts):
+        return
+    line = case.script.where(holder.offset + container[_LIVENESS].start_mark.line)
+    message = f"{line}: {_LIVENESS} gives up {patience} s after the start, and no volume keeps what the container "
+    message += f"downloads: {held / _GB:,.0f} GB take {held / _DOWNLOADS:,.0f} s at 1 Gbit/s, before they are loaded"
+    remedy = (
+        f"add a startupProbe with periodSeconds: {_PERIOD} and failureThreshold: {-(-round(4 * needed) // _PERIOD)}"
+    )
+    yield replace(make_remark(Severity.NOTE, Code.SUBOPTIMAL, _LIVENESS, message, remedy), command=None)
 
 
 def _bytes(case: Case) -> float | None:

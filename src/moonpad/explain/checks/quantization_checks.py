@@ -12,7 +12,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.other_families import in_full
-from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 
@@ -22,6 +22,7 @@ _CONVERTED: Final = re.compile(
     r"(?<![a-z0-9])(?:w\d+a\d+\w*|int[48]|bf16|awq|gptq|gguf|quarot|modelslim|msmodelslim|ascend[-_]quant\w*)(?![a-z0-9])",
     re.IGNORECASE,
 )
+_PLAIN: Final = re.compile(r"(?<![a-z0-9])(?:bf16|fp16|bfloat16)(?![a-z0-9])", re.IGNORECASE)
 _LONGEST: Final = 2000
 
 
@@ -91,6 +92,23 @@ def weights_for_ascend(case: Case) -> Iterator[Remark]:
         remedy = "convert the weights to BF16, or take W8A8 ones with --quantization ascend"
         severity = Severity.WARNING if _PUBLISHED.search(written) else Severity.NOTE
         yield make_remark(severity, Code.UNSUPPORTED_FORMAT, "weights", message, remedy)
+
+
+def method_of_plain_weights(case: Case) -> Iterator[Remark]:
+    """`…-bf16` with a method that reads a file of a quantized checkpoint: no such file lies beside those weights."""
+    place, method = _given(case)
+    if place is None or method not in names.OF_FILES or case.checkpoint is not None or unresolved(case.first.model):
+        return
+    name = case.first.model[-_LONGEST:].rstrip("/").rpartition("/")[2]
+    formats = {match[0].casefold() for match in _CONVERTED.finditer(name.replace("_", "-"))}
+    if not _PLAIN.search(name) or formats - {"bf16"}:
+        return
+    message = (
+        f"{method}: by their name the weights of {shortened(name, 60)} are not quantized, and the method looks for "
+    )
+    message += "the description of quantized ones beside them: the start ends"
+    remedy = "leave it out, or serve quantized weights"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _FLAG, message, remedy, at=place.index)
 
 
 def _fp8_published(case: Case) -> str:

@@ -70,7 +70,7 @@ def owner_left_out(case: Case) -> Iterator[Remark]:
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         name = reading.model
         owner = "" if "/" in name or is_fragment(command) or command.custom else owner_of(name)
-        if not owner or _has_folder(name, owner, case):
+        if not owner or has_folder(name, owner, case):
             continue
         at = next((at for at, word in enumerate(command.argv) if name in word.text), None)
         whole = with_active(f"{owner}/{name}") or f"{owner}/{name}"
@@ -83,7 +83,7 @@ def owner_left_out(case: Case) -> Iterator[Remark]:
         yield replace(remark, command=number)
 
 
-def _has_folder(name: str, owner: str, case: Case) -> bool:
+def has_folder(name: str, owner: str, case: Case) -> bool:
     """Whether the text clones or downloads it, goes into a folder, mounts one, or names the folder in another way."""
     case.script.budget.work(len(case.script.lines), "its lines")
     folder = re.compile(

@@ -36,7 +36,6 @@ def joined_selector(case: Case) -> Iterator[Remark]:
                 remedy = f"write {flag} {shortened(' '.join(re.split(r',[ ]?', value)), 100)}"
                 remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy)
                 yield Remark(remark.finding, command=None)
-                return
 
 
 def pools_of_workers(case: Case) -> Iterator[Remark]:

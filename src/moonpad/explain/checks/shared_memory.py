@@ -13,6 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Wrapper
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
@@ -28,6 +29,10 @@ _HAS_SHARED: Final = re.compile(
     r"|\{\{|\{%"
 )
 """In its own words, or by what another place brings."""
+_RAY_OF_CHART: Final = "raySpec"
+"""The key by which the chart of vLLM's production stack starts a cluster of Ray in the image of the model."""
+_ENABLED: Final = re.compile(r"[ ]*enabled:[ ]*[\"']?(?P<value>true|false)\b")
+_MOST_KEYS: Final = 80
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _LONGEST: Final = 2000
 
@@ -108,10 +113,29 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
 
 
 def _ray_of_container(case: Case) -> str | None:
-    """What starts Ray on the line of the server: in its container then."""
+    """What starts Ray on the line of the server: in its container then. Or the key of a chart that does."""
     script, line = case.script, case.commands[0].line
+    if script.objects and _chart_starts_ray(case):
+        return _RAY_OF_CHART
     found = image_names.STARTS_RAY.search(script.lines[line - 1][:_LONGEST]) if 0 < line <= len(script.lines) else None
     return found[0] if found else None
+
+
+def _chart_starts_ray(case: Case) -> bool:
+    """`raySpec: enabled: true` beside the keys of the model, before the next model of the list."""
+    line, within = case.commands[0].line, False
+    own = next((_indent(text) for _, text in numbered(case.script, line, line)), 0)
+    for _, text in numbered(case.script, line + 1, line + _MOST_KEYS):
+        if text.strip() and _indent(text) < own:
+            return False
+        if within and (match := _ENABLED.match(text)):
+            return match["value"] == "true"
+        within = within or text.strip() == f"{_RAY_OF_CHART}:"
+    return False
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip(" "))
 
 
 def shell_around(case: Case) -> Command | None:

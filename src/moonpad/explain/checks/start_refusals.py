@@ -120,16 +120,16 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
 
 
 def _of_release(row: StartRefusal, case: Case) -> bool:
-    """Without a release the newest is meant, and one that may still run where two settings or more agree. Sizes have
-    checks of their own."""
+    """Without a release the newest is meant, and one that may still run where two settings or more agree, or three
+    with sizes: those have checks of their own."""
     version, fork = case.version, row.forks.get(case.engine.name)
     if fork is not None:
         return not version or since(version, fork)
     if not version:
         if not row.until:
             return True
-        by_settings = len(row.given) > 1 and not row.when and not row.devices
-        return by_settings and since(row.until, oldest_recent(case.engine.program) or "nightly")
+        by_settings = len(row.given) > (2 if row.when else 1) and not row.devices
+        return row.also_unnamed or (by_settings and since(row.until, oldest_recent(case.engine.program) or "nightly"))
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
 
 

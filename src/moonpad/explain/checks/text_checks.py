@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.block_lines import lost_in_block
+from moonpad.explain.checks.build_switches import built_for_hosts
 from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
@@ -26,6 +28,7 @@ from moonpad.explain.checks.file_slips import (
     tag_without_v,
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
+from moonpad.explain.checks.heading_models import model_of_heading
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.lone_quotes import lone_quote
@@ -33,8 +36,15 @@ from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
+from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
-from moonpad.explain.checks.pod_ports import probed_port, published_port, service_port, variable_of_service
+from moonpad.explain.checks.pod_ports import (
+    probed_port,
+    published_port,
+    service_of_variable_port,
+    service_port,
+    variable_of_service,
+)
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -55,6 +65,7 @@ from moonpad.explain.checks.script_slips import (
     spaced_sign,
     used_before,
 )
+from moonpad.explain.checks.set_again import set_again
 from moonpad.explain.checks.setting_slips import (
     colon_for_blank,
     file_for_folder,
@@ -64,6 +75,7 @@ from moonpad.explain.checks.setting_slips import (
 )
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
+from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.two_caches import cache_of_download, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
@@ -72,6 +84,7 @@ from moonpad.explain.checks.variable_slips import (
     not_handed_on,
     slurm_header,
 )
+from moonpad.explain.checks.wheel_files import file_of_repository
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.results import Remark
@@ -148,6 +161,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     probed_port,
     published_port,
     service_port,
+    service_of_variable_port,
     variable_of_service,
     worker_on_loopback,
     mode_in_comment,
@@ -166,5 +180,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_path,
     joined_selector,
     pools_of_workers,
+    bare_name,
+    moved_import,
+    size_of_one,
+    set_again,
+    model_of_heading,
+    file_of_repository,
+    built_for_hosts,
     *DEAD_SETTINGS,
 )

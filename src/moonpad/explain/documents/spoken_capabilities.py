@@ -34,6 +34,16 @@ _NAMED: Final = re.compile(
     ),
     re.IGNORECASE,
 )
+_OF_AMD: Final = {
+    "gfx90a": r"MI2[15]0X?|gfx90a",
+    "gfx942": r"MI3(?:00[XA]|25X|08X)|gfx942",
+    "gfx950": r"MI35[05]X|gfx950",
+}
+"""https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html"""
+_AMD_NAMED: Final = re.compile(
+    "|".join(rf"(?P<{name}>(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9]))" for name, names in _OF_AMD.items()),
+    re.IGNORECASE,
+)
 _WRITTEN: Final = re.compile(
     r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])",
     re.IGNORECASE,
@@ -57,6 +67,19 @@ def _capability_of(lines: tuple[str, ...]) -> str:
         if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
             found |= {f"{match['major']}.{match['minor']}" for match in _WRITTEN.finditer(text)}
     return found.pop() if len(found) == 1 else ""
+
+
+def spoken_generation_of_amd(script: Script) -> str:
+    """`gfx942`; "" where the text names none, several, or devices of NVIDIA too."""
+    script.budget.once("generations", len(script.lines), "the text around its engine commands")
+    return _generation_of(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)
+def _generation_of(lines: tuple[str, ...]) -> str:
+    texts = [line[:_LONGEST] for line in lines]
+    found = {match.lastgroup or "" for text in texts for match in _AMD_NAMED.finditer(text)}
+    return found.pop() if len(found) == 1 and not any(_NAMED.search(text) for text in texts) else ""
 
 
 def sm_of(capability: str) -> int | None:

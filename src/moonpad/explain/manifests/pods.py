@@ -109,8 +109,9 @@ class PodReader:
         before = len(self.state.commands)
         env = dict(self.environment(fields, around))
         around = around if around.custom or not scalar(fields.get("image")) else replace(around, controller="")
-        of_image = around.compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
-        keys = ("entrypoint" if around.compose else "entryPoint", "command") if of_image else ("command", "args")
+        compose = around.compose or "entrypoint" in fields  # a service alone, as threads paste it
+        of_image = compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
+        keys = ("entrypoint" if compose else "entryPoint", "command") if of_image else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env, is_program=key == keys[0]) for key in keys)
         if len(entrypoint) == 1 and base_name(entrypoint[0]) in _SHELLS and scalar(fields.get("source")):
             at = self.word(fields["source"])  # a script of Argo Workflows

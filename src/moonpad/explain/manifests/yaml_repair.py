@@ -24,6 +24,8 @@ _WITH_VALUE: Final = re.compile(r"([ ]*)[\w.-]+:[ ]+[^\s#&|>{\[]")
 _KEY: Final = re.compile(r"([ ]*)[\w.-]+:[ ]*(?:#.*)?$")
 _FIRST: Final = re.compile(r"[A-Za-z]\w*:[ ]*")
 _ITEM: Final = re.compile(r"([ ]+)- ")
+_OF_SHELL: Final = re.compile(r"(?<=[ \t:\[,])\$\{(\w+)\}(?=[ \t]*[,}\]])")
+"""`{ path: /health, port: ${PORT} }` of a manifest that a shell writes, which fills it in before it is YAML."""
 _TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 
 
@@ -39,6 +41,8 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
         first = source.line(error)
     else:
         return _with_templates(state, start, text) or (source, documents)
+    if start and _OF_SHELL.search(text):
+        text = _OF_SHELL.sub(r"$\1  ", text)
     mended = _without_marks(_led_in(text), start, state)
     tries = _LEFT_OUT if surely or mended != text else 3
     left_out: list[int] = []
