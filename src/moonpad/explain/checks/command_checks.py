@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.aiter_checks import AITER_CHECKS
+from moonpad.explain.checks.branch_options import branch_options
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
@@ -149,6 +150,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *SHARED_MEMORY_CHECKS,
     image_without_ray,
     reported,
+    branch_options,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")
 """Ids of what is found where words are read, and has its evidence with these."""

@@ -16,9 +16,11 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_backends import expert_backend
+from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
+from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
@@ -39,6 +41,8 @@ def reported(case: Case) -> Iterator[Remark]:
         return
     rows = reports_of(case.engine.name)
     case.script.budget.work(len(rows) // 2, "its known reports")
+    ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
+    case = replace(case, cluster=kind_named(case))
     spoken = spoken_capability(case.script) if case.cluster is None else ""
     recent = oldest_recent(case.engine.program)
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
@@ -46,11 +50,16 @@ def reported(case: Case) -> Iterator[Remark]:
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What is sure first, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, spoken, recent)) is not None]
-    ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     found = [one for one in found if one[1].at not in ended]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     yield from [remark for _, remark in found[:_MOST]]
+
+
+def report_remark(row: KnownReport, case: Case) -> Remark | None:
+    """Of one row alone."""
+    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    return _remark(row, case, spoken, oldest_recent(case.engine.program))
 
 
 def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:
@@ -138,6 +147,8 @@ def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
     other = case.first.served_name if served and says_nothing(case.first.model) else ""
+    if served and unresolved(case.first.model) and (not other or unresolved(other)) and case.checkpoint is None:
+        other = spoken_model(case.script) or other
     return [*([case.checkpoint.name] if case.checkpoint else []), other or written]
 
 

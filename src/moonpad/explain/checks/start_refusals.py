@@ -73,6 +73,11 @@ def refused(case: Case) -> Iterator[Remark]:
             yield from (replace(remark, command=number) for remark in of_this if remark is not None)
 
 
+def refusal_remark(row: StartRefusal, case: Case) -> Remark | None:
+    """Of one row alone, of a command that may have more options."""
+    return _remark(row, case, False)
+
+
 def _is_whole(case: Case) -> bool:
     """Whether no option can be there that is not in the text."""
     command = case.commands[0]

@@ -1,0 +1,178 @@
+"""Options that a script adds in one of its branches (`if …; then ARGS+=(--enable-dp-attention)`): nobody says which
+branch is taken, so the command is judged without them. Where one of them makes a report or a refusal hold, it is said.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.known_reports import reports_of
+from moonpad.catalog.start_refusals import start_refusals
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.known_reports import report_remark
+from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.start_refusals import refusal_remark
+from moonpad.explain.commands import Word
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark, program_words
+from moonpad.explain.shell.own_lines import numbered
+from moonpad.values.finding import Severity
+
+_USED: Final = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)")
+_LIST: Final = re.compile(r"[ \t]+(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=\((?P<rest>.*)")
+_TEXT: Final = re.compile(
+    r"""[ \t]+(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=(?P<quote>["'])(?P<rest>[^"'`]*--[^"'`]*)(?P=quote)[ \t]*"""
+)
+_VALUE: Final = re.compile(
+    r"""[ \t]+(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)(?P<rest>[\w.:/-]+)(?P=quote)[ \t]*"""
+)
+_LONGEST_LIST: Final = 20
+_LONGEST_COMMAND: Final = 60
+_MOST: Final = 12
+_TOLD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """What one assignment adds to the command: its words, and the flags that make the difference."""
+
+    line: int
+    words: tuple[str, ...]
+    flags: frozenset[str]
+    text: str
+
+
+def branch_options(case: Case) -> Iterator[Remark]:
+    """Reports and refusals that hold in one branch alone."""
+    command = case.commands[0]
+    if case.script.markdown and not command.line:
+        return
+    if len(case.commands) > 1 or is_fragment(command) or command.embedded or command.fork:
+        return
+    added = list(_added(case))[:_MOST]
+    if not added:
+        return
+    text = "\n".join(case.script.lines)
+    kind, seen = kind_named(case), set[str]()
+    for each in added:
+        found = _found(replace(_with(case, each), cluster=kind), each, text)
+        for remark in found:
+            finding = remark.finding
+            if finding.message in seen or len(seen) >= _TOLD:
+                continue
+            seen.add(finding.message)
+            message = f"with {each.text} of {case.script.where(each.line)}: {finding.message}"
+            severity = Severity.NOTE if finding.severity is Severity.NOTE else Severity.WARNING
+            alone = make_remark(severity, finding.code, finding.where, message, finding.remedy)
+            yield Remark(alone.finding, command=None)
+
+
+def _found(case: Case, added: _Added, text: str) -> Iterator[Remark]:
+    """Rows that ask for one of the flags that are added, and for the lack of none that the text has anywhere."""
+    rows = [row for row in reports_of(case.engine.name) if row.options.keys() & added.flags]
+    case.script.budget.work(200 + 6 * len(rows), "its branches")
+    for row in rows:
+        if not any(flag in text for flag in row.lacks) and (remark := report_remark(row, case)) is not None:
+            yield remark
+    for refusal in start_refusals().values():
+        terms = {term.partition(".")[0] for term in refusal.given}
+        if case.engine.name not in (*refusal.engines, *refusal.forks) or not terms & added.flags or refusal.when:
+            continue
+        if any(term.partition(".")[0] in text for term in (*refusal.lacks, *refusal.unless)):
+            continue
+        if (remark := refusal_remark(refusal, case)) is not None:
+            yield remark
+
+
+def _with(case: Case, added: _Added) -> Case:
+    """The same command with the words of the branch."""
+    command, line = case.commands[0], case.engine.command_line
+    words = [word.text for word in command.argv]
+    name = re.escape(added.text.partition("=")[0].rstrip("+"))
+    if len(added.words) == 1 and not added.words[0].startswith("-"):
+        words = [re.sub(rf"\$\{{?{name}\}}?", added.words[0], word) for word in words]
+        argv: tuple[Word, ...] = tuple(
+            replace(word, text=text, unresolved=()) if text != word.text else word
+            for word, text in zip(command.argv, words, strict=True)
+        )
+    else:
+        words += added.words
+        argv = (*command.argv, *(Word(text) for text in added.words))
+    head = list(program_words(command)[-2:]) if line.told_by_program else []
+    env = {key: word.text.removeprefix(f"{key}=") for key, word in command.env.items()}
+    reading = case.engine.read([*head, *words], env, files={}, version=case.version or None)
+    return replace(case, commands=(replace(command, argv=argv),), readings=(reading,), open_ended=True)
+
+
+def _added(case: Case) -> Iterator[_Added]:
+    """Of the variables that the lines of the command have, what is assigned to them in the branches above it."""
+    command, script = case.commands[0], case.script
+    first, last = _lines_of(case)
+    if not first:
+        return
+    used = {match["name"] for _, text in numbered(script, first, last) for match in _USED.finditer(text)}
+    given = {word.text.partition("=")[0] for word in command.argv}
+    before = dict(numbered(script, 1, first - 1))
+    for number, text in before.items():
+        found = _LIST.fullmatch(text) or _TEXT.fullmatch(text) or _VALUE.fullmatch(text)
+        if found is None or found["name"] not in used:
+            continue
+        rest = found["rest"]
+        if found.re is _LIST:
+            rest = "\n".join([rest, *(before.get(at, "") for at in range(number + 1, number + _LONGEST_LIST))])
+        words = _words(rest, is_list=found.re is _LIST)
+        name = found["name"]
+        if found.re is _VALUE:
+            taken = _flags_of(name, [word.text for word in command.argv])
+            if taken:
+                yield _Added(number, tuple(words), taken, f"{name}={words[0]}")
+            continue
+        flags = frozenset(word.partition("=")[0] for word in words if word.startswith("--")) - given
+        if flags and not any("`" in word or "$(" in word for word in words):
+            yield _Added(number, tuple(words), flags, name)
+
+
+def _lines_of(case: Case) -> tuple[int, int]:
+    """The lines that the command, or the list that it is made of, stands in; (0, 0) where they are not known."""
+    command, script = case.commands[0], case.script
+    head = [word.line for word in command.prefix if word.line] or [command.line]
+    first = max(head)
+    above = script.lines[first - 2].rstrip() if first > 1 else ""
+    in_list = above.endswith("(") or "=(" in script.lines[first - 1] if 0 < first <= len(script.lines) else False
+    for number, text in numbered(script, first, first + _LONGEST_COMMAND):
+        ended = text.strip().startswith(")") if in_list else not text.rstrip().endswith("\\")
+        if ended:
+            return first, number
+    return 0, 0
+
+
+def _flags_of(name: str, words: Sequence[str]) -> frozenset[str]:
+    """Options whose whole value is the variable."""
+    flags = []
+    for before, word in zip(["", *words], words, strict=False):
+        flag, equals, value = word.partition("=")
+        if not equals:
+            flag, value = before, word
+        if value in (f"${name}", f"${{{name}}}") and flag.startswith("--") and unresolved(value):
+            flags.append(flag)
+    return frozenset(flags)
+
+
+def _words(text: str, *, is_list: bool) -> list[str]:
+    """As the shell parts them, up to the bracket that closes the list; none where it cannot be read."""
+    reader = shlex.shlex(text, posix=True, punctuation_chars="()" if is_list else "")
+    reader.whitespace_split, reader.commenters = True, "#"
+    words: list[str] = []
+    try:
+        for word in reader:
+            if is_list and word.startswith((")", "(")):
+                return words if word.startswith(")") else []
+            words.append(word)
+    except ValueError:
+        return words if is_list else []
+    return [] if is_list else words
