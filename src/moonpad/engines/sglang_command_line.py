@@ -15,6 +15,7 @@ PROGRAMS: Final = (
         label="SGLang",
         commands=(
             *("sglang serve", "sglang.launch_server", "moonpad_sglang_cpu", "dynamo.sglang"),
+            *("dynamo.sglang.worker", "dynamo.sglang.decode_worker"),
             "infera.engine.sglang",
         ),
         own_options=(*(option for option in DYNAMO if option != "--disaggregation-mode"), *INFERA),

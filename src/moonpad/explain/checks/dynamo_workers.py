@@ -13,7 +13,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-_MODULE: Final = re.compile(r"dynamo\.(?!frontend|router)\w+")
+_MODULE: Final = re.compile(r"dynamo\.(?!frontend|router)\w+(?:\.(?:decode_)?worker)?")
 _OWN: Final = re.compile(
     r"--(?:no-)?(?:discovery-backend|response-plane|fpm-trace|kv-state-endpoint|exclude-tools-when-tool-choice-none"
     r"|dump-config-to|output-modalities|media-output-|health-check-payload|engine-request-limit|tcp-tls-|nats-tls-"

@@ -26,7 +26,7 @@ from moonpad.explain.checks.plugin_names import connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.processor_cores import threads_of_cores
-from moonpad.explain.checks.proxy_ports import proxy_ports
+from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
@@ -84,6 +84,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     port_within_random,
     router_target,
     proxy_ports,
+    counted_ports,
     bootstrap_port,
     bridged_nodes,
 )

@@ -8,12 +8,14 @@ from typing import Final
 from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.cache_roots import cached_root
+from moonpad.explain.checks.chart_ports import chart_port
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
+from moonpad.explain.checks.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.file_slips import (
     backslash_at_end,
@@ -114,6 +116,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     array_as_scalar,
     json_slips,
     beside_the_clone,
+    examples_of_clone,
     cache_of_download,
     folder_of_download,
     cached_root,
@@ -137,6 +140,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     probed_port,
     published_port,
     service_port,
+    chart_port,
     variable_of_service,
     worker_on_loopback,
     mode_in_comment,
