@@ -56,9 +56,9 @@ from moonpad.explain.checks.slices_of_others import SLICE_CHECKS
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
+from moonpad.explain.checks.transceiver_files import transceiver_of_pool
 from moonpad.explain.checks.transformers_checks import transformers_of_text
 from moonpad.explain.checks.whole_command import WHOLE_COMMAND_CHECKS
-from moonpad.explain.checks.transceiver_files import transceiver_of_pool
 from moonpad.explain.checks.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
 from moonpad.explain.results import Remark

@@ -57,13 +57,13 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
             break
 
 
-_STARTED: Final = re.compile(r"--(?:vllm|server|engine)?-?start-port[ =]+(?P<first>\d{4,5})(?!\d)")
+_STARTED: Final = re.compile(r"--(?:[a-z]+-)?start-port[ =]+(?P<first>\d{4,5})(?!\d)")
 _HERE_OF: Final = re.compile(r"--(?:dp|data-parallel)-size-local[ =]+(?P<ranks>\d{1,3})(?!\d)")
 _LEAST: Final = 2
 
 
 def counted_ports(case: Case) -> Iterator[Remark]:
-    """Ports of a proxy where the servers are started by a script that counts theirs up: `--vllm-start-port 9100`."""
+    """Ports of a proxy where the servers are started by a script that counts theirs up, from `…-start-port 9100` on."""
     script = case.script
     if len(script.commands) > _MOST or not is_first(case.commands, script):
         return

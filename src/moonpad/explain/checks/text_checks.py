@@ -15,8 +15,8 @@ from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
-from moonpad.explain.checks.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
+from moonpad.explain.checks.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.file_slips import (
     backslash_at_end,
     escaped_substitution,

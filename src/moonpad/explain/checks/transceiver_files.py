@@ -51,7 +51,7 @@ def transceiver_of_pool(case: Case) -> Iterator[Remark]:
 def _role(case: Case) -> str:
     words = [word.text for word in case.commands[0].argv]
     for before, word in zip(words, [*words[1:], ""], strict=True):
-        flag, equals, value = word.partition("=") if word.startswith("--disaggregation-mode=") else (before, "", word)
+        flag, _, value = word.partition("=") if word.startswith("--disaggregation-mode=") else (before, "", word)
         if flag == "--disaggregation-mode":
             text = value.strip("'\"")
             return "" if unresolved(text) else text
