@@ -175,3 +175,58 @@ def test_keys_of_the_option_file_beside_the_options() -> None:
     assert "no key padding_enabled" in said(_TRUSS.format(key="cuda_graph_config", inner="padding_enabled: true"))
     assert "no key" not in said(_TRUSS.format(key="cuda_graph_config", inner="enable_padding: true"))
     assert "is not a value of moe_config.backend" in said(_TRUSS.format(key="moe_config", inner="backend: WIDEP"))
+
+
+_STEP = "srun {tasks} --mpi=pmix bash -c 'trtllm-llmapi-launch trtllm-serve a/b --tp_size {tp} --port 8001'"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "tp", "told"),
+    [
+        ("-N 1 --ntasks-per-node=4", "8", True),
+        ("-n 4", "8", True),
+        ("-N 2 --ntasks-per-node=4", "8", False),
+        ("-N 2 --ntasks-per-node=4", "4 --pp_size 2", False),
+        ("-N 2", "8", False),
+        ("-n 4", "$TP", False),
+    ],
+)
+def test_tasks_of_a_step(tasks: str, tp: str, told: bool) -> None:
+    assert ("each of which is a rank" in said(_STEP.format(tasks=tasks, tp=tp))) is told
+
+
+_LINES = """CONFIG='{\\
+"mode": 3,\\
+"cudagraph_mode": "FULL"\\
+}'
+vllm serve Qwen/Qwen3-8B --compilation-config "$CONFIG"
+"""
+
+
+def test_backslashes_within_single_quotes() -> None:
+    assert "CONFIG is no valid JSON" in said(_LINES)
+    assert "no valid JSON" not in said(_LINES.replace("\\\n", "\n"))
+    assert "no valid JSON" not in said(f"cat <<EOF\n{_LINES}EOF\nvllm serve Qwen/Qwen3-8B")
+
+
+_HARNESS = """```yaml
+engine:
+  extra_flags: >-
+    --max-num-seqs 8
+    --speculative-config '{{"method":"ngram","num_speculative_tokens":3}}'
+```
+
+```bash
+vllm serve Qwen/Qwen3-8B {flags}
+```
+"""
+
+
+def test_quotes_that_come_out_of_a_variable() -> None:
+    lasting = "leaves the quotes of"
+    assert lasting in said(_HARNESS.format(flags="$extra_flags"))
+    assert lasting in said(_HARNESS.format(flags="--port 8000 ${extra_flags} > log"))
+    assert lasting not in said(_HARNESS.format(flags="$other_flags"))
+    assert lasting not in said(_HARNESS.format(flags="$extra_flags").replace("vllm serve", "eval vllm serve"))
+    dotted = _HARNESS.replace('-config \'{{"method":"ngram","num_speculative_tokens":3}}\'', "-config.method ngram")
+    assert lasting not in said(dotted.format(flags="$extra_flags"))

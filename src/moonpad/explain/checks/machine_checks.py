@@ -35,6 +35,7 @@ from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_idle_nodes, s
 from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.started_in_turn import started_in_turn
+from moonpad.explain.checks.step_ranks import step_ranks
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
@@ -75,6 +76,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_set_of_devices,
     one_side_channel,
     one_bootstrap_port,
+    step_ranks,
     slurm_devices,
     slurm_tasks,
     slurm_idle_nodes,

@@ -24,6 +24,7 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.json_slips import json_slips
+from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -115,6 +116,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     words_behind_one,
     array_as_scalar,
     json_slips,
+    *KEPT_SIGNS,
     beside_the_clone,
     examples_of_clone,
     cache_of_download,
