@@ -230,3 +230,64 @@ def test_quotes_that_come_out_of_a_variable() -> None:
     assert lasting not in said(_HARNESS.format(flags="$extra_flags").replace("vllm serve", "eval vllm serve"))
     dotted = _HARNESS.replace('-config \'{{"method":"ngram","num_speculative_tokens":3}}\'', "-config.method ngram")
     assert lasting not in said(dotted.format(flags="$extra_flags"))
+
+
+_RECIPE = """name: a
+model:
+  path: "r1"
+  container: "{container}"
+resources:
+  gpu_type: "h200"
+  gpus_per_node: 8
+  agg_nodes: 1
+  agg_workers: 1
+backend:
+  type: sglang
+  aggregated_environment:
+    SGLANG_MOE_NVFP4_DISPATCH: "1"
+  sglang_config:
+    aggregated:
+      model-path: "/model/"
+      tp-size: 8
+"""
+
+
+@pytest.mark.parametrize(
+    ("container", "version"),
+    [("0.5.5.post2", "0.5.5.post2"), ("v0.5.9", "0.5.9"), ("12.8.1", ""), ("nightly", "")],
+)
+def test_a_release_without_the_name(container: str, version: str) -> None:
+    found = {
+        judged.version
+        for judged in ask(_RECIPE.format(container=container))
+        if judged.version_because.startswith("the text names")
+    }
+    assert found == ({version} if version else set())
+
+
+def test_a_release_beside_a_named_one() -> None:
+    text = "image: v0.5.4.post3\n\npython -m sglang.launch_server --model-path a/b --tp-size 8\n"
+    assert [judged.version for judged in ask(text)] == ["0.5.4.post3"]
+    assert [judged.version for judged in ask(f"sglang==0.5.9\n{text}")] == ["0.5.9"]
+
+
+def test_the_served_repository_of_a_variable() -> None:
+    text = "# 4x DGX Spark\nvllm serve $SNAPSHOT --served-model-name {name} --tensor-parallel-size 4"
+    assert "takes sparse MLA" in said(text.format(name="zai-org/GLM-5-FP8"))
+    assert "takes sparse MLA" not in said(text.format(name="glm"))
+
+
+def test_a_file_that_a_line_calls_by_its_stem() -> None:
+    text = """```bash
+trtllm-serve a/b --tp_size 8 --config low-latency.yml
+```
+
+Contents of low-latency:
+
+```yaml
+moe_config:
+  backend: {word}
+```
+"""
+    assert "is not a value of moe_config.backend" in said(text.format(word="TRTLM"))
+    assert "is not a value" not in said(text.format(word="TRTLM").replace("of low-latency", "of another one"))
