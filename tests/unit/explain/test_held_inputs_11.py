@@ -291,3 +291,20 @@ moe_config:
 """
     assert "is not a value of moe_config.backend" in said(text.format(word="TRTLM"))
     assert "is not a value" not in said(text.format(word="TRTLM").replace("of low-latency", "of another one"))
+
+
+def test_a_variable_that_is_a_key_of_an_option() -> None:
+    text = "export {name}=1\nvllm serve a/b --tensor-parallel-size 2"
+    assert "reads no variable of that name" in said(text.format(name="VLLM_MINIMAX_M3_MSA_DECODE_BACKEND"))
+    assert "reads no variable of that name" in said(text.format(name="VLLM_INDEXER_KV_DTYPE"))
+    assert "reads no variable of that name" not in said(text.format(name="VLLM_SOME_SETTING_OF_OURS"))
+
+
+def test_a_refusal_of_releases_that_read_a_variable() -> None:
+    text = (
+        "{env}python -m sglang.launch_server --model-path a/b --speculative-algorithm EAGLE3 "
+        "--speculative-draft-model-path c/d --speculative-eagle-topk 8 --speculative-num-steps 5 "
+        "--speculative-num-draft-tokens 16"
+    )
+    assert "takes chains alone before 0.5.11" in said(text.format(env="SGLANG_ENABLE_SPEC_V2=1 "))
+    assert "takes chains alone before 0.5.11" not in said(text.format(env=""))
