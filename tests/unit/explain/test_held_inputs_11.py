@@ -308,3 +308,15 @@ def test_a_refusal_of_releases_that_read_a_variable() -> None:
     )
     assert "takes chains alone before 0.5.11" in said(text.format(env="SGLANG_ENABLE_SPEC_V2=1 "))
     assert "takes chains alone before 0.5.11" not in said(text.format(env=""))
+
+
+_HOST = """# needs {ram} RAM, and 200GB+ RAM at the least
+NUM=$(nvidia-smi -L | wc -l)
+python -m sglang.launch_server --model moonshotai/Kimi-K2.5 --kt-weight-path moonshotai/Kimi-K2.5 --kt-cpuinfer 64 \\
+  --kt-threadpool-count 2 --kt-num-gpu-experts $((60 / NUM)) --kt-method RAWINT4 --trust-remote-code
+"""
+
+
+def test_host_memory_with_a_sign_behind_it() -> None:
+    assert "that the processors compute are at least" in said(_HOST.format(ram="300GB+"))
+    assert "that the processors compute are at least" not in said(_HOST.format(ram="600GB+"))
