@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
+
+from moonpad.values.versions import order
 
 _NUMBER: Final = r"v?(?P<{}>\d{{1,2}}\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)(?![\w-]|\.\w|\.\d)"
 _KEY: Final = r"(?:docker[ _-]?)?(?:image|container|tag)(?:[ _]?(?:version|tag))?"
@@ -18,15 +20,19 @@ _LONGEST: Final = 2000
 
 
 @lru_cache(maxsize=4)
-def _named(lines: tuple[str, ...]) -> frozenset[str]:
+def _named(lines: tuple[str, ...]) -> frozenset[tuple[str, bool]]:
     matches = (match for line in lines for match in _BARE.finditer(line[:_LONGEST]))
-    return frozenset(str(match["key"] or match["word"]).lower() for match in matches)
+    return frozenset((str(match["key"] or match["word"]).lower(), match["word"] is not None) for match in matches)
 
 
-def bare_version(lines: tuple[str, ...], recorded: Collection[str]) -> str:
-    """The only such number of a text, where the engine has releases of that series; "" where there is none."""
+def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
+    """The only such number of a text, where the engine has releases of that series, or in words where it is older than
+    all that are recorded; "" where there is none."""
     found = _named(lines)
-    (version,) = found if len(found) == 1 else ("",)
+    version, in_words = next(iter(found)) if len(found) == 1 else ("", False)
+    oldest = next(iter(recorded), "")
+    if version and in_words and oldest and order(version) < order(oldest):
+        return version
     series = version.rpartition(".post")[0] or version
     beginning = f"{series.rpartition('.')[0]}."
     return version if version and any(release.startswith(beginning) for release in recorded) else ""
