@@ -320,3 +320,20 @@ python -m sglang.launch_server --model moonshotai/Kimi-K2.5 --kt-weight-path moo
 def test_host_memory_with_a_sign_behind_it() -> None:
     assert "that the processors compute are at least" in said(_HOST.format(ram="300GB+"))
     assert "that the processors compute are at least" not in said(_HOST.format(ram="600GB+"))
+
+
+_INSTANCE = "We plan {devices} per serving instance.\n\n```bash\nvllm serve {model} -tp {tp}\n```\n"
+
+
+def test_devices_of_an_instance() -> None:
+    small = _INSTANCE.format(devices="4x H200", model="Qwen/Qwen3-235B-A22B", tp="8")
+    assert "one copy of this layout has 8 ranks" in said(small)
+    assert "one copy of this layout" not in said(small.replace("-tp 8", "-tp 4"))
+    assert "one copy of this layout" not in said(small.replace("-tp 8", "-tp 8 --nnodes 2 --node-rank 0"))
+    assert "one copy of this layout" not in said(f"{small}\nOr 8x H200 per replica.")
+
+
+def test_weights_of_an_instance() -> None:
+    large = _INSTANCE.format(devices="4x H100", model="moonshotai/Kimi-K2-Instruct", tp="4")
+    assert "gives each copy 4 H100, of which the engine may use" in said(large)
+    assert "gives each copy" not in said(large.replace("4x H100", "16x H200").replace("-tp 4", "-tp 16"))

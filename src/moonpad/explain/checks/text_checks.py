@@ -71,6 +71,7 @@ from moonpad.explain.checks.variable_slips import (
 )
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
+from moonpad.explain.documents.spoken_instances import devices_of_instance
 from moonpad.explain.results import Remark
 from moonpad.explain.shell.shell_slips import (
     broken_line,
@@ -148,6 +149,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     mode_in_comment,
     target_not_built,
     fewer_ranks,
+    devices_of_instance,
     tag_without_v,
     escaped_substitution,
     backslash_at_end,
