@@ -337,3 +337,19 @@ def test_weights_of_an_instance() -> None:
     large = _INSTANCE.format(devices="4x H100", model="moonshotai/Kimi-K2-Instruct", tp="4")
     assert "gives each copy 4 H100, of which the engine may use" in said(large)
     assert "gives each copy" not in said(large.replace("4x H100", "16x H200").replace("-tp 4", "-tp 16"))
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ("Kimi-K2.5-UD-Q4_K_XL-00001-of-00005.gguf", True),
+        ("DeepSeek-R1-UD-Q4_K_XL-00001-of-00003.gguf", True),
+        ("DeepSeek-R1-Q4_K_M-00001-of-00002.gguf", False),
+        ("Kimi-K2.5-UD-Q4_K_XL-00001-of-00013.gguf", False),
+        ("DeepSeek-R1-UD-Q2_K_XL-00001-of-00005.gguf", False),
+        ("Qwen3-32B-Q8_0-00001-of-00001.gguf", False),
+        ("mine-Q8_0-00001-of-00001.gguf", False),
+    ],
+)
+def test_parts_of_a_set_of_files(file: str, told: bool) -> None:
+    assert ("parts do not hold them" in said(f"llama-server --model /models/{file} --ctx-size 8192")) is told

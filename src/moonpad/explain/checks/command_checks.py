@@ -17,6 +17,7 @@ from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabular
 from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.gguf_parts import parts_of_set
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
@@ -139,6 +140,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *WHOLE_COMMAND_CHECKS,
     *TEXT_CHECKS,
     *GGUF_CHECKS,
+    parts_of_set,
     *SIZE_CHECKS,
     *OPTION_FILE_CHECKS,
     transceiver_of_pool,
