@@ -353,3 +353,28 @@ def test_weights_of_an_instance() -> None:
 )
 def test_parts_of_a_set_of_files(file: str, told: bool) -> None:
     assert ("parts do not hold them" in said(f"llama-server --model /models/{file} --ctx-size 8192")) is told
+
+
+_NAMED = """benchmarks/serve_fp8_{kind}.sh (or for B300, L40S)
+
+```bash
+export TORCH_CUDA_ARCH_LIST="{arch}"
+vllm serve $MODEL -tp $TP
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "arch", "told"),
+    [
+        ("h200_x", "10.0", True),
+        ("b200_x", "9.0;9.0a", True),
+        ("h200_x", "9.0", False),
+        ("h100_x", "9.0a;10.0a", False),
+        ("b300_x", "10.0", False),
+        ("any_x", "10.0", False),
+        ("h200_x", "8.0+PTX", False),
+    ],
+)
+def test_kernels_of_the_script_s_name(kind: str, arch: str, told: bool) -> None:
+    assert ("the script is called after" in said(_NAMED.format(kind=kind, arch=arch))) is told

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.aiter_checks import AITER_CHECKS
+from moonpad.explain.checks.arch_of_name import arch_of_name
 from moonpad.explain.checks.branch_options import branch_options
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
@@ -155,6 +156,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     image_without_ray,
     reported,
     branch_options,
+    arch_of_name,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")
 """Ids of what is found where words are read, and has its evidence with these."""
