@@ -378,3 +378,30 @@ vllm serve $MODEL -tp $TP
 )
 def test_kernels_of_the_script_s_name(kind: str, arch: str, told: bool) -> None:
     assert ("the script is called after" in said(_NAMED.format(kind=kind, arch=arch))) is told
+
+
+_VARIABLE = """image: {image}
+
+```bash
+docker run --rm {options}--gpus all \\
+  --network host \\
+  "$IMAGE_NAME" \\
+  {program} serve.sh
+vllm serve Qwen/Qwen3-8B --port 8000
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "options", "program", "told"),
+    [
+        ("vllm/vllm-openai:v0.20.0", "", "bash", True),
+        ("vllm/vllm-openai-rocm:nightly-abc", "", "/bin/bash", True),
+        ("vllm/vllm-openai:v0.20.0", "--entrypoint bash ", "bash", False),
+        ("vllm/vllm-openai:v0.20.0", "", "Qwen/Qwen3-8B", False),
+        ("lmsysorg/sglang:v0.5.9", "", "bash", False),
+    ],
+)
+def test_a_shell_behind_an_image_in_a_variable(image: str, options: str, program: str, told: bool) -> None:
+    text = _VARIABLE.format(image=image, options=options, program=program)
+    assert ("starts its server by itself" in said(text)) is told

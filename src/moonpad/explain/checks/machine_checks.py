@@ -15,6 +15,7 @@ from moonpad.explain.checks.image_programs import (
     sound_without_libraries,
     started_twice,
 )
+from moonpad.explain.checks.image_variables import behind_variable
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import lone_pool, no_consumer
@@ -45,6 +46,7 @@ from moonpad.explain.results import Remark
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     started_twice,
     behind_entrypoint,
+    behind_variable,
     outside_path,
     sound_without_libraries,
     binding_in_container,
