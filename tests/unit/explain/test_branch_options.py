@@ -84,3 +84,18 @@ def test_the_one_model_of_the_text_is_that_of_the_variable() -> None:
     assert "DeepSeek-V4-Pro" in said(f"# DeepSeek-V4-Pro by vLLM\n{command}")
     assert "DeepSeek-V4-Pro" not in said(f"# DeepSeek-V4-Pro, or Qwen3-32B\n{command}")
     assert "flydsl is not for" not in said("vllm serve /data/Qwen3 --moe-backend flydsl # DeepSeek-V4-Pro")
+
+
+@pytest.mark.parametrize(
+    ("whole", "added"),
+    [
+        ("CMD=(vllm serve $MODEL -tp $TP)", "CMD+=(--disable-hybrid-kv-cache-manager)"),
+        ("CMD=(\n    vllm serve $MODEL\n    -tp $TP\n)", "CMD+=(--disable-hybrid-kv-cache-manager)"),
+        ('CMD="vllm serve $MODEL -tp $TP"', 'CMD+=" --disable-hybrid-kv-cache-manager"'),
+    ],
+)
+def test_what_is_added_below(whole: str, added: str) -> None:
+    run = '"${CMD[@]}"' if "(" in whole else "$CMD"
+    text = f'# Qwen3.5\n{whole}\nif [ -n "$OFFLOAD" ]; then\n    {added}\nfi\n{run}\n'
+    assert "with CMD of line" in said(text)
+    assert "with CMD of line" not in said(text.replace("# Qwen3.5", "# Qwen3-32B"))

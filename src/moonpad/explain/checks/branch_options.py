@@ -31,8 +31,11 @@ _TEXT: Final = re.compile(
 _VALUE: Final = re.compile(
     r"""[ \t]+(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)(?P<rest>[\w.:/-]+)(?P=quote)[ \t]*"""
 )
+_OPENS: Final = re.compile(r"[ \t]*(?:local[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=[(\"']")
 _LONGEST_LIST: Final = 20
 _LONGEST_COMMAND: Final = 60
+_ABOVE: Final = 600
+"""Lines above a command in which its variables are set."""
 _MOST: Final = 12
 _TOLD: Final = 3
 
@@ -110,17 +113,24 @@ def _with(case: Case, added: _Added) -> Case:
 
 
 def _added(case: Case) -> Iterator[_Added]:
-    """Of the variables that the lines of the command have, what is assigned to them in the branches above it."""
+    """Of the variables that the lines of the command have, what is assigned to them in the branches above it; and what
+    is added below to the variable that the command itself is written into."""
     command, script = case.commands[0], case.script
     first, last = _lines_of(case)
     if not first:
         return
     used = {match["name"] for _, text in numbered(script, first, last) for match in _USED.finditer(text)}
     given = {word.text.partition("=")[0] for word in command.argv}
-    before = dict(numbered(script, 1, first - 1))
+    opening = [text for _, text in numbered(script, first - 1, first) if _OPENS.match(text)]
+    own = {match["name"] for text in opening if (match := _OPENS.match(text))}
+    if not (used or own):
+        return
+    before = dict(numbered(script, first - _ABOVE, last + _LONGEST_COMMAND))
     for number, text in before.items():
         found = _LIST.fullmatch(text) or _TEXT.fullmatch(text) or _VALUE.fullmatch(text)
-        if found is None or found["name"] not in used:
+        if found is None or first <= number <= last:
+            continue
+        if found["name"] not in (used if number < first else own) or (number > last and "+=" not in text):
             continue
         rest = found["rest"]
         if found.re is _LIST:
@@ -145,7 +155,8 @@ def _lines_of(case: Case) -> tuple[int, int]:
     above = script.lines[first - 2].rstrip() if first > 1 else ""
     in_list = above.endswith("(") or "=(" in script.lines[first - 1] if 0 < first <= len(script.lines) else False
     for number, text in numbered(script, first, first + _LONGEST_COMMAND):
-        ended = text.strip().startswith(")") if in_list else not text.rstrip().endswith("\\")
+        closed = text.strip().startswith(")") or (number == first and text.rstrip().endswith(")"))
+        ended = closed if in_list else not text.rstrip().endswith("\\")
         if ended:
             return first, number
     return 0, 0
