@@ -4,7 +4,8 @@ are those of a LeaderWorkerSet: its port against the one of the engine."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from moonpad.explain.checks.check_case import Case
@@ -42,7 +43,8 @@ def chart_port(case: Case) -> Iterator[Remark]:
         return
     if any(case.option(flag) is not None for flag in OTHER_PORTS if flag not in ("--nnodes", "--disaggregation-mode")):
         return
-    objects = list(_objects(script.lines, {line for _, line in script.origins}))
+    script.budget.once("objects of charts", len(script.lines), "the objects of its YAML")
+    objects = _objects(script.lines, script.origins)
     pods = [each for each in objects if each.kind in _WORKLOADS]
     services = [each for each in objects if each.kind == "Service" and not any(map(_HEADLESS.fullmatch, each.lines))]
     if len(pods) != 1 or len(services) != 1:
@@ -69,10 +71,12 @@ def chart_port(case: Case) -> Iterator[Remark]:
     yield Remark(remark.finding, command=None)
 
 
-def _objects(lines: Sequence[str], starts: Collection[int]) -> Iterator[_Object]:
-    """`starts`: first lines of files."""
-    first, held = 1, list[str]()
-    for number, line in enumerate([*lines, "---"], 1):
+@lru_cache(maxsize=2)  # each engine command of a text asks
+def _objects(lines: tuple[str, ...], origins: tuple[tuple[str, int], ...]) -> tuple[_Object, ...]:
+    """Of all files, which begin at `origins`."""
+    found, first, held = list[_Object](), 1, list[str]()
+    starts = {line for _, line in origins}
+    for number, line in enumerate((*lines, "---"), 1):
         ended = _ENDS.fullmatch(line[:_LONGEST]) is not None
         if not ended and number not in starts:
             held.append(line[:_LONGEST])
@@ -80,8 +84,9 @@ def _objects(lines: Sequence[str], starts: Collection[int]) -> Iterator[_Object]
         kinds = [match for text in held if (match := _KIND.fullmatch(text))]
         outer = min(kinds, key=lambda match: len(match["blanks"]), default=None)
         if outer is not None:
-            yield _Object(outer["kind"], first, tuple(held))
+            found.append(_Object(outer["kind"], first, tuple(held)))
         first, held = (number + 1, []) if ended else (number, [line[:_LONGEST]])
+    return tuple(found)
 
 
 def _chooses(service: _Object, holder: _Object) -> bool:
