@@ -99,3 +99,7 @@ def test_what_is_added_below(whole: str, added: str) -> None:
     text = f'# Qwen3.5\n{whole}\nif [ -n "$OFFLOAD" ]; then\n    {added}\nfi\n{run}\n'
     assert "with CMD of line" in said(text)
     assert "with CMD of line" not in said(text.replace("# Qwen3.5", "# Qwen3-32B"))
+
+
+def test_a_folder_behind_a_variable_has_a_name_of_its_own() -> None:
+    assert "flydsl is not for" not in said("# as DeepSeek-V4-Pro\nvllm serve $DIR/tuned --moe-backend flydsl")

@@ -29,6 +29,7 @@ from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 6
 _LONGEST: Final = 2000
+_VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _ANY_WORD: Final = "{x}"
@@ -149,7 +150,8 @@ def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
     served = served or (unresolved(case.first.model) and _REPOSITORY.fullmatch(case.first.served_name) is not None)
     other = case.first.served_name if served and says_nothing(case.first.model) else ""
-    if served and unresolved(case.first.model) and (not other or unresolved(other)) and case.checkpoint is None:
+    whole = _VARIABLE.fullmatch(case.first.model.strip("'\"")) is not None
+    if served and whole and (not other or unresolved(other)) and case.checkpoint is None:
         other = spoken_model(case.script) or other
     return [*([case.checkpoint.name] if case.checkpoint else []), other or written]
 
