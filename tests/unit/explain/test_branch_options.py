@@ -103,3 +103,30 @@ def test_what_is_added_below(whole: str, added: str) -> None:
 
 def test_a_folder_behind_a_variable_has_a_name_of_its_own() -> None:
     assert "flydsl is not for" not in said("# as DeepSeek-V4-Pro\nvllm serve $DIR/tuned --moe-backend flydsl")
+
+
+_FLAGS = """EXTRA=()
+{test}
+    EXTRA=({words})
+fi
+vllm serve Qwen/Qwen3-8B "${{EXTRA[@]}}"
+"""
+_IF = 'if [ "$LARGE" = 1 ]; then'
+
+
+@pytest.mark.parametrize("words", ["--swap-space 16", "--no-such-option 5", "--max-num-seqs many"])
+def test_words_that_no_command_takes(words: str) -> None:
+    assert "with EXTRA of line 3: " in said(_FLAGS.format(test=_IF, words=words))
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        (_IF, "--max-num-seqs 8"),
+        ("if vllm serve --help | grep -q -- --swap-space; then", "--swap-space 16"),
+        ('if [ "$VLLM_VERSION" = 0.11.0 ]; then', "--swap-space 16"),
+        (_IF, "--kv-cache-dtype $DTYPE"),
+    ],
+)
+def test_words_that_are_taken_or_asked_for_first(test: str, words: str) -> None:
+    assert "with EXTRA" not in said(_FLAGS.format(test=test, words=words))

@@ -13,15 +13,21 @@ from typing import Final
 from moonpad.catalog.known_reports import reports_of
 from moonpad.catalog.start_refusals import start_refusals
 from moonpad.engines.value_checks import unresolved
+from moonpad.explain.accepted_options import but_accepted
+from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.dynamo_workers import but_own
 from moonpad.explain.checks.known_reports import report_remark
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.start_refusals import refusal_remark
 from moonpad.explain.commands import Word
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.flags import flag_remarks
+from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.results import Remark, make_remark, program_words
 from moonpad.explain.shell.own_lines import numbered
-from moonpad.values.finding import Severity
+from moonpad.explain.target_detection import Version
+from moonpad.values.finding import Code, Severity
 
 _USED: Final = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)")
 _LIST: Final = re.compile(r"[ \t]+(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=\((?P<rest>.*)")
@@ -33,6 +39,11 @@ _VALUE: Final = re.compile(
 )
 _OPENS: Final = re.compile(r"[ \t]*(?:local[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=[(\"']")
 _LONGEST_LIST: Final = 20
+_REFUSED: Final = (Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE)
+_GUARD: Final = 6
+_ASKS: Final = re.compile(
+    r"help|version|grep|--list|supports?|release|__version__|engine|backend|framework", re.IGNORECASE
+)
 _LONGEST_COMMAND: Final = 60
 _ABOVE: Final = 600
 """Lines above a command in which its variables are set."""
@@ -63,8 +74,9 @@ def branch_options(case: Case) -> Iterator[Remark]:
     text = "\n".join(case.script.lines)
     kind, seen = kind_named(case), set[str]()
     for each in added:
-        found = _found(replace(_with(case, each), cluster=kind), each, text)
-        for remark in found:
+        meant = _with(case, each)
+        refused = _refused_words(meant, each) if not _is_guarded(case, each) else ()
+        for remark in (*_found(replace(meant, cluster=kind), each, text), *refused):
             finding = remark.finding
             if finding.message in seen or len(seen) >= _TOLD:
                 continue
@@ -73,6 +85,30 @@ def branch_options(case: Case) -> Iterator[Remark]:
             severity = Severity.NOTE if finding.severity is Severity.NOTE else Severity.WARNING
             alone = make_remark(severity, finding.code, finding.where, message, finding.remedy)
             yield Remark(alone.finding, command=None)
+
+
+def _refused_words(case: Case, added: _Added) -> Iterator[Remark]:
+    """Options and values that the engine does not take."""
+    command, version = case.commands[0], Version(case.version, "")
+    book = rulebook(case.engine.program, version, case.checkpoint, command)
+    head = list(program_words(command)[-2:]) if case.engine.command_line.told_by_program else []
+    if book is None or command.program != case.engine.program or head:
+        return
+    parsed = case.first.parsed
+    flags = flag_remarks([word.text for word in command.argv], parsed, book, case.script.budget)
+    flags = but_own(but_accepted(flags, command, case.script), command)
+    for remark in as_certain(flags, command, parsed, book, version):
+        option = next((each for each in parsed.occurrences if each.index == remark.at), None)
+        if option is None or not {option.written, option.flag} & added.flags:
+            continue
+        if remark.finding.code in _REFUSED and remark.finding.severity is not Severity.NOTE:
+            yield remark
+
+
+def _is_guarded(case: Case, added: _Added) -> bool:
+    """Whether the branch asks first what the engine takes: by its help, its release or the platform."""
+    lines = numbered(case.script, added.line - _GUARD, added.line - 1)
+    return any(_ASKS.search(text) or any(flag in text for flag in added.flags) for _, text in lines)
 
 
 def _found(case: Case, added: _Added, text: str) -> Iterator[Remark]:
