@@ -32,6 +32,8 @@ OPTION_KEYS: Final = frozenset({
 """Keys of mappings of options, also written `serverArgs`."""
 OF_ROLES: Final = "trtllm-serve"
 """The program whose options of a role, `ctx` and `gen` or `prefill` and `decode`, are those of its option file."""
+PATCH: Final = "patch_kwargs"
+"""The key beside that program's options whose keys are those of its option file: of a Truss."""
 ROLE_OPTIONS: Final[Mapping[str, str]] = {
     "tensor_parallel_size": "--tp_size",
     "pipeline_parallel_size": "--pp_size",

@@ -143,7 +143,10 @@ COMMAND_LINE: Final = CommandLine(
             label="TensorRT-LLM",
             commands=(*tensorrt_llm_read.COMMANDS, "trtllm-serve serve"),
         ),
-        Program(name=tensorrt_llm_read.DYNAMO_WORKER, commands=(tensorrt_llm_read.DYNAMO_WORKER,)),
+        Program(
+            name=tensorrt_llm_read.DYNAMO_WORKER,
+            commands=(tensorrt_llm_read.DYNAMO_WORKER, f"{tensorrt_llm_read.DYNAMO_WORKER}.worker"),
+        ),
         Program(name="trtllm-disaggregated", kind="router", commands=("trtllm-serve disaggregated",)),
     ),
     names=("tensorrt[-_]llm", "trt-?llm"),

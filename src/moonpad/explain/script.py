@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import islice
 from typing import Final
 
-from moonpad.engines import ENGINES
 from moonpad.engines.log_lines import without
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
-from moonpad.explain.config_files import SEVERAL, UNNAMED, with_file_options
+from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.dockerfile import is_dockerfile
 from moonpad.explain.documents.machine_types import types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.search_spaces import search_space_variables
@@ -44,15 +42,10 @@ from moonpad.explain.source_text import IGNORED, InputText, Source, without_temp
 
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
-_FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
-_SHOWN: Final = re.compile(r"\s*(?:\$ )?cat[ \t]+([\w./-]{1,100}\.(?:ya?ml|json))[ \t]*\n(?=[\w{-])")
 _FAILED: Final = re.compile(
     r"\b(?:(?:did|does|do) ?(?:not|n't) (?:work|help)|not working|failed|tried before|avoid)\b|没用|不行|失败|无效",
     re.IGNORECASE,
 )
-_VARIABLE_NAME: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
-_OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?:[ \n]|$)")
-"""A block of `key: value`."""
 _PROCESS_WORDS: Final = 4096
 _ADDITION: Final = 6
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
@@ -140,7 +133,7 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
     for part in parts:
         state.heading = part.heading
         if isinstance(part, Block) and document:
-            _name_file(part, state)
+            name_file(part, state)
         if isinstance(part, Inline):
             _read_inline(part, state)
         elif isinstance(part, Block) and (part.other or _is_file(part.text)):
@@ -166,32 +159,6 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
         scope = Scope()
         state.earlier.give(scope, block.heading, state.budget)
         fill_templates(state, first, scope.variables)
-
-
-@cache
-def _option_file() -> re.Pattern[str]:
-    """How a heading or a line above speaks of the file that follows: by the option that takes it."""
-    flags = {flag.lstrip("-") for engine in ENGINES.values() for flag in engine.command_line.option_files}
-    names = "|".join(re.sub(r"[-_]", "[-_]", name) for name in sorted(flags - {"config"}))
-    return re.compile(rf"(?<![\w-])(?:--)?(?:{names})(?![\w-])|(?<![\w-])--config(?![\w-])")
-
-
-def _name_file(block: Block, state: ScriptState) -> None:
-    """A block whose first line, or the line above it, names a file is that file: `config.yaml:`, or its variable."""
-    first = block.text.lstrip("\0 \t\n").partition("\n")[0]
-    above = (block.intro or "", block.heading or "", first if first.startswith("#") else "")
-    names = [name for text in above for name in _FILE_NAME.findall(text[:200])]
-    if block.intro and _OPTIONS.match(block.text):
-        names += [spelled for name in _VARIABLE_NAME.findall(block.intro) for spelled in (f"${{{name}}}", f"${name}")]
-    line = state.text.place(block.start)[0]
-    text = block.text.replace(IGNORED, " ")
-    if shown := _SHOWN.match(text):  # `cat config.yaml` and what it wrote
-        names.append(shown[1])
-        text, line = text[shown.end() :], line + shown[0].count("\n")
-    if not names and _OPTIONS.match(block.text) and _option_file().search(f"{above[1]} {above[0]}"):
-        names, text = [UNNAMED if UNNAMED not in state.files else SEVERAL], textwrap.dedent(text)
-    for name in names:
-        state.files.setdefault(name, HereFile(name, text, line))
 
 
 def _fenced(text: str) -> str:

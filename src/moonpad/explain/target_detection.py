@@ -13,6 +13,7 @@ from moonpad.catalog.options import versions as recorded_versions
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
+from moonpad.explain.documents.bare_versions import bare_version
 from moonpad.explain.documents.spoken_builds import is_logged, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.programs import program_named, program_table
@@ -121,7 +122,18 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             return _of_series(engine, named, f"the text names {name} {named}")
         if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest")
+    if bare := _bare(engine, script):
+        return Version(bare, f"the text names {bare}")
     return Version("", "none is named: judged by the newest")
+
+
+def _bare(engine: str, script: Script) -> str:
+    """A release that the text names without its engine, where it is about one engine alone."""
+    engines = {program_table().engines.get(command.program, "") for command in script.commands}
+    if len({_base_of(each) for each in engines if each}) != 1 or script.versions or script.minimum_versions:
+        return ""
+    script.budget.once("releases without a name", len(script.lines), "the text around its engine commands")
+    return bare_version(script.lines, recorded_versions(ENGINES[engine].program))
 
 
 def _of_series(engine: str, text: str, because: str) -> Version:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.aiter_checks import AITER_CHECKS
+from moonpad.explain.checks.arch_of_name import arch_of_name
+from moonpad.explain.checks.branch_options import branch_options
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
@@ -16,6 +18,7 @@ from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabular
 from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.gguf_parts import parts_of_set
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.head_address import HEAD_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
@@ -65,6 +68,7 @@ from moonpad.explain.checks.slices_of_others import SLICE_CHECKS
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
+from moonpad.explain.checks.transceiver_files import transceiver_of_pool
 from moonpad.explain.checks.transformers_checks import transformers_of_text
 from moonpad.explain.checks.weights_file import WEIGHTS_CHECKS
 from moonpad.explain.checks.whole_command import WHOLE_COMMAND_CHECKS
@@ -152,8 +156,10 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *WHOLE_COMMAND_CHECKS,
     *TEXT_CHECKS,
     *GGUF_CHECKS,
+    parts_of_set,
     *SIZE_CHECKS,
     *OPTION_FILE_CHECKS,
+    transceiver_of_pool,
     *OPTION_FILE_KEY_CHECKS,
     *PRESET_CHECKS,
     *FORM_CHECKS,
@@ -168,6 +174,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *SHARED_MEMORY_CHECKS,
     image_without_ray,
     reported,
+    branch_options,
+    arch_of_name,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")
 """Ids of what is found where words are read, and has its evidence with these."""

@@ -28,7 +28,7 @@ _TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
     re.compile(
-        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[ ]?(?:of[ ])?(?:\w{1,12}[ ])?"
+        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?(?:of[ ])?(?:\w{1,12}[ ])?"
         r"(?:D?RAM|内存|DDR[345]|system memory|host memory)",
         re.IGNORECASE,
     ),
@@ -46,6 +46,8 @@ _NODES: Final = (
     re.compile(r"(?:双路|dual[- ](?:socket|CPU|Xeon|EPYC))", re.IGNORECASE),
 )
 _LONGEST: Final = 400
+_LEAST_LEFT: Final = 0.6
+"""Of the experts in RAM, where how many lie on the devices is not known."""
 
 
 def experts_on_devices(case: Case) -> Iterator[Remark]:
@@ -111,7 +113,9 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
     if is_first(case.commands, case.script):  # for the others it is known
         case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
     sizes = _spoken_of(case.script.lines)
-    if len(sizes) != 1 or held <= max(sizes):
+    if unresolved(case.text(names.ON_DEVICES)):
+        held *= _LEAST_LEFT
+    if not sizes or held <= max(sizes):
         return
     message = (
         f"the experts of {title} that the processors compute are at least {held:,.0f} GB, and the text speaks of "

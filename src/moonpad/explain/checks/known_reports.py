@@ -17,9 +17,11 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_backends import expert_backend
+from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
+from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
 from moonpad.explain.mounted_models import on_the_host
@@ -30,6 +32,8 @@ from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 6
 _LONGEST: Final = 2000
+_VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
 _ANY_WORD: Final = "{x}"
@@ -41,6 +45,8 @@ def reported(case: Case) -> Iterator[Remark]:
     its own."""
     rows = [row for row in reports_of(case.engine.name) if row.fork == case.commands[0].fork]
     case.script.budget.work(len(rows) // 2, "its known reports")
+    ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
+    case = replace(case, cluster=kind_named(case))
     spoken = ""
     if case.cluster is None:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
@@ -50,11 +56,16 @@ def reported(case: Case) -> Iterator[Remark]:
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What is sure first, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, spoken, recent)) is not None]
-    ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     found = [one for one in found if one[1].at not in ended]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     yield from [remark for _, remark in found[:_MOST]]
+
+
+def report_remark(row: KnownReport, case: Case) -> Remark | None:
+    """Of one row alone."""
+    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    return _remark(row, case, spoken, oldest_recent(case.engine.program))
 
 
 def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:
@@ -150,7 +161,9 @@ def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
     known = [case.checkpoint.name] if case.checkpoint else []
-    other = (case.first.served_name or "") if served else ""
+    called = case.first.served_name or ""
+    served = served or (unresolved(case.first.model) and _REPOSITORY.fullmatch(called) is not None)
+    other = called if served else ""
     if not says_nothing(case.first.model):
         recognised = bool(known) or other_model(case.first.model) is not None
         own = _FOLDER.match(case.first.model) is not None and has_name_of_its_own(case.first.model)
@@ -160,6 +173,8 @@ def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     if served and not known:
         mounted = on_the_host(case.first.model, case.commands)
         other = mounted or (_by_parsers(case) if not other or says_nothing(other) else other)
+        if _VARIABLE.fullmatch(case.first.model.strip("'\"")) and (not other or unresolved(other)):
+            other = spoken_model(case.script) or other
     return [*known, other or written]
 
 

@@ -18,6 +18,7 @@ from moonpad.explain.checks.image_programs import (
     sound_without_libraries,
     started_twice,
 )
+from moonpad.explain.checks.image_variables import behind_variable
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import (
@@ -38,7 +39,7 @@ from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.processor_cores import threads_of_cores
-from moonpad.explain.checks.proxy_ports import proxy_ports
+from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
@@ -48,6 +49,7 @@ from moonpad.explain.checks.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.start_checks import model_in_file
 from moonpad.explain.checks.started_in_turn import started_in_turn
+from moonpad.explain.checks.step_ranks import step_ranks
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
@@ -60,6 +62,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     options_without_program,
     started_twice,
     behind_entrypoint,
+    behind_variable,
     outside_path,
     sound_without_libraries,
     container_devices,
@@ -98,6 +101,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_set_of_devices,
     one_side_channel,
     one_bootstrap_port,
+    step_ranks,
     slurm_devices,
     slurm_tasks,
     slurm_idle_nodes,
@@ -107,6 +111,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     port_within_random,
     router_target,
     proxy_ports,
+    counted_ports,
     bootstrap_port,
     bridged_nodes,
     *PACKAGE_CHECKS,

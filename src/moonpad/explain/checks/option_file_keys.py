@@ -63,6 +63,8 @@ def _unknown(case: Case, path: str, lacking: Lacking, at: int | None) -> Remark 
     """What no record has is told only where it looks like a slip; without a release, nothing that any record has."""
     table, _, key = path.rpartition(".")
     near = next(iter(difflib.get_close_matches(key[:80], lacking.others, n=1, cutoff=_ALIKE)), None)
+    if near is None and case.version:  # without a release an older name may be meant
+        near = next((other for other in lacking.others if _words_of(other) == _words_of(key[:80])), None)
     if (not lacking.first and not near) or (lacking.first and not case.version) or key in _KINDS:
         return None
     what = f"{table or 'the file'} has no key {shortened(key)}{_span(lacking, 'have')}"
@@ -70,6 +72,11 @@ def _unknown(case: Case, path: str, lacking: Lacking, at: int | None) -> Remark 
     remedy = f"did you mean {near}?" if near else "leave it out, or take a release that has it"
     code = Code.REMOVED_FLAG if lacking.first else Code.UNKNOWN_FLAG
     return _remark(case, lacking)(code, path, message, remedy, at=at)
+
+
+def _words_of(key: str) -> tuple[str, ...]:
+    """`padding_enabled` and `enable_padding` are of the same words."""
+    return tuple(sorted(word.removesuffix("d") for word in key.split("_")))
 
 
 def _word(case: Case, path: str, value: str, lacking: Lacking, at: int | None) -> Iterator[Remark]:

@@ -35,13 +35,13 @@ _LONGEST: Final = 1000
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 _KEEPS: Final = ("--config", "--uds", "--grpc", "--ssl-keyfile", "--ssl-certfile")
 _KEYS: Final = ("--ssl-keyfile", "--ssl-certfile", "--ssl-key-file", "--ssl-cert-file")
-_BESIDE: Final = re.compile(
+BESIDE: Final = re.compile(
     r"nginx|caddy|envoy|haproxy|prox(?:y|ies)\b|litellm|gateway|uvicorn|gunicorn|launch_router|dynamo\."
 )
 """What a script in the container may start beside the engine, with a port of its own."""
 _KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "ReplicaSet"})
 """Kinds whose pods have the labels that stand in them, and no more containers than those."""
-_OTHER_PORTS: Final = ("--kv-transfer-config", "--disaggregation-mode", "--distributed-executor-backend", "--nnodes")
+OTHER_PORTS: Final = ("--kv-transfer-config", "--disaggregation-mode", "--distributed-executor-backend", "--nnodes")
 """What makes an engine listen on more than its own port."""
 
 
@@ -108,7 +108,7 @@ def service_port(case: Case) -> Iterator[Remark]:
     if found is None or port is None:
         return
     holder, container, pod = found
-    if holder.kind not in _KINDS or _is_shared(pod) or any(case.option(flag) is not None for flag in _OTHER_PORTS):
+    if holder.kind not in _KINDS or _is_shared(pod) or any(case.option(flag) is not None for flag in OTHER_PORTS):
         return
     labels = _labels(holder)
     others = {int(each) for text in _texts(container) for each in _PORTS.findall(text)}
@@ -216,7 +216,7 @@ def _own_port(case: Case) -> int | None:
 def _own_container(case: Case) -> tuple[PodObject, Fields, Fields] | None:
     """Of a command that a pod starts: the object, the container and the pod."""
     found = own_container(case) if not case.commands[0].custom else None
-    if found is None or found[0].templated or any(_BESIDE.search(text) for text in _texts(found[1])):
+    if found is None or found[0].templated or any(BESIDE.search(text) for text in _texts(found[1])):
         return None
     return found
 

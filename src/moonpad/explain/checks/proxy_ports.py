@@ -24,6 +24,7 @@ _COUNTED: Final = re.compile(r"start[-_]port|port[-_](?:base|start|offset)|exter
 """Servers whose ports are counted up from one."""
 _NEAR: Final = 8
 _MOST: Final = 100
+_LONGEST: Final = 4000
 
 
 def proxy_ports(case: Case) -> Iterator[Remark]:
@@ -54,6 +55,52 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.CONFLICT, match["flag"], message, remedy)
             yield Remark(remark.finding, command=None)
             break
+
+
+_STARTED: Final = re.compile(r"--(?:[a-z]+-)?start-port[ =]+(?P<first>\d{4,5})(?!\d)")
+_HERE_OF: Final = re.compile(r"--(?:dp|data-parallel)-size-local[ =]+(?P<ranks>\d{1,3})(?!\d)")
+_LEAST: Final = 2
+
+
+def counted_ports(case: Case) -> Iterator[Remark]:
+    """Ports of a proxy where the servers are started by a script that counts theirs up, from `…-start-port 9100` on."""
+    script = case.script
+    if len(script.commands) > _MOST or not is_first(case.commands, script):
+        return
+    joined = list(_joined(numbered(script, 1, len(script.lines))))
+    started = [(match, _HERE_OF.search(text)) for _, text in joined if (match := _STARTED.search(text))]
+    named = [(number, match) for number, text in joined for match in _PORTS.finditer(text)]
+    if not started or not named or any(ranks is None for _, ranks in started):
+        return
+    known = {
+        int(match["first"]) + at for match, ranks in started if ranks is not None for at in range(int(ranks["ranks"]))
+    }
+    others = "\n".join(text for _, text in joined if not _PORTS.search(text))
+    for number, match in named:
+        ports = list(dict.fromkeys(re.findall(r"\d+", match["ports"])))
+        if any(int(port) in known or re.search(rf"(?<!\d){port}(?!\d)", others) for port in ports):
+            continue
+        firsts = sorted({int(each["first"]) for each, _ in started})
+        message = f"{script.where(number)}: {match['flag']} sends to {' and '.join(ports[:_LEAST])}, and the servers "
+        message += f"here are counted from {' and '.join(map(str, firsts[:3]))}"
+        remedy = "name the first port of that role's servers and those behind it, one for each local rank"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, match["flag"], message, remedy)
+        yield Remark(remark.finding, command=None)
+
+
+def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Lines that end in a backslash with those behind them, under the number of the first."""
+    first, held = 0, ""
+    for number, text in lines:
+        first = first or number
+        held += text.rstrip().removesuffix("\\")
+        if text.rstrip().endswith("\\") and len(held) < _LONGEST:
+            held += " "
+            continue
+        yield first, held
+        first, held = 0, ""
+    if held:
+        yield first, held
 
 
 def _listened(commands: Sequence[Command]) -> set[str]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import known_environment, option_set, versions
+from moonpad.catalog.options.config_keys import key_tables, keys_of
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import as_json
 from moonpad.explain.checks.check_case import Case
@@ -66,15 +67,30 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
     case.script.budget.work(20 * len(written), "its variables")
     for name in written:
         flag = f"--{name.removeprefix(begins).lower().replace('_', '-')}"
-        if len(flag) < _LEAST or options.named(flag) is None or name in library_variables():
+        key = "" if options.named(flag) else _key_like(name.removeprefix(begins).lower(), program, case.version or None)
+        if len(flag) < _LEAST or (options.named(flag) is None and not key) or name in library_variables():
             continue
         if any(name in known_environment(program, version) for version in versions(program)) or _is_read(case, name):
+            continue
+        if key:
+            message = f"{case.engine.facts.title} reads no variable of that name: it has no effect on the server"
+            finding = Finding(
+                Severity.WARNING, Code.DEAD_ENV, name, message, f"write {key} with its value as an option"
+            )
+            yield Remark(finding, command=0, variable=name)
             continue
         given = case.option(flag) is not None
         message = f"{case.engine.facts.title} reads no variable of that name: it has no effect on the server"
         remedy = f"leave it out: {flag} is given" if given else f"write {flag} in the command"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, remedy)
         yield Remark(finding, command=0, variable=name, drop_variable=given)
+
+
+def _key_like(name: str, program: str, version: str | None) -> str:
+    """`--attention-config.use_trtllm_attention`: the one key of the options that are JSON that has this name."""
+    tables = [table for table in key_tables(program) if table.startswith("--") and "." not in table]
+    found = [table for table in tables if name in keys_of(program, table, version)]
+    return f"{found[0]}.{name}" if len(found) == 1 and "_" in name else ""
 
 
 def number_as_variable(case: Case) -> Iterator[Remark]:

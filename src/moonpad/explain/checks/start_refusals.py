@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.options import versions
+from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.start_refusals import StartRefusal, start_refusals
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
@@ -73,6 +73,11 @@ def refused(case: Case) -> Iterator[Remark]:
             yield from (replace(remark, command=number) for remark in of_this if remark is not None)
 
 
+def refusal_remark(row: StartRefusal, case: Case) -> Remark | None:
+    """Of one row alone, of a command that may have more options."""
+    return _remark(row, case, False)
+
+
 def _is_whole(case: Case) -> bool:
     """Whether no option can be there that is not in the text."""
     command = case.commands[0]
@@ -129,8 +134,18 @@ def _of_release(row: StartRefusal, case: Case) -> bool:
         if not row.until:
             return True
         by_settings = len(row.given) > (2 if row.when else 1) and not row.devices
-        return row.also_unnamed or (by_settings and since(row.until, oldest_recent(case.engine.program) or "nightly"))
+        recent = since(row.until, oldest_recent(case.engine.program) or "nightly")
+        return row.also_unnamed or (by_settings and (recent or _is_of_former(row, case.engine.program)))
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
+
+
+def _is_of_former(row: StartRefusal, program: str) -> bool:
+    """Whether it is about a variable that the newest release reads no more, so that an older one is meant."""
+    asked = [term[1:] for term in row.given if term.startswith("$")]
+    if not asked or not row.since:
+        return False
+    then, now = known_environment(program, row.since), known_environment(program, newest(program))
+    return any(name in then and name not in now for name in asked)
 
 
 def _on_platform(row: StartRefusal, case: Case) -> bool:

@@ -10,6 +10,7 @@ from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.build_switches import built_for_hosts
 from moonpad.explain.checks.cache_roots import cached_root
+from moonpad.explain.checks.chart_ports import chart_port
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
@@ -22,6 +23,7 @@ from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo_options import gone_options
 from moonpad.explain.checks.dynamo_pools import nothing_in_front, undeclared_decoder
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
+from moonpad.explain.checks.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.file_slips import (
     backslash_at_end,
     escaped_substitution,
@@ -31,6 +33,7 @@ from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.heading_models import model_of_heading
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
+from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -87,6 +90,7 @@ from moonpad.explain.checks.variable_slips import (
 from moonpad.explain.checks.wheel_files import file_of_repository
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
+from moonpad.explain.documents.spoken_instances import devices_of_instance
 from moonpad.explain.results import Remark
 from moonpad.explain.shell.shell_slips import (
     broken_line,
@@ -137,7 +141,9 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     words_behind_one,
     array_as_scalar,
     json_slips,
+    *KEPT_SIGNS,
     beside_the_clone,
+    examples_of_clone,
     cache_of_download,
     folder_of_download,
     cached_root,
@@ -161,12 +167,14 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     probed_port,
     published_port,
     service_port,
+    chart_port,
     service_of_variable_port,
     variable_of_service,
     worker_on_loopback,
     mode_in_comment,
     target_not_built,
     fewer_ranks,
+    devices_of_instance,
     tag_without_v,
     escaped_substitution,
     backslash_at_end,

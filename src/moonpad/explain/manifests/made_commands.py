@@ -39,6 +39,9 @@ class MadeCommands:
             granted = (WrapperOption("--gpus", devices.text, (devices,)),) if devices is not None else ()
             wrappers = (Wrapper("docker run", (), granted, found.image),) if found.image is not None else ()
             frame = Command("", (), (), env, wrappers, label=around.label, by_ray="model_loading_config" in fields)
+            if found.files:
+                frame = replace(frame, files=found.files)
+                self.state.files.update(found.files)
             self._add(found.program, found.argv, frame)
             around = replace(around, custom=True) if found.chart else replace(around, controller="")
             nodes = value_of(found.argv, ("--nnodes",))

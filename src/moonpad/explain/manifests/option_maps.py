@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.catalog.options import OptionSet, option_set
 from moonpad.engines import foreign_names as names
-from moonpad.explain.commands import Word
+from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.manifests.chart_parts import ServerPart
@@ -47,6 +48,8 @@ class OptionMap:
     argv: Sequence[Word]
     image: Word | None = None
     chart: bool = False
+    files: Mapping[str, HereFile] = field(default_factory=dict)
+    """An option file whose keys stand beside the options."""
 
 
 def option_commands(
@@ -110,9 +113,30 @@ def option_commands(
             option = "--model-path" if program == names.MODEL_BY_PATH else "--model"
             at = from_hub(at)
             argv = [*((replace(at, text=option, pieces=()),) if program != names.OF_ROLES else ()), at, *argv]
+    patched = _patch(fields, source) if argv and program == names.OF_ROLES else None
+    files: dict[str, HereFile] = {}
+    if patched is not None:
+        at = replace(source.word(patched), pieces=())
+        file = HereFile(f"{names.PATCH}.yaml", _text_of(patched, source), source.line_of(patched.start_mark))
+        argv += (replace(at, text="--config"), replace(at, text=file.path))
+        files = {file.path: file}
     if argv:
         chart = by_chart or bool(lists) or alone or program_around != ""
-        yield OptionMap(program, argv, image, chart=chart and "modelURL" not in fields)
+        yield OptionMap(program, argv, image, chart=chart and "modelURL" not in fields, files=files)
+
+
+def _patch(fields: Fields, source: YamlSource) -> Node | None:
+    """Keys of the option file that stand beside the options."""
+    node = fields.get(names.PATCH)
+    is_block = isinstance(node, MappingNode) and not node.flow_style
+    return node if is_block and source.fields(node) else None
+
+
+def _text_of(node: Node, source: YamlSource) -> str:
+    """The lines of a block, without its blanks in front."""
+    last = node.end_mark.line - (1 if node.end_mark.column == 0 or node.end_mark.line > node.start_mark.line else 0)
+    lines = source.text.split("\n")[node.start_mark.line : last + 1]
+    return textwrap.dedent("\n".join(lines))
 
 
 def model_named(fields: Fields, source: YamlSource) -> Word | None:

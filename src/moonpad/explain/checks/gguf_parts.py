@@ -1,0 +1,56 @@
+"""How many files a set of GGUF files has by its name, against the weights that it is called after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.models import find_model
+from moonpad.catalog.other_models import other_model
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_PART: Final = re.compile(
+    r"(?P<name>[^/]{3,120}?)[-.]UD[-_]I?Q(?P<bits>[2-8])_[\w-]*?-\d{5}-of-(?P<parts>\d{5})\.gguf", re.IGNORECASE
+)
+_LARGEST: Final = 50e9
+"""Of one file of the publisher whose types are called `UD-`."""
+_SPARE: Final = 0.8
+_BYTES: Final = {"int4": 0.6, "fp8": 1.05, "bf16": 2.0}
+"""Of a weight in the publisher's own files, scales and what is wider included."""
+
+
+def parts_of_set(case: Case) -> Iterator[Remark]:
+    """Too few for files as large as the Hub takes them."""
+    place = case.option("--model")
+    if not case.engine.facts.gguf_only or place is None or not isinstance(place.value, str):
+        return
+    path = place.value.strip("'\"")
+    part = _PART.fullmatch(path.rpartition("/")[2])
+    if part is None or unresolved(path):
+        return
+    size = _weights(part["name"]) * int(part["bits"]) / 8
+    parts = int(part["parts"])
+    if not parts or size * _SPARE <= parts * _LARGEST:
+        return
+    message = (
+        f"{shortened(path.rpartition('/')[2], 80)}: weights of {part['bits']} bits are about {size / 1e9:,.0f} GB, and "
+    )
+    message += (
+        f"the publisher of UD files splits at 50 GB: {parts} parts do not hold them, so there is hardly such a file"
+    )
+    remedy = f"look up its name: a set of this size has {int(-(-size // _LARGEST))} parts or more"
+    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+
+
+def _weights(name: str) -> float:
+    """How many they are, 0 where that is not known."""
+    model = find_model(name)
+    if model is not None and model.total_bytes and model.quantization is not None:
+        each = _BYTES.get(model.quantization.scheme, 0)
+        return model.total_bytes / each if each else 0
+    known = other_model(name)
+    return known.billions * 1e9 if known is not None else 0

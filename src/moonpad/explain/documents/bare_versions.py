@@ -1,0 +1,38 @@
+"""A release without the engine's name: `container: "0.5.5.post2"`, `image: v0.5.4.post3`, `v0.18.1 docker image`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from moonpad.values.versions import order
+
+_NUMBER: Final = r"v?(?P<{}>\d{{1,2}}\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)(?![\w-]|\.\w|\.\d)"
+_KEY: Final = r"(?:docker[ _-]?)?(?:image|container|tag)(?:[ _]?(?:version|tag))?"
+_BARE: Final = re.compile(
+    rf"^[ \t>#*-]*{_KEY}[\"'`*]*[ \t]*[:=][ \t]*[\"'`]?{_NUMBER.format('key')}"
+    rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b",
+    re.IGNORECASE,
+)
+_LONGEST: Final = 2000
+
+
+@lru_cache(maxsize=4)
+def _named(lines: tuple[str, ...]) -> frozenset[tuple[str, bool]]:
+    matches = (match for line in lines for match in _BARE.finditer(line[:_LONGEST]))
+    return frozenset((str(match["key"] or match["word"]).lower(), match["word"] is not None) for match in matches)
+
+
+def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
+    """The only such number of a text, where the engine has releases of that series, or in words where it is older than
+    all that are recorded; "" where there is none."""
+    found = _named(lines)
+    version, in_words = next(iter(found)) if len(found) == 1 else ("", False)
+    oldest = next(iter(recorded), "")
+    if version and in_words and oldest and order(version) < order(oldest):
+        return version
+    series = version.rpartition(".post")[0] or version
+    beginning = f"{series.rpartition('.')[0]}."
+    return version if version and any(release.startswith(beginning) for release in recorded) else ""
