@@ -236,8 +236,6 @@ OTHER_METHODS: Final = frozenset({
 """Methods of that engine, each for weights whose config.json names it."""
 FOR_ASCEND: Final = "ascend"
 """The method for weights by ModelSlim."""
-OF_REPOSITORY: Final[Mapping[str, str]] = {"vllm": "examples/"}
-"""Folders of an engine's repository from which guides name files, and that its package does not have."""
 OF_FILES: Final = frozenset({"ascend", "awq", "awq_marlin", "gptq", "gptq_marlin", "compressed-tensors"})
 """Methods of `--quantization` that read how the weights are quantized from a file or an entry that lies with them."""
 EXPERT_METHOD: Final = "--kt-method"

@@ -43,9 +43,8 @@ def behind_variable(case: Case) -> Iterator[Remark]:
             program = found["program"]
             message = f"{script.where(first)}: the image {shortened(min(images), 60)} starts its server by itself, and "
             message += f"{program} with all behind it would be arguments of it: it refuses them"
-            remedy = (
-                f"add --entrypoint {program.rpartition('/')[2]} before the image, and leave {program} out behind it"
-            )
+            name = program.rpartition("/")[2]
+            remedy = f"name {name} as the entrypoint before the image, and leave {program} out behind it"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, program, message, remedy)
             yield Remark(remark.finding, command=None)
             return

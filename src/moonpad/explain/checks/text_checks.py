@@ -87,7 +87,6 @@ from moonpad.explain.checks.variable_slips import (
     not_handed_on,
     slurm_header,
 )
-from moonpad.explain.checks.wheel_files import file_of_repository
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
@@ -193,7 +192,6 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     size_of_one,
     set_again,
     model_of_heading,
-    file_of_repository,
     built_for_hosts,
     *DEAD_SETTINGS,
 )
