@@ -23,6 +23,7 @@ def messages(text: str) -> list[str]:
         (SET + KEPT, True),
         (SET + KEPT.replace("$ENGINE_ID", "${ENGINE_ID}"), True),
         (KEPT, False),
+        (SET + """vllm serve a/b --compilation-config "{\\"sizes\\":[$(seq -s, 1 "$ENGINE_ID")]}"\n""", False),
         (SET + KEPT.replace('"$ENGINE_ID"', '"\'"$ENGINE_ID"\'"'), False),
         (SET + KEPT.replace("'{", '"{').replace("}'", '}"').replace('"kv_', '\\"kv_'), False),
     ],

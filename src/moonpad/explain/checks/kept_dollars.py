@@ -13,6 +13,8 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _KEPT: Final = re.compile(r"[\"' :]\$(?:\{(?P<braced>[A-Z][A-Z0-9_]*)\}|(?P<name>[A-Z][A-Z0-9_]*))[\"', }]")
+_CALLED: Final = re.compile(r"\$\([^()]*\)|`[^`]*`")
+"""What the shell puts there has been run before."""
 _LONGEST: Final = 2000
 
 
@@ -21,7 +23,7 @@ def kept_dollar(case: Case) -> Iterator[Remark]:
     script = case.script
     for number, command in enumerate(case.commands):
         for at, word in enumerate(command.argv):
-            match = _KEPT.search(word.text) if word.text[:1] in ("{", "[") else None
+            match = _KEPT.search(_CALLED.sub("", word.text)) if word.text[:1] in ("{", "[") else None
             name = (match["braced"] or match["name"]) if match else ""
             if not name or name in word.unresolved:
                 continue
