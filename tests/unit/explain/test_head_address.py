@@ -47,3 +47,18 @@ def test_no_head(text: str, where: str) -> None:
 )
 def test_a_head(text: str) -> None:
     assert told(text) == []
+
+
+@pytest.mark.parametrize(
+    ("interface", "options", "told"),
+    [
+        ("lo", "--nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:5000", True),
+        ("enp48s3", "--nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:5000", False),
+        ("lo", "", False),
+    ],
+)
+def test_an_interface_that_leads_nowhere(interface: str, options: str, told: bool) -> None:
+    serve = f"python -m sglang.launch_server --model-path a/b --tp-size 16 {options}"
+    text = f"export GLOO_SOCKET_IFNAME={interface}\n{serve}\n"
+    messages = [each.message for judged in ask(text) for each in judged.findings]
+    assert any("is this machine alone" in message for message in messages) is told

@@ -1,9 +1,11 @@
-"""Where a rank of another machine looks for the first: a port in the place of an address, or the rank's own address."""
+"""Where a rank of another machine looks for the first: a port in the place of an address, the rank's own address, an
+interface that leads nowhere."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -12,6 +14,7 @@ from moonpad.values.finding import Code, Severity
 
 _ADDRESSES: Final = ("--data-parallel-address", "--master-addr", "--dist-init-addr")
 _PORT: Final = re.compile(r"[1-9]\d{2,4}")
+_INTERFACES: Final = ("GLOO_SOCKET_IFNAME", "HCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _OWN: Final = re.compile(
     r"\$\{?(?P<name>(?:local|own|my|self|current|pod)_?ip(?:_addr(?:ess)?)?)\}?(?::.*)?", re.IGNORECASE
 )
@@ -50,4 +53,20 @@ def own_as_head(case: Case) -> Iterator[Remark]:
         yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
 
 
-HEAD_CHECKS: Final = (port_as_address, own_as_head)
+def loopback_between(case: Case) -> Iterator[Remark]:
+    """`GLOO_SOCKET_IFNAME=lo` on several machines: what ranks say to each other leaves none of them."""
+    node = case.first.node
+    if (node.nodes or 1) < 2 and not node.headless and (case.cluster is None or case.cluster.nodes < 2):
+        return
+    for number, command in enumerate(case.commands):
+        for name in _INTERFACES:
+            word = command.env.get(name)
+            if word is None or word.text.strip("'\"") != "lo":
+                continue
+            message = f"{name}=lo is this machine alone: the ranks of the others are not reached over it"
+            remedy = "name the interface that has the node's address, as ip addr shows it"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy)
+            yield replace(remark, command=number, variable=name)
+
+
+HEAD_CHECKS: Final = (port_as_address, own_as_head, loopback_between)

@@ -23,8 +23,10 @@ from moonpad.explain.checks.pod_objects import (
     pod_objects,
     text_of,
 )
+from moonpad.explain.checks.request_names import is_only_server
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
 
 _PUBLISHED: Final = re.compile(r"(?:.*:)?(?P<inside>\d{1,5})(?:/tcp)?")
@@ -41,6 +43,8 @@ BESIDE: Final = re.compile(
 """What a script in the container may start beside the engine, with a port of its own."""
 _KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "ReplicaSet"})
 """Kinds whose pods have the labels that stand in them, and no more containers than those."""
+_EXPOSED: Final = re.compile(r"[ \t]*[\"']?expose[\"']?[ \t]*:[ \t]*[\"']?(?P<port>[0-9]{2,5})[\"']?[ \t]*,?[ \t]*$")
+_NEAR: Final = 30
 OTHER_PORTS: Final = ("--kv-transfer-config", "--disaggregation-mode", "--distributed-executor-backend", "--nnodes")
 """What makes an engine listen on more than its own port."""
 
@@ -193,6 +197,23 @@ def variable_of_service(case: Case) -> Iterator[Remark]:
         remark = make_remark(Severity.WARNING, Code.CONFLICT, f"name: {name}", message, remedy)
         yield replace(remark, command=None)
         return
+
+
+def exposed_port(case: Case) -> Iterator[Remark]:
+    """`"expose": 9000` of a job: the platform opens that port of its container."""
+    port = _own_port(case)
+    if port is None or not is_only_server(case):
+        return
+    line = case.commands[0].line
+    lines = list(numbered(case.script, max(1, line - _NEAR), line + _NEAR))
+    given = [(number, match) for number, text in lines if (match := _EXPOSED.match(text)) is not None]
+    if len(given) != 1 or int(given[0][1]["port"]) == port:
+        return
+    number, match = given[0]
+    message = f"{case.script.where(number)}: port {match['port']} is opened, and {case.engine.facts.title} listens on "
+    message += str(port)
+    remedy = f"write {port} there, or start it with --port {match['port']}"
+    yield replace(make_remark(Severity.WARNING, Code.CONFLICT, "expose", message, remedy), command=None)
 
 
 def _own_port(case: Case) -> int | None:

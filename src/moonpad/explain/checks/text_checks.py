@@ -42,6 +42,7 @@ from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_m
 from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.pod_ports import (
+    exposed_port,
     probed_port,
     published_port,
     service_of_variable_port,
@@ -164,6 +165,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     undeclared_volume,
     probe_patience,
     probed_port,
+    exposed_port,
     published_port,
     service_port,
     chart_port,

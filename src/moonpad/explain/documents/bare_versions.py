@@ -16,12 +16,19 @@ _BARE: Final = re.compile(
     rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b",
     re.IGNORECASE,
 )
+_OF_OTHERS: Final = re.compile(
+    r"\b(?:no|not|none|never|without|unlike|instead|before|older?|earlier|later|newer|general|previous|than|until|lacks?"
+    r"|misses|broken|fails?|upgrade|from)\b|n't\b",
+    re.IGNORECASE,
+)
+"""Lines that say what another release has or lacks."""
 _LONGEST: Final = 2000
 
 
 @lru_cache(maxsize=4)
 def _named(lines: tuple[str, ...]) -> frozenset[tuple[str, bool]]:
-    matches = (match for line in lines for match in _BARE.finditer(line[:_LONGEST]))
+    said = (line[:_LONGEST] for line in lines if not _OF_OTHERS.search(line[:_LONGEST]))
+    matches = (match for line in said for match in _BARE.finditer(line))
     return frozenset((str(match["key"] or match["word"]).lower(), match["word"] is not None) for match in matches)
 
 

@@ -147,6 +147,8 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     return tuple(
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
+            rf"(?<![\w.-]){device}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?P<size>[0-9]{{2,3}})[ ]?G(?:i?B)?"
+            rf"[ ]?[x×*][ ]?(?P<count>{_NUMBER})[ ]?[)）]",
             rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?{cards}?",
             rf"{nodes}(?:服务器|机器)?[ ]?[,，:：]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|{cards})?(?:的)?"
             rf"[ ]?{_MAKER}{device}{size}{end}",
@@ -182,7 +184,7 @@ def _alone() -> re.Pattern[str]:
     """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
     return re.compile(
         rf"(?<![\w./-])(?P<device>{_device()}|(?i:mi3[0-9]{{2}}x?))"
-        r"(?:[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
+        r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",
         re.ASCII,
     )

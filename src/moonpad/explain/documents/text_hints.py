@@ -94,6 +94,10 @@ _OF_A_POST: Final = re.compile(r"[^\[\]()]{0,60}\]\(https?://[^)\s]{0,100}(?:blo
 """Behind the text of a link: what was written when that release came."""
 
 
+_OF_A_COMMIT: Final = re.compile(r"(?<=1\.0\.0)\.dev-cp")
+"""vLLM's wheels of single commits were all called 1.0.0.dev (https://wheels.vllm.ai)."""
+
+
 @lru_cache(maxsize=4)
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
@@ -115,6 +119,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 if pattern in {prose, spoken} and (
                     _NO_RELEASE.match(match["version"]) or match["version"] in fractions
                 ):
+                    continue
+                if _OF_A_COMMIT.match(text, match.end("version")):
                     continue
                 if pattern is image and _is_of_a_publisher(match, published):
                     continue

@@ -57,7 +57,7 @@ def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Wor
         reader.module(tree)
     except RecursionError:
         return False
-    reader.environment = {**(env or {}), **reader.environment}
+    reader.environment = {**(env or {}), **reader.of_image(tree), **reader.environment}
     options = EngineOptions(reader.imports, state, reader.environment)
     commands = state.commands
     before = len(commands)
@@ -282,6 +282,17 @@ class _Reader(FunctionReader):
                 for number, part in enumerate(target.elts):
                     fits = len(values) == len(target.elts)
                     self._assign(part, values[number] if fits else self.unknown(part), names)
+
+    def of_image(self, tree: ast.AST) -> dict[str, Word]:
+        """`Image.from_registry(…).env({"NAME": "1"})`: what is run in the image has it."""
+        tables = (
+            self.value(call.args[0], ChainMap())
+            for call in ast.walk(tree)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "env"
+            if len(call.args) == 1 and isinstance(call.args[0], ast.Dict)
+        )
+        fields = (item for table in tables if isinstance(table, Table) for item in table.fields.items())
+        return {name: value.word for name, value in fields if isinstance(value, Text)}
 
     def _set(self, name: object, value: Value) -> None:
         if isinstance(name, str) and isinstance(value, Text) and not self.state.arms:
