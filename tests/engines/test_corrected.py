@@ -19,11 +19,11 @@ from moonpad.catalog.options import OptionSet, option_set
 from moonpad.engines.value_checks import unresolved
 from moonpad.environments.installed import find
 from moonpad.explain.commands import Word
-from moonpad.explain.flags import STANDS_IN
 from moonpad.explain.judge import judge
 from moonpad.explain.results import Line
 from moonpad.explain.script import read_files, read_script
 from moonpad.explain.target_detection import Question
+from moonpad.explain.value_forms import STANDS_IN
 from moonpad.report.shell_line import typed_lines
 from moonpad.values.errors import UsageError
 from tests.engines.commands import ROOT, judged
