@@ -383,3 +383,7 @@ BF16_EXPERTS: Final = "bf16"
 
 HUB_SWITCH: Final = "VLLM_USE_MODELSCOPE"
 """Takes models from ModelScope, and patches the client of the other hub for all that runs with it."""
+EMPTY_IS_NONE: Final = frozenset({"vllm serve", "vllm-ascend"})
+"""Programs that take an empty value of most options for none (vllm/engine/arg_utils.py of 0.27.0, optional_type)."""
+NEVER_EMPTY: Final = frozenset({"--tensor-parallel-size", "--pipeline-parallel-size", "--data-parallel-size"})
+"""Those of them that want a number."""

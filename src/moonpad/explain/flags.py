@@ -12,7 +12,7 @@ from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import Change, changes, known_environment, versions
 from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
-from moonpad.engines.foreign_names import OWN_VARIABLES
+from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.former_flags import right_later, said_today
@@ -216,7 +216,9 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 return
             if not given.strip():
                 message, hint = f"{written} is empty here", "set the variable that it stands for"
-                yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
+                asked = book.program not in EMPTY_IS_NONE or option.flag in NEVER_EMPTY
+                severity = Severity.WARNING if asked else Severity.NOTE
+                yield make_remark(severity, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             message = f'{written} does not take "{shortened(given)}"'
             known = book.options.named(option.flag) if option.flag else None

@@ -11,7 +11,7 @@ JOB = """{
     {
       "type": "container/run",
       "args": {
-        "cmd": ["/bin/sh", "-c", "python3 -m vllm.entrypoints.openai.api_server --model a/b --tensor-parallel-size 1 %s"],
+        "cmd": ["/bin/sh", "-c", "vllm serve a/b --tensor-parallel-size 1 %s"],
         "image": "docker.io/vllm/vllm-openai:v0.20.0",
         "expose": %s
       }
