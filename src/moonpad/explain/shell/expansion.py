@@ -165,6 +165,8 @@ class Expander:
         if is_set == (sign == "+"):
             if sign == "?":
                 return self._marker(segment)
+            if sign == "-" and not segment.operand and self._is_given_by_caller(segment):
+                return self.source.word(f"${segment.name}", segment.start, segment.end, (segment.name,))
             if sign == "=":
                 self.scope.variables[segment.name] = self.scalar(segment.operand, segment.start, segment.end)
             if split:
@@ -176,6 +178,10 @@ class Expander:
                 self._expand(inner, fields, split=False)
             return None
         return value if is_set else None
+
+    def _is_given_by_caller(self, segment: Variable) -> bool:
+        """`${1:-}` of a script that nobody calls in the text: it may be anything, and is not empty for sure."""
+        return segment.name.isdigit() and bool(segment.name.strip("0")) and self.scope.arguments is None
 
     def _marker(self, segment: Variable) -> Word:
         text = self._written(segment.start, segment.end)
