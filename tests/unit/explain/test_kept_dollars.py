@@ -36,6 +36,8 @@ def test_a_variable_in_single_quotes(text: str, told: bool) -> None:
     ("script", "known"),
     [
         ('TP="${1:-}"\nvllm serve a/b --tensor-parallel-size "$TP"\n', False),
+        ('TP=""\n[[ -n "$TP" ]] || { echo "no TP"; exit 2; }\nvllm serve a/b --tensor-parallel-size "$TP"\n', False),
+        ('TP=""\n[ -z "$TP" ] && exit 1\nvllm serve a/b --tensor-parallel-size "$TP"\n', False),
         ('TP="${1:-8}"\nvllm serve a/b --tensor-parallel-size "$TP"\n', True),
         ('f() {\n  vllm serve a/b --tensor-parallel-size "${1:-}" --port 1\n}\nf 8\n', True),
     ],

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
+from moonpad.explain.commands import Command, HereFile, Word, Wrapper
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
@@ -20,9 +20,20 @@ from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function,
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.expansion import Expander, assignment_of
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
+from moonpad.explain.shell.shell_builtins import run_builtin
 from moonpad.explain.shell.shell_files import add_file, here_manifest
 from moonpad.explain.shell.shell_output import output_of, written_by
-from moonpad.explain.shell.shell_tests import TESTS, asked_for, compared, decided, demanded, ends, lacking_in
+from moonpad.explain.shell.shell_tests import (
+    TESTS,
+    asked_by,
+    asked_for,
+    compared,
+    decided,
+    demanded,
+    ends,
+    lacking_in,
+    leaves,
+)
 from moonpad.explain.shell.tokens import Here, Token
 from moonpad.explain.shell.wrappers import Peeled, asks_only, peel
 from moonpad.explain.source_text import InputText, Problems, Source
@@ -182,6 +193,8 @@ class Shell:
             case Simple(words):
                 conditional = node.connector == "||" or (node.connector == "&&" and self.after_test)
                 if conditional:
+                    if leaves([node]):
+                        asked_by(lacking_in(self.tested, node.connector == "&&"), self.scope)
                     self.scope.push()
                 self._simple(node)
                 if conditional:
@@ -208,6 +221,8 @@ class Shell:
             case Function(name, body):
                 self.functions[name] = body
             case Compound(body, subshell):
+                if self.after_test and leaves(body):
+                    asked_by(lacking_in(self.tested, True) | lacking_in(self.tested, False), self.scope)
                 with self._layer() if subshell else nullcontext():
                     self._statements(body)
         self.after_test = after_test
@@ -284,7 +299,7 @@ class Shell:
             emitted = written_by(self, words)
             body = here or emitted or (self.piped if node.connector == "|" else None)
             add_file(self, words, node, body, is_read=taken)
-            self._builtin(words)
+            run_builtin(words, self.scope)
             self.piped = here or emitted
         if words and words[0].text in self.functions and emitted is None:
             if words[0].text not in self.called:  # of a function that calls itself, the body has been read
@@ -308,23 +323,6 @@ class Shell:
             if export and _NAME.fullmatch(name := token.text):
                 at = self.source.word(name, token.start, token.end)
                 self.scope.export(name, self.scope.variables.get(name) or unresolved(name, at))
-
-    def _builtin(self, words: Sequence[Word]) -> None:
-        """Those that change variables."""
-        name, texts = words[0].text, [word.text for word in words[1:]]
-        if name == "set" and ("-a" in texts or "allexport" in texts):
-            self.scope.export_all = "+a" not in texts and "+o" not in texts
-        elif name == "set" and "+a" in texts:
-            self.scope.export_all = False
-        elif name == "set" and "--" in texts:
-            self.scope.arguments = tuple(words[texts.index("--") + 2 :])
-        elif name == "shift" and (arguments := self.scope.arguments) is not None:
-            count = whole_number(texts[0] if texts else "1")
-            self.scope.arguments = None if count is None else arguments[count:]
-        elif name in ("read", "mapfile", "readarray", "unset"):
-            for word in words[1:]:
-                if _NAME.fullmatch(word.text):
-                    self.scope.set(word.text, unresolved(word.text, word))
 
     # --- functions and inner shells ---
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from moonpad.explain.commands import Word, whole_number
-from moonpad.explain.shell.bash_parser import Branches, Simple
+from moonpad.explain.shell.bash_parser import Branches, Node, Simple
 from moonpad.explain.shell.scope import Scope, unresolved
 from moonpad.explain.shell.tokens import LiteralText, Opaque, Token, Variable
 
@@ -79,10 +79,14 @@ def demanded(words: Sequence[Token]) -> tuple[str, Token] | None:
     return variable.name, value
 
 
+def leaves(body: Sequence[Node]) -> bool:
+    """Whether these statements end with leaving the script."""
+    return [part.words[0].text for part in body[-1:] if isinstance(part, Simple) and part.words] == ["exit"]
+
+
 def ends(node: Branches) -> bool:
     """Whether its first body leaves the script."""
-    last = node.bodies[0][-1:] if node.bodies else ()
-    return [part.words[0].text for part in last if isinstance(part, Simple) and part.words] == ["exit"]
+    return leaves(node.bodies[0]) if node.bodies else False
 
 
 def asked_for(node: Branches, scope: Scope) -> None:
@@ -90,6 +94,12 @@ def asked_for(node: Branches, scope: Scope) -> None:
     if len(node.bodies) != 1 or not ends(node):
         return
     for test in node.conditions:
-        for name in lacking_in(test.words, True) if isinstance(test, Simple) else ():
-            if isinstance(value := scope.variables.get(name), Word) and not value.text:
-                scope.set(name, unresolved(name, value))
+        if isinstance(test, Simple):
+            asked_by(lacking_in(test.words, True), scope)
+
+
+def asked_by(names: Iterable[str], scope: Scope) -> None:
+    """The same of a test before `||` and `&&`, where what follows leaves the script."""
+    for name in names:
+        if isinstance(value := scope.variables.get(name), Word) and not value.text:
+            scope.set(name, unresolved(name, value))
