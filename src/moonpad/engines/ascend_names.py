@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 PLUGIN: Final = "vllm-ascend"
+BASE_PROGRAM: Final = "vllm serve"
+"""Whose file of keys has those of TRANSFER_OPTION."""
 TRANSFER_OPTION: Final = "--kv-transfer-config"
 PLUGIN_OPTION: Final = "--additional-config"
 
@@ -43,6 +45,8 @@ RENAMED_KEYS: Final[Mapping[str, str]] = {
 """Keys that have another name in later releases; which release has which is recorded."""
 SHARED_WITH: Final = ("--omni",)
 """Options of another plugin that reads keys of its own there: with it, unknown ones are only warned of."""
+SHARED_KEYS: Final = ("kv_cache_dtype", "refresh", "scheduler_config", "enable_prefetch", "dynamic_eplb")
+"""Keys of the option itself that plugins for other devices may read too."""
 COMMON_KEYS: Final = ("enabled", "enable", "mode", "threshold")
 """Keys of several tables, that say nothing by themselves."""
 

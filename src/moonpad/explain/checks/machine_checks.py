@@ -31,10 +31,10 @@ from moonpad.explain.checks.lone_pool import (
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
-from moonpad.explain.checks.one_pool import one_pool_two_engines
+from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
-from moonpad.explain.checks.plugin_names import connector_name
+from moonpad.explain.checks.plugin_names import connector_keys, connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
@@ -79,8 +79,10 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     decode_without_mode,
     decode_without_transfer,
     connector_name,
+    connector_keys,
     plugin_key,
     one_pool_two_engines,
+    two_pools_one_engine,
     rank_of_another,
     unlike_neighbours,
     ranks_beyond,

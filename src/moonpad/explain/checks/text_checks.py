@@ -31,9 +31,11 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.install_values import second_index
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
+from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -53,6 +55,7 @@ from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
+from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import request_port, sleep_level, thinking_switch
@@ -108,6 +111,9 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_port,
     thinking_switch,
     sleep_level,
+    request_field,
+    no_subcommand,
+    second_index,
     redirected_install,
     broken_line,
     broken_value,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from moonpad.catalog.other_models import other_model
@@ -50,7 +51,7 @@ def transceiver_of_pool(case: Case) -> Iterator[Remark]:
 
 def _role(case: Case) -> str:
     words = [word.text for word in case.commands[0].argv]
-    for before, word in zip(words, [*words[1:], ""], strict=True):
+    for before, word in pairwise((*words, "")):
         flag, _, value = word.partition("=") if word.startswith("--disaggregation-mode=") else (before, "", word)
         if flag == "--disaggregation-mode":
             text = value.strip("'\"")
