@@ -85,3 +85,19 @@ def test_a_key_that_one_plugin_reads() -> None:
     start = """vllm serve Qwen/Qwen3-235B-A22B -tp 16 --additional-config '{"%s": 400}'\n"""
     assert told(start % "num_iterations_eplb_update", "expert_heat_collection_interval")
     assert not told(start % "sharding", "--additional-config")
+
+
+def test_the_address_of_a_repository() -> None:
+    text = (
+        "huggingface-cli download --resume-download https://huggingface.co/zai-org/GLM-4.5-Air \\\n  --local-dir ./a\n"
+    )
+    assert told(text + "vllm serve ./a -tp 8\n", "download takes the repository's name")
+    assert not told(
+        text.replace("https://huggingface.co/", "") + "vllm serve ./a -tp 8\n", "takes the repository's name"
+    )
+
+
+def test_an_option_of_a_fork_without_its_value() -> None:
+    start = "export VLLM_HCU_USE_PD_SPLIT=1\nvllm serve Qwen/Qwen2.5-VL-72B-Instruct -tp 4 --allowed-local-media-path"
+    assert told(start + "\n", "--allowed-local-media-path needs a value")
+    assert not told(start + " /data\n", "needs a value")

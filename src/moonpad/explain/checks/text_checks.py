@@ -31,7 +31,7 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.heading_models import model_of_heading
-from moonpad.explain.checks.install_values import second_index
+from moonpad.explain.checks.install_values import download_by_address, second_index
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
@@ -58,7 +58,7 @@ from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
-from moonpad.explain.checks.request_slips import request_port, sleep_level, thinking_switch
+from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
@@ -109,11 +109,13 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     all_but_a_name,
     name_of_all,
     request_port,
+    port_below,
     thinking_switch,
     sleep_level,
     request_field,
     no_subcommand,
     second_index,
+    download_by_address,
     redirected_install,
     broken_line,
     broken_value,
