@@ -13,6 +13,16 @@ BASE_PROGRAM: Final = "vllm serve"
 TRANSFER_OPTION: Final = "--kv-transfer-config"
 PLUGIN_OPTION: Final = "--additional-config"
 
+# examples/disaggregated_prefill_v1
+PROXIES: Final = ("load_balance_proxy_server_example.py", "load_balance_proxy_layerwise_server_example.py")
+"""Programs of the plugin's examples that stand in front of two pools."""
+PROXY_OPTIONS: Final = (
+    *("--port", "--host", "--prefiller-hosts", "--prefiller-ports", "--decoder-hosts", "--decoder-ports"),
+    *("--max-retries", "--retry-delay"),
+)
+PAIRED_OPTIONS: Final = (("--prefiller-hosts", "--prefiller-ports"), ("--decoder-hosts", "--decoder-ports"))
+"""As many of the one as of the other (Number of prefiller hosts must match number of prefiller ports)."""
+
 CONNECTORS_OF_BASE: Final = ("MultiConnector", "OffloadingConnector", "SimpleCPUOffloadConnector")
 """Connectors of the engine itself that the plugin registers a second time, with a class of its own."""
 OF_OTHER_DEVICES: Final[Mapping[str, str]] = {"MooncakeConnector": "MooncakeConnectorV1"}

@@ -20,6 +20,7 @@ from moonpad.explain.checks.image_programs import (
 )
 from moonpad.explain.checks.image_variables import behind_variable
 from moonpad.explain.checks.largest_alone import largest_alone
+from moonpad.explain.checks.launched_pools import launched_apart, name_of_other_pool, options_of_proxy, table_of_pool
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import (
     decode_without_mode,
@@ -83,6 +84,10 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     plugin_key,
     one_pool_two_engines,
     two_pools_one_engine,
+    table_of_pool,
+    launched_apart,
+    options_of_proxy,
+    name_of_other_pool,
     rank_of_another,
     unlike_neighbours,
     ranks_beyond,
