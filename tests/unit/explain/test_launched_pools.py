@@ -94,3 +94,18 @@ def test_the_name_of_the_other_pool() -> None:
     assert told(both, "this decode server is called kimi_k2, and the servers of the other pool kimi")
     assert not told(server("kv_producer") + server("kv_consumer"), "servers of the other pool")
     assert not told(server("kv_producer") + server("kv_consumer", name="$NAME"), "servers of the other pool")
+
+
+def test_a_number_that_no_release_can_use() -> None:
+    start = "pip install vllm-ascend==0.20.0rc1\nvllm serve Eco-Tech/Kimi-K2.6-W4A8 -tp 4 --quantization ascend "
+    assert told(start + "--gpu-memory-utilization 92\n", 'does not take "92"')
+    assert not told(start + "--gpu-memory-utilization 0.92\n", "does not take")
+
+
+def test_a_variable_under_another_spelling() -> None:
+    start = 'nic_name="eth0"\nexport GLOO_SOCKET_IFNAME=$nic_name\nexport HCCL_SOCKET_IFNAME=${}\n'
+    start += "vllm serve Eco-Tech/Kimi-K2.6-W4A8 -tp 8 --quantization ascend\n"
+    assert told(start.format("nic_nme"), "$nic_nme is set nowhere, and is empty: the text sets nic_name")
+    assert not told(start.format("nic_name"), "is set nowhere")
+    assert not told(start.format("nic_name2"), "is set nowhere")
+    assert not told(start.format("nic_p0_name"), "is set nowhere")
