@@ -55,8 +55,11 @@ RENAMED_KEYS: Final[Mapping[str, str]] = {
 """Keys that have another name in later releases; which release has which is recorded."""
 SHARED_WITH: Final = ("--omni",)
 """Options of another plugin that reads keys of its own there: with it, unknown ones are only warned of."""
-SHARED_KEYS: Final = ("kv_cache_dtype", "refresh", "scheduler_config", "enable_prefetch", "dynamic_eplb")
-"""Keys of the option itself that plugins for other devices may read too."""
+SHARED_KEYS: Final = (
+    *("kv_cache_dtype", "refresh", "scheduler_config", "enable_prefetch", "dynamic_eplb"),
+    *("gdn_prefill_backend", "kda_prefill_backend"),
+)
+"""Keys of the option itself that the engine, or plugins for other devices, may read too."""
 COMMON_KEYS: Final = ("enabled", "enable", "mode", "threshold")
 """Keys of several tables, that say nothing by themselves."""
 
