@@ -8,8 +8,20 @@ from collections.abc import Mapping
 from typing import Final
 
 PLUGIN: Final = "vllm-ascend"
+BASE_PROGRAM: Final = "vllm serve"
+"""Whose file of keys has those of TRANSFER_OPTION."""
 TRANSFER_OPTION: Final = "--kv-transfer-config"
 PLUGIN_OPTION: Final = "--additional-config"
+
+# examples/disaggregated_prefill_v1
+PROXIES: Final = ("load_balance_proxy_server_example.py", "load_balance_proxy_layerwise_server_example.py")
+"""Programs of the plugin's examples that stand in front of two pools."""
+PROXY_OPTIONS: Final = (
+    *("--port", "--host", "--prefiller-hosts", "--prefiller-ports", "--decoder-hosts", "--decoder-ports"),
+    *("--max-retries", "--retry-delay"),
+)
+PAIRED_OPTIONS: Final = (("--prefiller-hosts", "--prefiller-ports"), ("--decoder-hosts", "--decoder-ports"))
+"""As many of the one as of the other (Number of prefiller hosts must match number of prefiller ports)."""
 
 CONNECTORS_OF_BASE: Final = ("MultiConnector", "OffloadingConnector", "SimpleCPUOffloadConnector")
 """Connectors of the engine itself that the plugin registers a second time, with a class of its own."""
@@ -43,6 +55,11 @@ RENAMED_KEYS: Final[Mapping[str, str]] = {
 """Keys that have another name in later releases; which release has which is recorded."""
 SHARED_WITH: Final = ("--omni",)
 """Options of another plugin that reads keys of its own there: with it, unknown ones are only warned of."""
+SHARED_KEYS: Final = (
+    *("kv_cache_dtype", "refresh", "scheduler_config", "enable_prefetch", "dynamic_eplb"),
+    *("gdn_prefill_backend", "kda_prefill_backend"),
+)
+"""Keys of the option itself that the engine, or plugins for other devices, may read too."""
 COMMON_KEYS: Final = ("enabled", "enable", "mode", "threshold")
 """Keys of several tables, that say nothing by themselves."""
 

@@ -94,6 +94,9 @@ class Build:
     """A regular expression for what a text about it names, its devices: enough where none of others are named."""
     options: tuple[str, ...] = ()
     """Options with their value (`--device=cpu`), or beginnings of options that end with a dash (`--kt-`)."""
+    keyed: str = ""
+    """An option that takes JSON, whose keys are recorded under the name of this build: one of them that no other reads
+    is enough."""
     own_releases: bool = False
     """It counts its releases by itself: they say nothing of those of `of`."""
 

@@ -54,6 +54,8 @@ EVENTS_BY_THEMSELVES: Final[Mapping[str, re.Pattern[str]]] = {
 MODEL_ON_COMMAND_LINE: Final = (("sglang", "serve"), "--config", ("--model-path", "--model"))
 """A subcommand that looks for the model among its words before it reads its file: the file's option, and the model's
 (sglang/cli/serve.py and utils.py of 0.5.8 to 0.5.23; `python -m sglang.launch_server` reads the file first)."""
+BY_SUBCOMMANDS: Final[Mapping[str, str]] = {"vllm": "vllm serve"}
+"""Programs whose first word is a subcommand: the one that serves."""
 OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
 """Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
 ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})

@@ -84,6 +84,7 @@ VLLM_ASCEND: Final = replace(
             *("--quantization=ascend", '--additional-config={"ascend_', '--additional-config={"torchair_'),
             *('--additional-config={"eplb_config"', '--additional-config={"recompute_scheduler_enable"'),
         ),
+        keyed="--additional-config",
     ),
     names=("vllm[-_]ascend",),
     images=("vllm-ascend",),

@@ -18,6 +18,8 @@ from moonpad.values.platform import Platform
 
 _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
+_NO_VALUE: Final = " needs a value"
+
 
 @cache
 def _published() -> frozenset[str]:
@@ -58,6 +60,10 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
     for remark in remarks:
         finding = remark.finding
         if command.fork and finding.code in _OF_A_BUILD:
+            if finding.message.endswith(_NO_VALUE) and releases_with(command.program, finding.where):
+                # The fork has the option from the engine, which takes a value.
+                yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
+                continue
             of_fork.append(remark)
         elif (
             build

@@ -39,6 +39,9 @@ def right_later(option: Occurrence, book: Rulebook) -> bool:
         return False
     values = option.value if isinstance(option.value, tuple) else (option.value,)
     texts = [value for value in values if isinstance(value, str)]
-    return option.problem in ("prefix", "ambiguous", "unknown") or (
-        option.problem == "invalid-value" and all(fits(known.kind, known.choices, text) for text in texts)
-    )
+    if option.problem != "invalid-value":
+        return option.problem in ("prefix", "ambiguous", "unknown")
+    now = book.options.named(option.written)
+    if now is not None and all(fits(now.kind, now.choices, text) for text in texts):
+        return False  # a number that no release can use: 92 as a part of the memory
+    return all(fits(known.kind, known.choices, text) for text in texts)

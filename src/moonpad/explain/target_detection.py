@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
 from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.options import versions as recorded_versions
+from moonpad.catalog.options.config_keys import key_tables
 from moonpad.engines import ENGINES
+from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version
@@ -24,6 +26,8 @@ from moonpad.values.versions import checked_version, is_final
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _BEGINNING: Final = 300
 """Characters of an object that show whose it is."""
+_LONGEST_OBJECT: Final = 2000
+_KEY: Final = re.compile(r"\"([a-z][a-zA-Z0-9_]{3,60})\"\s*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
     platform = question.cluster.device.platform if question.cluster is not None else None
     image = command.container.image.text if command.container and command.container.image else ""
     words = [word.text for word in command.argv]
+    if build.keyed and _has_own_key(name, build.keyed, words):
+        return True
     values = {*words, *(f"{flag}={value}" for flag, value in pairwise(words))}
     objects = ["".join(value[:_BEGINNING].split()) for value in values if "={" in value[:_BEGINNING]]
     return (
@@ -95,6 +101,14 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
         or any(value.startswith(option) for value in objects for option in build.options if "{" in option)
         or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
     )
+
+
+def _has_own_key(name: str, option: str, words: Sequence[str]) -> bool:
+    """Whether the option's JSON has a key that this build alone reads."""
+    texts = [value for flag, value in pairwise(words) if flag.replace("_", "-") == option]
+    texts += [word.partition("=")[2] for word in words if word.replace("_", "-").startswith(f"{option}=")]
+    own = {*key_tables(name).get(option, ())} - {*SHARED_KEYS}
+    return any(own & {*_KEY.findall(text[:_LONGEST_OBJECT])} for text in texts)
 
 
 def version_of(engine: str, script: Script, question: Question, command: Command | None = None) -> Version:

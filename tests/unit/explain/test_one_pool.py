@@ -59,3 +59,17 @@ def test_two_names() -> None:
 )
 def test_one_name_or_two_engines(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (node(0, "2", "3", size=16) + node(1, "2", "3", size=16) + lines((16, 0, "a"), (16, 0, "b")), 1),
+        (node(0, "2", "3", size=16) + node(1, "4", "3", size=16) + lines((16, 0, "a"), (16, 0, "b")), 0),
+        (node(0, "2", "30200") + node(1, "2", "30200") + ONE, 0),
+        (node(0, "2", "3", size=16) + node(1, "2", "3", size=16) + lines((16, 0, "a")), 0),
+    ],
+)
+def test_two_pools_of_one_name(text: str, count: int) -> None:
+    told = [each for one in ask(text) for each in one.findings if "pools, by the launch lines" in each.message]
+    assert len(told) == count

@@ -72,3 +72,16 @@ def test_how_deep_it_sleeps(request_line: str, expected: bool) -> None:
     text = f"vllm serve a/b --enable-sleep-mode\n{request_line}\n"
     told = [each.remedy for one in ask(text) for each in one.findings if "/sleep reads" in each.message]
     assert told == (["ask for /sleep?level=2"] if expected else [])
+
+
+START = "```bash\npython -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 8{}\n```\n\n"
+CLIENT = '```python\nclient = OpenAI(base_url="http://localhost:{}/v1")\n```\n\n'
+
+
+def test_the_request_below_one_of_several_servers() -> None:
+    second = START.format(" --port 8000") + CLIENT.format(8000)
+    assert [each for each in messages(START.format("") + CLIENT.format(8000) + second) if "the request below" in each]
+    assert not [each for each in messages(START.format("") + CLIENT.format(30000) + second) if "request below" in each]
+    assert not [each for each in messages(START.format("") + second) if "request below" in each]
+    proxied = "nginx\n" + START.format("") + CLIENT.format(8000) + second
+    assert not [each for each in messages(proxied) if "request below" in each]

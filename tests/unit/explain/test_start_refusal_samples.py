@@ -6,7 +6,12 @@ import pytest
 
 from tests.unit.explain.refused import LEVELS, said, samples
 
-FILES = ("start_refusal_samples.toml", "start_refusal_samples_vllm.toml", "start_refusal_samples_mine_7.toml")
+FILES = (
+    "start_refusal_samples.toml",
+    "start_refusal_samples_vllm.toml",
+    "start_refusal_samples_mine_7.toml",
+    "start_refusal_samples_mine_14.toml",
+)
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
 

@@ -20,6 +20,7 @@ from moonpad.explain.checks.image_programs import (
 )
 from moonpad.explain.checks.image_variables import behind_variable
 from moonpad.explain.checks.largest_alone import largest_alone
+from moonpad.explain.checks.launched_pools import launched_apart, name_of_other_pool, options_of_proxy, table_of_pool
 from moonpad.explain.checks.listed_devices import listed_devices
 from moonpad.explain.checks.lone_pool import (
     decode_without_mode,
@@ -31,10 +32,10 @@ from moonpad.explain.checks.lone_pool import (
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
-from moonpad.explain.checks.one_pool import one_pool_two_engines
+from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
-from moonpad.explain.checks.plugin_names import connector_name
+from moonpad.explain.checks.plugin_names import connector_keys, connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
@@ -79,8 +80,14 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     decode_without_mode,
     decode_without_transfer,
     connector_name,
+    connector_keys,
     plugin_key,
     one_pool_two_engines,
+    two_pools_one_engine,
+    table_of_pool,
+    launched_apart,
+    options_of_proxy,
+    name_of_other_pool,
     rank_of_another,
     unlike_neighbours,
     ranks_beyond,

@@ -1,4 +1,4 @@
-"""Nodes of one pool of ranks that call themselves two engines."""
+"""Nodes of one pool of ranks that call themselves two engines, and pools of their own that call themselves one."""
 
 from __future__ import annotations
 
@@ -45,6 +45,42 @@ def one_pool_two_engines(case: Case) -> Iterator[Remark]:
             where = plugin.TRANSFER_OPTION
             yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=place.index)
         return
+
+
+def two_pools_one_engine(case: Case) -> Iterator[Remark]:
+    """Each launch line starts all ranks of a pool at an address of its own, and the pools' scripts have one name."""
+    script, place = case.script, case.option(plugin.TRANSFER_OPTION)
+    if case.engine.name != plugin.PLUGIN or place is None:
+        return
+    config = _config(case.commands[0])
+    shape, role, name = _shape(config), config.get("kv_role"), config.get("engine_id")
+    if shape is None or not _is_text(name):
+        return
+    alike = [
+        other for other in script.commands if (its := _config(other)).get("kv_role") == role and _shape(its) == shape
+    ]
+    if len(alike) < 2 or alike[-1].line != case.commands[0].line:
+        return
+    if any(_config(other).get("engine_id") != name for other in alike) or _whole_pools(case, shape) != len(alike):
+        return
+    message = f"{len(alike)} {_PART_OF[str(role)]} pools, by the launch lines, and each has the engine_id "
+    message += f"{shortened(str(name), 20)}: the other side keeps one set of addresses for them all"
+    remedy = "give each pool an engine_id of its own, or leave it out: each takes its own"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, plugin.TRANSFER_OPTION, message, remedy, at=place.index)
+
+
+def _whole_pools(case: Case, shape: tuple[int, int]) -> int:
+    """The lines that start ranks of this shape, where each starts all of them, each at another address; else 0."""
+    addresses: list[str] = []
+    for command in case.script.commands:
+        given = launched(command)
+        if (given.get(names.LAUNCHED), given.get(names.LAUNCHED_DEVICES, 1)) != shape:
+            continue
+        if given.get(names.LAUNCHED_FIRST, 0) or given.get(names.LAUNCHED_HERE, shape[0]) != shape[0]:
+            return 0
+        words = [word.text for word in (*command.prefix, *command.argv)]
+        addresses.append(dict(pairwise(words)).get(names.LAUNCHED_ADDRESS, ""))
+    return len(addresses) if len({*addresses}) == len(addresses) and "" not in addresses else 0
 
 
 def _config(command: Command) -> Mapping[str, object]:

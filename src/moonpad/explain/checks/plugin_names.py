@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from moonpad.catalog.options import values_of, versions
+from moonpad.catalog.options.config_keys import key_tables
 from moonpad.engines import ascend_names as names
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
@@ -37,6 +38,25 @@ def connector_name(case: Case) -> Iterator[Remark]:
         if told:
             where = names.TRANSFER_OPTION
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, where, told[0], told[1], at=place.index)
+
+
+def connector_keys(case: Case) -> Iterator[Remark]:
+    """What a connector of several reads stands in its kv_connector_extra_config; beside it another key ends the
+    start, as it would in the option itself."""
+    place = case.option(names.TRANSFER_OPTION)
+    value = as_json(place.value) if place is not None and isinstance(place.value, str) else None
+    if place is None or not isinstance(value, dict) or case.commands[0].fork:
+        return
+    history = key_tables(names.BASE_PROGRAM).get(names.TRANSFER_OPTION, ())
+    for config in list(_configs(value))[1:]:
+        for key in config:
+            if key in history or unresolved(key) or not history:
+                continue
+            message = f'a connector of several has no key "{shortened(key)}" beside its {_EXTRA}: the start ends'
+            remedy = f"write it into {_EXTRA} of {shortened(str(config.get(_CONNECTOR, '')), 40) or 'the connector'}"
+            where = names.TRANSFER_OPTION
+            yield make_remark(Severity.WARNING, Code.UNKNOWN_FLAG, where, message, remedy, at=place.index)
+            return
 
 
 def _configs(value: Mapping[str, object]) -> Iterator[Mapping[str, object]]:

@@ -11,7 +11,8 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import by_module
-from moonpad.explain.commands import Script
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
@@ -22,6 +23,8 @@ _ASKS: Final = re.compile(r"[\"']model[\"']\s*:\s*[\"'](?P<name>[^\"'\\\n]{1,120
 _BELOW: Final = 25
 """Lines of a request's body."""
 _PORT: Final = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})")
+_RENAMES: Final = re.compile(r"litellm|nginx|envoy|haproxy|model_list|model-alias|semantic[- ]router|ollama", re.I)
+"""What may turn one name into another, or answer by itself."""
 _LORA: Final = ("--enable-lora", "--lora-modules")
 _SEVERAL: Final = 2
 _LONGEST: Final = 2000
@@ -138,28 +141,42 @@ def _asked(script: Script, port: str | None, behind: int) -> Iterator[tuple[str,
 
 
 def name_of_all(case: Case) -> Iterator[Remark]:
-    """Several workers behind one frontend, all of one name, and a request for another model."""
+    """Several servers, all of one name, and a request for another model: workers behind a frontend that knows them by
+    that name, or servers behind a proxy that passes names on."""
     script = case.script
-    if not is_first(case.commands, script) or case.open_ended or not by_module(case.commands[0]):
+    if not is_first(case.commands, script) or case.open_ended:
         return
     servers = [command for command in script.commands if _serves(command.program)]
     called = [_all_behind([word.text for word in command.argv], "--served-model-name") for command in servers]
-    if len(servers) < _SEVERAL or not all(by_module(command) and not command.more for command in servers):
+    if len(servers) < _SEVERAL or any(command.more for command in servers) or not all(called):
+        return
+    workers = all(by_module(command) for command in servers)
+    if not workers and (case.base != names.EXPERTS_BY_VARIABLE or any(not _is_like(case, one) for one in servers)):
         return
     known = {name for each in called for name in each}
-    if not all(called) or len(known) != 1 or any(unresolved(name) or _OPEN.search(name) for name in known):
+    if len(known) != 1 or any(unresolved(name) or _OPEN.search(name) for name in known):
         return
     if any(word.text in _LORA for command in servers for word in command.argv):
         return
     script.budget.work(len(script.lines), "the text around its engine commands")
+    if not workers and is_in_lines(_RENAMES, tuple(script.lines), _LONGEST):
+        return
     (name,) = known
     behind = max(word.end_line for command in servers for word in command.words)
-    for asked, line in _asked(script, None, behind):
-        if asked == name or _OPEN.search(asked):
+    asked = [one for one in _asked(script, None, behind) if not _OPEN.search(one[0])]
+    if not workers and any(one == name for one, _ in asked):
+        return  # another server that is not shown may answer the others
+    for one, line in asked:
+        if one == name:
             continue
-        wanted = shortened(asked, 60)
-        message = f"a request ({script.where(line)}) asks for {wanted}, and all workers are called "
-        message += f"{shortened(name, 60)}: the frontend answers 404"
+        wanted = shortened(one, 60)
+        message = f"a request ({script.where(line)}) asks for {wanted}, and all {'workers' if workers else 'servers'} "
+        message += f"are called {shortened(name, 60)}: {'the frontend answers' if workers else 'they answer'} 404"
         remedy = f"ask for {shortened(name, 60)}"
         yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy)
         return
+
+
+def _is_like(case: Case, command: Command) -> bool:
+    """Whether it is another server of the same program that is not guessed from a fragment."""
+    return command.program == case.commands[0].program and not command.embedded

@@ -15,6 +15,8 @@ from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 2000
+_NEAR: Final = 40
+"""Lines below a server in which its own request stands."""
 _SENT: Final = re.compile(r"\bcurl\b|base_url|OPENAI_(?:API_)?BASE|--base-url|--url\b")
 _THERE: Final = re.compile(
     r"(?:localhost|127\.0\.0\.1|<[\w -]{0,30}(?:ip|host|addr)[\w -]{0,30}>|\$\{?\w{0,30}(?:IP|HOST)\w{0,30}\}?)"
@@ -71,6 +73,34 @@ def request_port(case: Case) -> Iterator[Remark]:
     at = place.index if place is not None else None
     remedy = f"ask at port {port}, or start it with --port {asked}"
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy, at=at)
+
+
+def port_below(case: Case) -> Iterator[Remark]:
+    """The same of a guide with several servers, each with its request below it: the lines up to the next server."""
+    script, command = case.script, case.commands[0]
+    if case.option("--port") is not None or case.open_ended or len(case.commands) > 1 or command.role or command.more:
+        return
+    port = str(case.engine.command_line.port or "")
+    if not port or command.container is not None or command.wrappers or is_only_server(case):
+        return
+    script.budget.work(2 * len(script.lines), "the text around its engine commands")
+    behind = max(word.end_line for word in command.words)
+    following = min((one.line for one in script.commands if one.line > behind), default=len(script.lines) + 1)
+    sent: dict[str, int] = {}
+    for number, line in enumerate(script.lines[: behind + _NEAR], 1):
+        text = line[:_LONGEST]
+        if _BETWEEN.search(text):
+            return
+        there = _there(text) if behind < number < following and not _COMMENT.match(text) else None
+        if there is not None and _SENT.search(text):
+            sent.setdefault(there["port"], number)
+    if len(sent) != 1 or port in sent:
+        return
+    ((asked, at),) = sent.items()
+    message = f"the request below ({script.where(at)}) goes to port {asked}, and this server listens on {port}, the "
+    message += "engine's own"
+    remedy = f"ask at port {port}, or start it with --port {asked}"
+    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy)
 
 
 def _there(text: str) -> re.Match[str] | None:

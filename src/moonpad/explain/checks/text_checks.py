@@ -31,13 +31,16 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.install_values import download_by_address, second_index
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
+from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
+from moonpad.explain.checks.misspelt_variables import misspelt_variable
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
@@ -54,9 +57,10 @@ from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
+from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
-from moonpad.explain.checks.request_slips import request_port, sleep_level, thinking_switch
+from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
@@ -107,8 +111,14 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     all_but_a_name,
     name_of_all,
     request_port,
+    port_below,
     thinking_switch,
     sleep_level,
+    request_field,
+    no_subcommand,
+    second_index,
+    download_by_address,
+    misspelt_variable,
     redirected_install,
     broken_line,
     broken_value,

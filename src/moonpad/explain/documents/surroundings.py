@@ -50,6 +50,8 @@ class Surroundings:
     """Of an OpenShift template, or the file of variables of a compose file: `${NAME}` stands for them anywhere."""
     fill_ins: Mapping[str, Word] = field(default_factory=dict)
     """What a mapping beside its template has for `{name}`."""
+    beside: Mapping[str, Word] = field(default_factory=dict)
+    """The environment of the start that stands in the same mapping."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
     """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 

@@ -35,7 +35,7 @@ from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.manifests.option_maps import BARE_JSON, list_words, model_named, named_by_key
 from moonpad.explain.manifests.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.manifests.pods import PodReader, is_container
-from moonpad.explain.manifests.tasks import SET_BY_SCHEDULER, read_task
+from moonpad.explain.manifests.tasks import SET_BY_SCHEDULER, environment_beside, read_task
 from moonpad.explain.manifests.yaml_repair import readable
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import base_name, identify, names_engine_command
@@ -231,6 +231,7 @@ class _ManifestReader:
                 yield kind
 
     def _children(self, node: Node, fields: Fields, around: Surroundings, depth: int) -> None:
+        around = replace(around, beside=environment_beside(fields, self.source)) if fields else around
         roles = roles_of(name for name, child in fields.items() if not self._left_out(self.fields(child)))
         parts = [name for name, child in fields.items() if name not in roles and self._holds_flags(child)]
         if len(parts) > 1:
@@ -281,7 +282,8 @@ class _ManifestReader:
                 return
             if names_engine_command(text):
                 own = self.word(node)
-                self._script(unfolded(node, own) if " " in name else folded(node, own), {}, around, name)
+                whole = unfolded(node, own) if " " in name else folded(node, own)
+                self._script(whole, around.beside, around, name)
         else:
             self.visit(node, around, depth)
 
@@ -314,7 +316,8 @@ class _ManifestReader:
             Shell(self.state, Source.block(self.state.text, self.source.start, self.source.text)).command(words)
         elif sum(word.text.startswith("--") for word in words) > 1:
             argv = tuple(list_words(node, self.source))
-            self.state.add(Command("fragment", argv, (), {}, label=around.label, line=words[0].line))
+            env = dict(around.beside)
+            self.state.add(Command("fragment", argv, (), env, label=around.label, line=words[0].line))
         self.pods.deployed(before, around, words[0].line, around.devices)
 
     def _script(self, word: Word, env: Mapping[str, Word], around: Surroundings, label: str = "") -> None:
