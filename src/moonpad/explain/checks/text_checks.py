@@ -12,6 +12,7 @@ from moonpad.explain.checks.build_switches import built_for_hosts
 from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.chart_ports import chart_port
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
@@ -29,6 +30,7 @@ from moonpad.explain.checks.file_slips import (
     escaped_substitution,
     tag_without_v,
 )
+from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.heading_models import model_of_heading
 from moonpad.explain.checks.json_slips import json_slips
@@ -135,6 +137,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     path_of_frontend,
     undeclared_decoder,
     gone_options,
+    unknown_to_frontend,
     silent_workers,
     nothing_in_front,
     words_behind_one,
@@ -162,6 +165,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_not_mounted,
     cache_not_mounted,
     undeclared_volume,
+    claim_of_one_node,
     probe_patience,
     probed_port,
     published_port,
