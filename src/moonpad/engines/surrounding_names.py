@@ -94,3 +94,6 @@ NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "v
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""
 GRAPH: Final = "DynamoGraphDeployment"
 """The kind of object whose services find each other by a namespace that each of them names."""
+PORT_OF_PROCESSES: Final = "VLLM_PORT"
+"""The first port that the processes of one server take among each other; they count up from it (vLLM's
+utils/network_utils.py, get_open_ports_list)."""

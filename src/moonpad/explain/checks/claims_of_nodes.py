@@ -60,9 +60,13 @@ def claim_of_one_node(case: Case) -> Iterator[Remark]:
     for name, line in claims.items():
         why = _apart(users[name])
         if why:
-            message = f"{case.script.where(line)}: {shortened(name, 60)} is ReadWriteOnce, so one node at a time mounts "
+            message = (
+                f"{case.script.where(line)}: {shortened(name, 60)} is ReadWriteOnce, so one node at a time mounts "
+            )
             message += f"it, and {why}: the pods of the second node wait for ever (Multi-Attach error)"
-            remedy = "ask for ReadWriteMany of a class of storage that has it, or give each node its own copy (hostPath)"
+            remedy = (
+                "ask for ReadWriteMany of a class of storage that has it, or give each node its own copy (hostPath)"
+            )
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "accessModes", message, remedy)
             yield Remark(remark.finding, command=None)
 

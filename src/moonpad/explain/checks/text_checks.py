@@ -33,11 +33,13 @@ from moonpad.explain.checks.file_slips import (
 from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.insider_images import image_of_insiders
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
+from moonpad.explain.checks.master_ports import master_behind_own_port
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
@@ -59,6 +61,7 @@ from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, re
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
+from moonpad.explain.checks.router_ranks import ranks_of_router
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
     call_sets_another,
@@ -166,6 +169,9 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     cache_not_mounted,
     undeclared_volume,
     claim_of_one_node,
+    image_of_insiders,
+    ranks_of_router,
+    master_behind_own_port,
     probe_patience,
     probed_port,
     published_port,
