@@ -1,5 +1,5 @@
-"""Options of Dynamo's frontend, from a reading of every add_argument of twelve releases, 0.5.0 to 1.6.1 (PyPI ai-dynamo:
-dynamo/frontend, dynamo/common/configuration/groups)."""
+"""Options of Dynamo's frontend, from a reading of every add_argument of twelve releases, 0.5.0 to 1.6.1 (PyPI
+ai-dynamo: dynamo/frontend, dynamo/common/configuration/groups)."""
 
 from __future__ import annotations
 

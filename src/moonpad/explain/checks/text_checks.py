@@ -19,6 +19,7 @@ from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
+from moonpad.explain.checks.download_patterns import code_left_behind
 from moonpad.explain.checks.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo_options import gone_options
@@ -151,6 +152,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     examples_of_clone,
     cache_of_download,
     folder_of_download,
+    code_left_behind,
     cached_root,
     colon_for_blank,
     variable_for_option,
