@@ -20,6 +20,7 @@ from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.download_patterns import code_left_behind
+from moonpad.explain.checks.dynamo_components import worker_of_another_kind, worker_without_volume
 from moonpad.explain.checks.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo_options import gone_options
@@ -171,6 +172,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     cache_not_mounted,
     undeclared_volume,
     claim_of_one_node,
+    worker_without_volume,
+    worker_of_another_kind,
     image_of_insiders,
     ranks_of_router,
     master_behind_own_port,
