@@ -16,6 +16,7 @@ from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
+from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
@@ -177,6 +178,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     image_of_insiders,
     ranks_of_router,
     master_behind_own_port,
+    nearly_a_connector_key,
     probe_patience,
     probed_port,
     published_port,
