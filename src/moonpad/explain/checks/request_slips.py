@@ -39,7 +39,10 @@ _SWITCHES: Final = tuple(
     )
 )
 """Models that think or not as they are asked, the word that their templates read, and the one of others."""
-_SWITCH: Final = r"""(?:chat_template_kwargs["'\\]*\s*[:=]\s*\{?|--default-chat-template-kwargs[ =]+["'\\]*\{)\s*["'\\]*%s(?![\w-])"""
+_SWITCH: Final = (
+    r"""(?:chat_template_kwargs["'\\]*\s*[:=]\s*\{?|--default-chat-template-kwargs[ =]+["'\\]*\{)"""
+    r"""\s*["'\\]*%s(?![\w-])"""
+)
 _OTHERS_SWITCH: Final = {word: re.compile(_SWITCH % word) for word in ("thinking", "enable_thinking")}
 _ASLEEP: Final = re.compile(r"/sleep(?![\w?/-])[\"']?(?P<rest>[^;|&]*)")
 _LEVEL: Final = re.compile(
