@@ -9,7 +9,7 @@ from typing import Final
 
 NEWEST: Final = "1.6.1"
 RELEASE: Final = re.compile(
-    r"(?:ai-dynamo/(?:vllm|sglang|tensorrtllm)-runtime:|ai-dynamo(?:\[\w+\])?==|\b[Dd]ynamo[ ]v?)"
+    r"(?:ai-dynamo/(?:(?:vllm|sglang|tensorrtllm)-runtime|dynamo-frontend):|ai-dynamo(?:\[\w+\])?==|\b[Dd]ynamo[ ]v?)"
     r"(?P<version>\d\.\d{1,2}\.\d{1,2})(?!\d)"
 )
 """Where a text says which release is meant."""

@@ -17,6 +17,8 @@ POOLS: Final = PoolFacts(
     default="mooncake",
     equal_blocks=True,
     stages_match=True,
+    # https://github.com/SemiAnalysisAI/InferenceX/pull/2293: requests that prefill refused hung at decode.
+    asked_at_once=True,
     # PyPI sglang 0.5.1.post3 to 0.5.23, server_args.py, later arg_groups/overrides.py: _mla_backend_page_constraints
     # and _page_size_default; disaggregation/common/conn.py: Page size mismatch.
     pages={

@@ -96,3 +96,19 @@ NAMES_OF_SERVICES: Final[Mapping[str, str]] = {"vllm": "vllm", "vllm-ascend": "v
 (https://docs.vllm.ai/en/latest/configuration/env_vars.html)."""
 GRAPH: Final = "DynamoGraphDeployment"
 """The kind of object whose services find each other by a namespace that each of them names."""
+PORT_OF_PROCESSES: Final = "VLLM_PORT"
+"""The first port that the processes of one server take among each other; they count up from it (vLLM's
+utils/network_utils.py, get_open_ports_list)."""
+CONNECTOR_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "NixlConnector": (
+        "backends",
+        "bidirectional_kv_xfer",
+        "decoder_kv_blocks_ttl",
+        "enforce_handshake_compat",
+        "kv_lease_duration",
+        "kv_recompute_threshold",
+        "num_threads",
+        "push_registration_timeout",
+    )
+}
+"""Keys of kv_connector_extra_config that a connector reads (vLLM 0.14.0 to 0.27.0, get_from_extra_config)."""

@@ -63,6 +63,8 @@ class PoolFacts:
     """It refuses tensor-parallel and decode-context-parallel sizes of which neither divides the other."""
     stages_match: bool = False
     """It refuses a decode pool whose pipeline stages are neither one nor as many as prefill's."""
+    asked_at_once: bool = False
+    """Its router gives a request to both pools at once, so decode waits for the cache of one that prefill refused."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "connectors", MappingProxyType(dict(self.connectors)))

@@ -90,3 +90,11 @@ def test_the_contexts_of_seed_4() -> None:
     assert severity is Severity.NOTE
     assert "131,072" in text
     assert "2,176" in text
+
+
+def test_decode_takes_no_longer_requests_where_both_are_asked_at_once() -> None:
+    words = "prefill takes 9,300 tokens and decode 20,000"
+    _, second = pair_of("--context-length 9300", "--context-length 20000")
+    assert [words in text for _, _, text in spoken(second, "--context-length")] == [True]
+    _, second = pair_of(f"{nixl('producer')} --max-model-len 9300", f"{nixl('consumer')} --max-model-len 20000", "vllm")
+    assert spoken(second, "--max-model-len") == []

@@ -50,9 +50,18 @@ def test_a_port_that_may_be_right(text: str) -> None:
 def test_the_switch_of_another_model() -> None:
     assert any("passed over" in text for text in messages(SERVER + BODY % "enable_thinking"))
     assert not any("passed over" in text for text in messages(SERVER + BODY % "thinking"))
-    for model in ("Qwen/Qwen3-32B", "moonshotai/Kimi-K2-Thinking"):
+    for model in ("Qwen/Qwen3-32B", "moonshotai/Kimi-K2-Thinking", "zai-org/GLM-5.2-FP8"):
         others = SERVER.replace("moonshotai/Kimi-K2.5", model) + BODY % "enable_thinking"
         assert not any("passed over" in text for text in messages(others))
+    for model, told in (
+        ("Qwen/Qwen3-32B", True),
+        ("Qwen/Qwen3.5-397B-A17B-FP8", True),
+        ("zai-org/GLM-5.2-FP8", True),
+        ("Qwen/Qwen3-235B-A22B-Thinking-2507", False),
+        ("deepseek-ai/DeepSeek-V3.1", False),
+    ):
+        others = SERVER.replace("moonshotai/Kimi-K2.5", model) + BODY % "thinking"
+        assert any("passed over" in text for text in messages(others)) is told
 
 
 @pytest.mark.parametrize(
@@ -85,3 +94,9 @@ def test_the_request_below_one_of_several_servers() -> None:
     assert not [each for each in messages(START.format("") + second) if "request below" in each]
     proxied = "nginx\n" + START.format("") + CLIENT.format(8000) + second
     assert not [each for each in messages(proxied) if "request below" in each]
+
+
+def test_the_switch_of_the_server_itself() -> None:
+    served = "vllm serve zai-org/GLM-5.2-FP8 -tp 8 --default-chat-template-kwargs '{\"%s\": false}'"
+    assert any("passed over" in text for text in messages(served % "thinking"))
+    assert not any("passed over" in text for text in messages(served % "enable_thinking"))

@@ -10,7 +10,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_only_server
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
@@ -31,9 +31,21 @@ _BETWEEN: Final = re.compile(
     re.IGNORECASE,
 )
 """What may listen on a port of its own."""
-_SWITCHED: Final = re.compile(r"kimi[-_]?k2[._-][5-9]", re.IGNORECASE)
-"""Kimi-K2.5 and later, which can be told not to think; K2-Thinking always does."""
-_OTHERS_SWITCH: Final = re.compile(r"""chat_template_kwargs["'\\]*\s*[:=]\s*\{?\s*["'\\]*enable_thinking""")
+_SWITCHES: Final = tuple(
+    (re.compile(models, re.IGNORECASE), reads, others)
+    for models, reads, others in (
+        (r"kimi[-_]?k2[._-][5-9]", "thinking", "enable_thinking"),
+        (r"deepseek-v3\.1", "thinking", "enable_thinking"),
+        (r"qwen3(?:\.[5-9]|-(?:0\.6|1\.7|4|8|14|32|30|235)b(?!.*2507))", "enable_thinking", "thinking"),
+        (r"glm-(?:4\.[5-7]|5)", "enable_thinking", "thinking"),
+    )
+)
+"""Models that think or not as they are asked, the word that their templates read, and the one of others."""
+_SWITCH: Final = (
+    r"""(?:chat_template_kwargs["'\\]*\s*[:=]\s*\{?|--default-chat-template-kwargs[ =]+["'\\]*\{)"""
+    r"""\s*["'\\]*%s(?![\w-])"""
+)
+_OTHERS_SWITCH: Final = {word: re.compile(_SWITCH % word) for word in ("thinking", "enable_thinking")}
 _ASLEEP: Final = re.compile(r"/sleep(?![\w?/-])[\"']?(?P<rest>[^;|&]*)")
 _LEVEL: Final = re.compile(
     r"(?:-d|--data(?:-raw)?|--json|json=)[ =]*[^;|&]*[\"']level[\"'\\]*[ ]*:[ ]*[\"'\\]*(?P<level>[0-2])"
@@ -108,16 +120,19 @@ def _there(text: str) -> re.Match[str] | None:
 
 
 def thinking_switch(case: Case) -> Iterator[Remark]:
-    """The templates of Kimi-K2.5 and later read `thinking`; `enable_thinking` is Qwen's and GLM's, and is passed over.
-    https://huggingface.co/moonshotai/Kimi-K2.5"""
-    if not _SWITCHED.search(case.first.model or "") or not is_only_server(case):
+    """Templates read one word of `chat_template_kwargs`, and pass over what they do not know."""
+    model = case.first.model or ""
+    found = next(((reads, others) for models, reads, others in _SWITCHES if models.search(model)), None)
+    if found is None or not is_only_server(case):
         return
+    reads, others = found
     case.script.budget.work(len(case.script.lines), "the text around its engine commands")
     for number, line in enumerate(case.script.lines, 1):
         text = line[:_LONGEST]
-        if "enable_thinking" in text and _OTHERS_SWITCH.search(text) and not _COMMENT.match(text):
-            message = f"enable_thinking (line {number}) is passed over: the templates of Kimi-K2.5 read `thinking`"
-            remedy = 'write {"thinking": false}, which Kimi-K2.5 and later take'
+        if others in text and _OTHERS_SWITCH[others].search(text) and not _COMMENT.match(text):
+            name = shortened(model.rpartition("/")[2], 40)
+            message = f"{others} (line {number}) is passed over: the template of {name} reads `{reads}`"
+            remedy = f'write {{"{reads}": false}} to switch it off, which this model takes'
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "chat_template_kwargs", message, remedy)
             return
 

@@ -12,12 +12,16 @@ from moonpad.explain.checks.build_switches import built_for_hosts
 from moonpad.explain.checks.cache_roots import cached_root
 from moonpad.explain.checks.chart_ports import chart_port
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
+from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
+from moonpad.explain.checks.download_patterns import code_left_behind
+from moonpad.explain.checks.dynamo_components import worker_of_another_kind, worker_without_volume
 from moonpad.explain.checks.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo_options import gone_options
@@ -29,8 +33,10 @@ from moonpad.explain.checks.file_slips import (
     escaped_substitution,
     tag_without_v,
 )
+from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.insider_images import image_of_insiders
 from moonpad.explain.checks.install_values import download_by_address, second_index
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
@@ -38,6 +44,7 @@ from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
+from moonpad.explain.checks.master_ports import master_behind_own_port
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
@@ -62,6 +69,7 @@ from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, re
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
+from moonpad.explain.checks.router_ranks import ranks_of_router
 from moonpad.explain.checks.script_slips import (
     brace_in_default,
     call_sets_another,
@@ -146,6 +154,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     path_of_frontend,
     undeclared_decoder,
     gone_options,
+    unknown_to_frontend,
     silent_workers,
     nothing_in_front,
     words_behind_one,
@@ -156,6 +165,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     examples_of_clone,
     cache_of_download,
     folder_of_download,
+    code_left_behind,
     cached_root,
     colon_for_blank,
     variable_for_option,
@@ -173,6 +183,13 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_not_mounted,
     cache_not_mounted,
     undeclared_volume,
+    claim_of_one_node,
+    worker_without_volume,
+    worker_of_another_kind,
+    image_of_insiders,
+    ranks_of_router,
+    master_behind_own_port,
+    nearly_a_connector_key,
     probe_patience,
     probed_port,
     exposed_port,

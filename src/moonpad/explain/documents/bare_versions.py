@@ -11,9 +11,14 @@ from moonpad.values.versions import order
 
 _NUMBER: Final = r"v?(?P<{}>\d{{1,2}}\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)(?![\w-]|\.\w|\.\d)"
 _KEY: Final = r"(?:docker[ _-]?)?(?:image|container|tag)(?:[ _]?(?:version|tag))?"
+_NOT_IT: Final = (
+    r"(?![ ](?:has|have|had|ships?|brings?)[ ]no|[ ](?:lacks?|lacked|does not|doesn't|did not|cannot|fails|is too old)"
+    r"\b)"
+)
+"""`the v0.5.15 tag has none`: why another is taken."""
 _BARE: Final = re.compile(
     rf"^[ \t>#*-]*{_KEY}[\"'`*]*[ \t]*[:=][ \t]*[\"'`]?{_NUMBER.format('key')}"
-    rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b",
+    rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b{_NOT_IT}",
     re.IGNORECASE,
 )
 _OF_OTHERS: Final = re.compile(

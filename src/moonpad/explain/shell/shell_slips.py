@@ -100,7 +100,8 @@ def broken_line(case: Case) -> Iterator[Remark]:
         width = len(line)
         begins = following.split(" ", 1)[0]
         is_known = program_named(begins) is not None or _COMMANDS.match(following) or _SCRIPT.match(following)
-        if width < _NARROWEST or len(following) > width or is_known or not _CONTINUES.match(following):
+        is_read = any(each.line == last + 1 and each.program != "other" for each in case.script.commands)
+        if width < _NARROWEST or len(following) > width or is_known or is_read or not _CONTINUES.match(following):
             continue
         flags = [word.partition("=")[0] for word in following.split() if word.startswith("--")]
         if not any(options.named(flag) for flag in flags):

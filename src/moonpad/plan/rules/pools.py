@@ -120,6 +120,13 @@ def pools_context(pair: PoolPair) -> Iterator[Finding]:
         )
         remedy = f"give prefill a context of {decode:,} too"
         yield Finding(Severity.NOTE, Code.SUBOPTIMAL, "max_model_len", message, remedy)
+    if prefill and decode and prefill < decode and pair.facts.asked_at_once and pair.known("max_model_len"):
+        message = (
+            f"prefill takes {prefill:,} tokens and decode {decode:,}: the router asks both at once, prefill refuses a "
+            "request between the two, and decode waits for a cache that does not come"
+        )
+        remedy = f"give decode a context of {prefill:,} too"
+        yield Finding(Severity.WARNING, Code.SUBOPTIMAL, "max_model_len", message, remedy)
 
 
 RULES: Final[tuple[Callable[[PoolPair], Iterator[Finding]], ...]] = (

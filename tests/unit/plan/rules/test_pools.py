@@ -119,7 +119,8 @@ TRIALS: dict[str, list[Trial]] = {
     ],
     "pools-context": [
         Trial("sglang", {}, {"context": 2176}, ("131,072", "2,176"), "max_model_len", Severity.NOTE),
-        Trial("sglang", {"context": 2048}, {"context": 2176}),
+        Trial("sglang", {"context": 2048}, {"context": 2176}, ("2,048", "2,176"), "max_model_len", Severity.WARNING),
+        Trial("vllm", {"context": 2048}, {"context": 2176}),
         Trial("sglang", {"context": None}, {"context": 2176}),
         Trial("sglang", {}, {"context": 2176, "unknown": frozenset({"max_model_len"})}),
     ],
