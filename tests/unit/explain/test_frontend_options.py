@@ -39,6 +39,7 @@ def test_an_option_that_it_does_not_have(text: str, flags: list[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "python3 -m dynamo.frontend --help\npython3 -m dynamo.vllm --model a/b\n",
         "python3 -m dynamo.frontend --router-mode kv --http-port=8000",
         "python3 -m dynamo.frontend --dyn-chat-processor sglang --tool-call-parser kimi_k2 --reasoning-parser kimi_k2",
         "python3 -m dynamo.frontend --dyn-chat-processor vllm --enable-auto-tool-choice --max-model-len 4096",

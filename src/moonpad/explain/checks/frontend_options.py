@@ -22,6 +22,8 @@ from moonpad.values.finding import Code, Severity
 
 _MODULE: Final = "dynamo.frontend"
 _OTHER_WAY: Final = "DYN_CHAT_PROCESSOR"
+_QUESTIONS: Final = frozenset({"-h", "--help", "--version"})
+"""Every parser answers these, and starts nothing."""
 _MOST: Final = 300
 
 
@@ -68,6 +70,8 @@ def _strange(words: Sequence[Word], release: str) -> Iterator[tuple[Word, str]]:
     of_all = frontend_options("")
     for word in words:
         flag = word.text.partition("=")[0]
+        if flag in _QUESTIONS:
+            return
         if not flag.startswith("--") or len(flag) < 4 or word.unresolved or not flag[2:].replace("-", "").isalnum():
             continue
         if any(each.startswith(flag) for each in known):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from moonpad.engines.value_checks import unresolved
@@ -30,12 +31,9 @@ def model_of_heading(case: Case) -> Iterator[Remark]:
     name = _last(case.first.model)
     if not name:
         return
-    script.budget.work(len(script.lines), "its headings")
-    titles = {
-        number: match["title"]
-        for number, line in enumerate(script.lines, 1)
-        if (match := _HEADING.match(line[:_LONGEST])) is not None
-    }
+    script.budget.once("headings", len(script.lines), "its headings")
+    titles = _titles(script.lines)
+    script.budget.work(len(titles), "its headings")
     own = _above(titles, command.line)
     if not own or _is_in(name, titles[own]):
         return
@@ -62,6 +60,12 @@ def _beside(case: Case, titles: Mapping[int, str], own: int) -> Iterator[str]:
         text = written.text if written is not None else next((word.text for word in other.argv[:1]), "")
         if other.line != case.commands[0].line and (name := _last(text)):
             yield name
+
+
+@lru_cache(maxsize=2)
+def _titles(lines: tuple[str, ...]) -> Mapping[int, str]:
+    matches = ((number, _HEADING.match(line[:_LONGEST])) for number, line in enumerate(lines, 1))
+    return {number: match["title"] for number, match in matches if match is not None}
 
 
 def _above(titles: Mapping[int, str], line: int) -> int:

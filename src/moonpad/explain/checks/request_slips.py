@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -95,15 +96,16 @@ def port_below(case: Case) -> Iterator[Remark]:
     port = str(case.engine.command_line.port or "")
     if not port or command.container is not None or command.wrappers or is_only_server(case):
         return
-    script.budget.work(2 * len(script.lines), "the text around its engine commands")
     behind = max(word.end_line for word in command.words)
+    script.budget.once("listeners", 2 * len(script.lines), "the text around its engine commands")
+    if _first_between(script.lines) <= behind + _NEAR:
+        return
+    script.budget.work(_NEAR + len(script.commands), "the text around its engine commands")
     following = min((one.line for one in script.commands if one.line > behind), default=len(script.lines) + 1)
     sent: dict[str, int] = {}
-    for number, line in enumerate(script.lines[: behind + _NEAR], 1):
-        text = line[:_LONGEST]
-        if _BETWEEN.search(text):
-            return
-        there = _there(text) if behind < number < following and not _COMMENT.match(text) else None
+    for number in range(behind + 1, min(following, behind + _NEAR, len(script.lines)) + 1):
+        text = script.lines[number - 1][:_LONGEST]
+        there = _there(text) if number < following and not _COMMENT.match(text) else None
         if there is not None and _SENT.search(text):
             sent.setdefault(there["port"], number)
     if len(sent) != 1 or port in sent:
@@ -113,6 +115,13 @@ def port_below(case: Case) -> Iterator[Remark]:
     message += "engine's own"
     remedy = f"ask at port {port}, or start it with --port {asked}"
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy)
+
+
+@lru_cache(maxsize=2)
+def _first_between(lines: tuple[str, ...]) -> int:
+    """The first line that speaks of what may listen on a port of its own; behind the text where none does."""
+    named = (number for number, line in enumerate(lines, 1) if _BETWEEN.search(line[:_LONGEST]))
+    return next(named, len(lines) + _LONGEST)
 
 
 def _there(text: str) -> re.Match[str] | None:

@@ -29,10 +29,16 @@ def is_first(commands: Sequence[Command], script: Script) -> bool:
 
 def is_first_server(commands: Sequence[Command], script: Script) -> bool:
     """The same of texts that show options alone before their first command: those are judged by themselves."""
-    script.budget.work(len(script.commands), "its engine commands")
-    kinds = [(command, program_named(command.program)) for command in script.commands]
-    servers = [command.line for command, program in kinds if program is not None and program.kind == "server"]
-    return min(command.line for command in commands) == min(servers) if servers else is_first(commands, script)
+    line, first, seen = min(command.line for command in commands), 0, 0
+    for command in script.commands:
+        seen += 1
+        program = program_named(command.program)
+        if program is not None and program.kind == "server":
+            first = min(first, command.line) if first else command.line
+        if 0 < first < line:
+            break
+    script.budget.work(seen, "its engine commands")
+    return first == line if first else is_first(commands, script)
 
 
 def numbered(script: Script, first: int, last: int) -> Iterator[tuple[int, str]]:
