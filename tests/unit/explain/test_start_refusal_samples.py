@@ -9,8 +9,8 @@ from tests.unit.explain.refused import LEVELS, said, samples
 FILES = (
     "start_refusal_samples.toml",
     "start_refusal_samples_vllm.toml",
-    "start_refusal_samples_mine_7.toml",
-    "start_refusal_samples_mine_14.toml",
+    "start_refusal_samples_repairs_7.toml",
+    "start_refusal_samples_repairs_14.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
