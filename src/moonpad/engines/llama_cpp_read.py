@@ -96,11 +96,11 @@ def _slots(words: Words) -> int | None:
 
 
 def _settings(words: Words) -> Settings:
-    tokens, slots = words.whole("--ctx-size", least=0), _slots(words)
+    tokens, slots = words.whole("--ctx-size", least=-1), _slots(words)
     return Settings(
         # The slots share the context in equal parts; where they share it freely, each is sure of as much. 0 is the
-        # model's own.
-        max_model_len=max(1, tokens // (slots or 1)) if tokens else None,
+        # model's own; the parser takes -1 too, and a report of the catalogue says what became of it.
+        max_model_len=max(1, tokens // (slots or 1)) if tokens and tokens > 0 else None,
         max_num_seqs=slots,
         max_num_batched_tokens=words.whole("--ubatch-size"),
         kv_cache_dtype=words.text("--cache-type-k"),
