@@ -40,6 +40,14 @@ def test_the_command_line() -> None:
     )
 
 
+@pytest.mark.parametrize("tokens", ["0", "-1"])
+def test_a_context_left_to_the_model(tokens: str) -> None:
+    """The parser takes each; what a build made of -1 is a report: https://github.com/ggml-org/llama.cpp/issues/12414."""
+    reading = read("-m", "K2.gguf", "-c", tokens, "-np", "4")
+    assert reading.settings.max_model_len is None
+    assert not [occurrence for occurrence in reading.parsed.occurrences if occurrence.problem]
+
+
 # Forms that guides use: https://docs.unsloth.ai/basics/kimi-k2-how-to-run-locally and model pages.
 @pytest.mark.parametrize(
     ("words", "layers"),
