@@ -104,6 +104,7 @@ def explain(
         question = Question(
             checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
             cluster=parse_cluster(on) if on else _devices_here() if pid is not None else None,
+            cluster_because="as asked" if on else "found on this host",
             engine=known_engine(engine) if engine else "",
             version=engine_version,
             settings={name: str(value) for name, value in (*layout.items(), *others.items())},

@@ -56,7 +56,7 @@ def cluster_of(
     stands below it. A guide that speaks of another number than the command uses has the kind right.
     """
     if question.cluster is not None:
-        return question.cluster, "as asked"
+        return question.cluster, question.cluster_because
     platforms = engine.platforms
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"

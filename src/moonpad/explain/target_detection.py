@@ -36,6 +36,7 @@ class Question:
 
     checkpoint: Checkpoint | None = None
     cluster: Cluster | None = None
+    cluster_because: str = "as asked"
     version: str = ""
     engine: str = ""
     """Which build of an engine; "": the one for the platform."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from tests.conftest import Moonpad
 
+RECORDED = Path(__file__).parents[1] / "facts/recorded"
 SLEEPER = """#!{python}
 import subprocess, time
 child = subprocess.Popen(["sleep", "60"])
@@ -46,6 +48,20 @@ def test_a_running_engine_is_judged(moonpad: Moonpad, engine: tuple[int, int]) -
     assert "VLLM_USE_V1" in done.stdout
     assert "9100" not in done.stdout, "the command line goes before the file"
     assert "sk-abcdefgh12345678" not in done.stdout + done.stderr
+
+
+def test_the_devices_are_those_of_the_host(moonpad: Moonpad, engine: tuple[int, int], tmp_path: Path) -> None:
+    """By a tool that prints what was recorded; benchmarks/results/gpu/pid.txt is of a real H200."""
+    tool = tmp_path / "tools" / "nvidia-smi"
+    tool.parent.mkdir()
+    tool.write_text(f"#!/bin/sh\ncat {shlex.quote(str(RECORDED / 'nvidia-8xh200.txt'))}\n")
+    tool.chmod(0o755)
+    path = f"{tool.parent}:{os.environ['PATH']}"
+    done = moonpad("explain", "--pid", str(engine[0]), "--json", PATH=path)
+    (deployment,) = done.json["deployments"]
+    assert (deployment["cluster"], deployment["cluster_because"]) == ("8xH200", "found on this host")
+    done = moonpad("explain", "--pid", str(engine[0]), "--on", "8xH100", "--json")
+    assert done.json["deployments"][0]["cluster_because"] == "as asked"
 
 
 def test_a_process_beside_an_engine_names_it(moonpad: Moonpad, engine: tuple[int, int]) -> None:

@@ -215,8 +215,8 @@ def test_busy_devices_with_the_numbers() -> None:
         (Severity.WARNING, "device 6", Code.MEMORY_LOW),
     ]
     # 75318 MiB and 81559 MiB by hand: 73.55 and 79.65 GiB.
-    assert findings[0].message == "73.55 GiB of 79.65 GiB are in use, 6.09 GiB are free"
-    assert findings[4].message == "4.50 GiB of 79.65 GiB are in use, 75.14 GiB are free"
+    assert findings[0].message == "73.55 GiB of 79.65 GiB are in use, at most 6.09 GiB are free"
+    assert findings[4].message == "4.50 GiB of 79.65 GiB are in use, at most 75.14 GiB are free"
 
 
 def test_busy_dies_and_what_an_idle_one_holds() -> None:
