@@ -55,8 +55,8 @@ def explain(
         10 s. Several files are pieces of one deployment: node-0/run.sh node-1/run.sh, a Deployment and its ConfigMap,
         or a command and its --config file. One that is not given is looked for beside the script.
     pid
-        A process of this host that runs an engine: its command line, its environment and, without --on, the devices
-        here.
+        A process of this host that runs an engine: its command line, its environment, the release of vLLM or SGLang
+        that is installed where it runs and, without --on, the devices here.
     on
         The devices it is for: 8xH200, 2x8xH800. Without it, those that the text names.
     model
@@ -90,8 +90,10 @@ def explain(
             raise UsageError("--concurrency and --goal need a load", remedy="add --workload chat, or 8192:1024")
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.clusters import parse_cluster
+    from moonpad.cli.explain_release import running_release
     from moonpad.cli.plan_inputs import find_model, known_engine, typed_path
     from moonpad.explain.judge import judge
+    from moonpad.explain.programs import program_table
     from moonpad.explain.target_detection import Question
     from moonpad.plan.request import parse_set
     from moonpad.report.explain_json import explain_json
@@ -101,12 +103,15 @@ def explain(
     try:
         layout, others = parse_set(settings or ())
         script = _script(command, file or (), pid)
+        programs = {program_table().engines.get(command.program, "") for command in script.commands}
+        installed = running_release(pid, programs) if pid is not None else ""
         question = Question(
             checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
             cluster=parse_cluster(on) if on else _devices_here() if pid is not None else None,
             cluster_because="as asked" if on else "found on this host",
             engine=known_engine(engine) if engine else "",
-            version=engine_version,
+            version=engine_version or installed,
+            version_because="as asked" if engine_version else "installed where it runs",
             settings={name: str(value) for name, value in (*layout.items(), *others.items())},
         )
         judged = judge(script, question, (*calibrations(), *own_calibrations()))

