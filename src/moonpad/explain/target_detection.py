@@ -36,13 +36,13 @@ class Question:
 
     checkpoint: Checkpoint | None = None
     cluster: Cluster | None = None
-    cluster_because: str = "as asked"
     version: str = ""
-    version_because: str = "as asked"
     engine: str = ""
     """Which build of an engine; "": the one for the platform."""
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Our names of layout and settings, and what they are: what the command line leaves to a variable or a file."""
+    cluster_because: str = "as asked"
+    version_because: str = "as asked"
 
 
 @dataclass(frozen=True, slots=True)
