@@ -15,7 +15,7 @@ FILE: Final = "preset_files.toml"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresetFile:
     """`[name]` opens the section of a model, and `key = value` is an option, written without its dashes. A value goes
-    to the next `;` or `#`, and quotes are part of it. A key that is no option ends the start."""
+    to the next `;` or `#`, and quotes are part of it. A key without an option of its name ends the start."""
 
     engines: tuple[str, ...]
     option: Text
@@ -25,7 +25,7 @@ class PresetFile:
     beside: tuple[str, ...]
     """Options by which the router knows models of other names."""
     own: tuple[str, ...]
-    """Keys that are no options."""
+    """Keys that the engine has no option for."""
     provenance: Provenance
 
 

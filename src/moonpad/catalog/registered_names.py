@@ -35,7 +35,7 @@ class Register:
     instead: Mapping[str, str] = field(default_factory=dict)
     """A name that is none, or no more → the one that is meant."""
     by_plugin: Mapping[str, str] = field(default_factory=dict)
-    """A name that is no more → the package that adds it again."""
+    """A name that was removed → the package that brings it back."""
     remedy: Text
     read: tuple[str, ...]
     """In order."""

@@ -54,7 +54,7 @@ def code_left_behind(case: Case) -> Iterator[Remark]:
         message = f"{script.where(number)}: only {listed} of {shortened(model[0], 60)} is downloaded, and not "
         message += f"{needed}, which its {'tokenizer' if needed == _TOKENIZER else 'configuration'} is: the start ends "
         message += "(does not appear to have a file named …)"
-        remedy = "download *.py too, and every other file that is no weight: leave the patterns out"
+        remedy = "download *.py too, and every other file beside the weights: leave the patterns out"
         remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "--include", message, remedy)
         yield Remark(remark.finding, command=None)
         return

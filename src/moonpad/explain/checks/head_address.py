@@ -22,7 +22,7 @@ _ASKED: Final = re.compile(r"\$\(\s*(?:hostname\s+-[iI]|curl\b|ip\s+(?:-\w+\s+)*
 
 
 def port_as_address(case: Case) -> Iterator[Remark]:
-    """A number alone is no machine."""
+    """A number alone does not name a machine."""
     for flag in _ADDRESSES:
         place, text = case.option(flag), case.text(flag).strip("'\"")
         if place is not None and _PORT.fullmatch(text):

@@ -34,7 +34,7 @@ class _Section:
 
 
 def preset_key(case: Case) -> Iterator[Remark]:
-    """A key that is no option ends the start; a slip is told, and none that another build may know."""
+    """A key without an option of its name ends the start: the misspelled, not those another build may know."""
     for row, options, at, sections in _read(case):
         for section in sections:
             for line, key, _ in section.entries:
