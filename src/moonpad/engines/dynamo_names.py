@@ -4,7 +4,7 @@ twelve releases, 0.5.0 to 1.6.1 (PyPI ai-dynamo: dynamo/common, dynamo/vllm, dyn
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 NEWEST: Final = "1.6.1"
@@ -57,3 +57,9 @@ GONE_OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
     },
 }
 """Modules → options → the first release that was read and has it no more, and what stands for it ("": nothing)."""
+
+
+def named_release(lines: Iterable[str]) -> str | None:
+    """The release that a text names, the newest that was read where it names none; None where it names several."""
+    named = {found["version"] for line in lines for found in RELEASE.finditer(line[:400])}
+    return next(iter(named), NEWEST) if len(named) < 2 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moonpad.engines.dynamo_names import GONE_OPTIONS, NEWEST, RELEASE
+from moonpad.engines.dynamo_names import GONE_OPTIONS, named_release
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import by_module
 from moonpad.explain.results import Remark, make_remark
@@ -24,10 +24,9 @@ def gone_options(case: Case) -> Iterator[Remark]:
         return
     lines = case.script.lines
     case.script.budget.work(len(lines), "its release")
-    named = {found["version"] for line in lines for found in RELEASE.finditer(line[:400])}
-    if len(named) > 1:
+    release = named_release(lines)
+    if release is None:
         return
-    release = next(iter(named), NEWEST)
     for at, flag in places:
         version, instead = gone[flag]
         if not since(release, version):

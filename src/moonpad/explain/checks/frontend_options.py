@@ -13,7 +13,7 @@ from moonpad.engines.dynamo_frontend_names import (
     PROCESSOR,
     frontend_options,
 )
-from moonpad.engines.dynamo_names import NEWEST, RELEASE
+from moonpad.engines.dynamo_names import named_release
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -37,10 +37,9 @@ def unknown_to_frontend(case: Case) -> Iterator[Remark]:
     if not fronts:
         return
     script.budget.work(len(script.lines), "its release")
-    named = {found["version"] for line in script.lines for found in RELEASE.finditer(line[:400])}
-    if len(named) > 1 or any(_OTHER_WAY in line for line in script.lines):
+    release = named_release(script.lines)
+    if release is None or any(_OTHER_WAY in line for line in script.lines):
         return
-    release = next(iter(named), NEWEST)
     seen: set[str] = set()
     for words in fronts:
         for word, flag in _strange(words, release):
