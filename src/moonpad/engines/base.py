@@ -171,6 +171,10 @@ class Engine:
     """The arguments at which the command prints the engine's version."""
     build_pattern: str = ""
     """Finds the number in that answer, in its first group, where the engine numbers its builds: 11434 of `b11434`."""
+    packages: tuple[str, ...] = ()
+    """The Python packages whose number is its release, as the folders of their metadata spell them."""
+    extended_by: tuple[str, ...] = ()
+    """Packages that make another engine of it, with releases of their own, where they are installed beside it."""
 
     @property
     def name(self) -> str:

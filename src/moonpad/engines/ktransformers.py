@@ -83,4 +83,5 @@ KTRANSFORMERS: Final = replace(
     deploy=with_experts_on_host,
     reader=ktransformers_read.read,
     recipe=RECIPE,
+    packages=(),
 )

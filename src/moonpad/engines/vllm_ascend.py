@@ -33,4 +33,6 @@ VLLM_ASCEND: Final = replace(
     command_line=vllm_command_line.VLLM_ASCEND,
     deploy=partial(deployment, build=BUILD),
     recipe=None,
+    packages=("vllm_ascend",),
+    extended_by=(),
 )
