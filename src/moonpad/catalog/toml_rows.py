@@ -5,7 +5,6 @@ The data are ours, and a test reads them all: what is wrong with them is a Value
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -16,6 +15,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 import msgspec
+import rtoml
 
 from moonpad.values.units import GIB, MIB
 
@@ -45,6 +45,11 @@ class Provenance:
 
 
 def field_names(kind: type) -> frozenset[str]:
+    return _names_of(kind)
+
+
+@cache
+def _names_of(kind: type) -> frozenset[str]:
     return frozenset(field.name for field in fields(kind))
 
 
@@ -122,7 +127,7 @@ class Row(dict[str, Any]):
 @cache
 def read_data(name: str) -> Mapping[str, Any]:
     """The parsed file `data/NAME`."""
-    return MappingProxyType(tomllib.loads((DATA / name).read_text(encoding="utf-8")))
+    return MappingProxyType(rtoml.loads((DATA / name).read_text(encoding="utf-8")))
 
 
 def rows(name: str, section: str) -> Iterator[tuple[str, Row]]:

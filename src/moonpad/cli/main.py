@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -92,6 +93,7 @@ def _catalog_summary(*, json: Json = False) -> None:
 
 def main() -> None:
     """Runs the command line. The one place that turns errors into exit codes; no traceback for bad input."""
+    gc.set_threshold(50_000)  # imports and tables of the catalogue make many values and no rubbish
     guard_streams(sys.argv[1:])
     exit_code = run(sys.argv[1:])
     if unhidden():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
+
+import rtoml
 
 from moonpad.catalog.options.tables import DATA, programs
 from moonpad.catalog.toml_rows import Row, Standing
@@ -65,6 +66,6 @@ def changes(program: str, version: str | None = None) -> tuple[Change, ...]:
 
 @cache
 def _all() -> tuple[Change, ...]:
-    document = tomllib.loads((DATA / "changes.toml").read_text(encoding="utf-8"))
+    document = rtoml.loads((DATA / "changes.toml").read_text(encoding="utf-8"))
     rows = ((key, Row(f"changes.toml: {key}", row, document["checked"])) for key, row in document["changes"].items())
     return tuple(row.build(Change, id=key) for key, row in rows)
