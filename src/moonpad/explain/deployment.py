@@ -37,12 +37,23 @@ from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
+from moonpad.explain.longer_contexts import but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.programs import listens, program_named
-from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
+from moonpad.explain.results import (
+    Better,
+    Edit,
+    Judged,
+    Remark,
+    make_remark,
+    mended_line,
+    program_words,
+    shortened,
+    without_twins,
+)
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import Question, Version, version_of
@@ -153,7 +164,7 @@ class Deployment:
             self.engine.name,
             version.text or newest(self.engine.program),
             version.because,
-            tuple(_without_twins(remarks)),
+            tuple(without_twins(remarks)),
             layout=first.layout,
             settings=first.settings,
             checkpoint=checkpoint,
@@ -345,7 +356,7 @@ class Deployment:
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
-        for finding in judgement.findings:
+        for finding in but_longer(judgement.findings, self.group.commands):
             is_error = finding.severity is not Severity.NOTE
             if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT) and short and is_error and self.suggest:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
@@ -386,15 +397,3 @@ def _started(tokens: int) -> str:
     """Why an estimate is not shown that a log contradicts."""
     held = f" with a KV cache of {tokens:,} tokens" if tokens else ""
     return f"by moonpad's estimate it does not fit, by the log in the text it started{held}: the log counts"
-
-
-def _without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
-
-    A value that the parser refuses is refused by a rule too: the parser's word is enough.
-    """
-    kept: dict[object, Remark] = {}
-    for remark in remarks:
-        value = remark.finding.code is Code.INVALID_VALUE and remark.at is not None
-        kept.setdefault((Code.INVALID_VALUE if value else remark.finding, remark.command, remark.at), remark)
-    yield from kept.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Final
 
@@ -306,3 +306,15 @@ def printable(text: str) -> str:
 
 def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
+    """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
+
+    A value that the parser refuses is refused by a rule too: the parser's word is enough.
+    """
+    kept: dict[object, Remark] = {}
+    for remark in remarks:
+        value = remark.finding.code is Code.INVALID_VALUE and remark.at is not None
+        kept.setdefault((Code.INVALID_VALUE if value else remark.finding, remark.command, remark.at), remark)
+    yield from kept.values()

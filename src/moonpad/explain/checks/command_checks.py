@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.aiter_checks import AITER_CHECKS
+from moonpad.explain.checks.any_devices import any_devices
 from moonpad.explain.checks.arch_of_name import arch_of_name
 from moonpad.explain.checks.branch_options import branch_options
 from moonpad.explain.checks.check_case import Case
@@ -23,7 +24,7 @@ from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.head_address import HEAD_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
-from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
+from moonpad.explain.checks.layout_checks import heads_of_others
 from moonpad.explain.checks.local_checks import chat_template, expert_method
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offered_machines import offered_machine
@@ -121,7 +122,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     experts_on_all_ranks,
     copies_of_experts,
     cpu_offload,
-    model_slices,
+    any_devices,
     heads_of_others,
     *CHECKS_OF_OTHERS,
     *SHARED_CHECKS,

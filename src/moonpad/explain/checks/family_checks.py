@@ -9,7 +9,6 @@ from typing import Final
 
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import unresolved
-from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.other_families import is_other
 from moonpad.explain.checks.repository_names import REPOSITORY
@@ -34,15 +33,6 @@ def model_release(case: Case) -> Iterator[Remark]:
     if case.version and (configuration := stand_in(case)) is not None:
         for finding in model_version(configuration):
             yield Remark(replace(finding, severity=Severity.WARNING), None)
-
-
-def draft_dcp(case: Case) -> Iterator[Remark]:
-    """The same of a rule of its engine alone, where the command is certain about its layout."""
-    if case.engine.name == names.CHECKS_DRAFTS and case.laid_out and (configuration := stand_in(case)) is not None:
-        for finding in ascend_draft_dcp(configuration):
-            flag = case.engine.command_line.options["dcp"]
-            place = case.option(flag)
-            yield Remark(replace(finding, where=flag), at=place.index if place else None)
 
 
 def served_name(case: Case) -> Iterator[Remark]:
@@ -151,7 +141,6 @@ def int4_deepep(case: Case) -> Iterator[Remark]:
 
 MODEL_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_release,
-    draft_dcp,
     served_name,
     no_thoughts,
     remote_code,

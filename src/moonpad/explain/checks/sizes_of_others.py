@@ -15,6 +15,7 @@ from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.other_families import in_full
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.longer_contexts import is_stretched, may_be_longer
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order, since
@@ -23,7 +24,6 @@ _REFINED_SINCE: Final = "0.29.0"
 """The first release of that engine that splits a block of scales where a rank has a part of it."""
 _FOLDER: Final = re.compile(r"[\"']?(?:[/.~$]|[A-Za-z]:)")
 _K_BLOCK: Final = 256
-_LONGER: Final = ("--rope-scaling", "--hf-overrides", "--json-model-override-args", "--rope-theta")
 _CONTEXTS: Final = ("--max-model-len", "--context-length")
 _SPREADS: Final = ("--enable-expert-parallel", "--enable-ep-moe", "--enable-deepep-moe", "--moe-a2a-backend")
 
@@ -92,8 +92,7 @@ def context_of_others(case: Case) -> Iterator[Remark]:
     if known is None or not known.positions or place is None:
         return
     asked = case.first.settings.max_model_len or 0
-    variables = case.commands[0].env
-    if asked <= known.positions or _is_stretched(case) or any(map(variables.__contains__, names.LONGER_CONTEXTS)):
+    if asked <= known.positions or is_stretched(case.commands) or may_be_longer(case.commands):
         return
     message = f"{asked}: config.json of {known.title} has {known.positions} positions, and the start refuses more"
     remedy = f"write {place.written} {known.positions}, or add the YaRN scaling that the model's page gives"
@@ -102,12 +101,6 @@ def context_of_others(case: Case) -> Iterator[Remark]:
     unsure = case.open_ended or is_fragment(case.commands[0]) or _FOLDER.match(case.first.model or "")
     severity = Severity.WARNING if unsure else Severity.ERROR
     yield make_remark(severity, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=[edit])
-
-
-def _is_stretched(case: Case) -> bool:
-    """By an option of any release and spelling: `--rope_scaling` is none of the newest."""
-    given = {word.text.partition("=")[0].replace("_", "-") for command in case.commands for word in command.argv}
-    return bool(given & {*_LONGER, "--rope-scaling", "--rope-theta"}) or case.option(*_LONGER) is not None
 
 
 def drafts_of_others(case: Case) -> Iterator[Remark]:
