@@ -11,12 +11,13 @@ FILES = (
     "start_refusal_samples_vllm.toml",
     "start_refusal_samples_repairs_7.toml",
     "start_refusal_samples_repairs_14.toml",
+    "start_refusal_samples_plain.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
 
 def is_told(key: str, text: str, sample: dict[str, str]) -> bool:
-    return bool({*said(key, text, sample["version"], sample.get("on", "8xH200"))} & {*LEVELS.values()})
+    return bool({*said(key, text, sample.get("version", ""), sample.get("on", "8xH200"))} & {*LEVELS.values()})
 
 
 @pytest.mark.parametrize("key", SAMPLES)

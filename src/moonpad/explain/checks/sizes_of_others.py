@@ -131,8 +131,9 @@ def _own_draft(case: Case) -> tuple[Occurrence, str] | None:
             return place, str(value["method"])
         return None
     place = case.option(names.ALGORITHM)
-    own = place is not None and place.value == "NEXTN" and not case.text(names.DRAFT_PATH)
-    return (place, "NEXTN") if own and place is not None else None
+    if place is None or place.value not in ("NEXTN", "EAGLE") or case.text(names.DRAFT_PATH) or case.open_ended:
+        return None
+    return place, str(place.value)
 
 
 def host_blocks_of_others(case: Case) -> Iterator[Remark]:

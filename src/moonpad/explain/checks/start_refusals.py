@@ -20,6 +20,7 @@ from moonpad.explain.checks.dynamo_workers import is_worker
 from moonpad.explain.checks.quantization_flags import weights_of
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.explain.unknowns import CONTEXT
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, since
 
@@ -38,6 +39,8 @@ _JOINS: Final[Mapping[str, Callable[[int, int], int]]] = {
 }
 _JOIN: Final = re.compile(r"([*+/])")
 _SIZES: Final = ("tp", "pp", "dp", "dcp")
+_CONTEXT: Final = "context"
+_MACHINE: Final = "machine"
 _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
 RECENT: Final = 12
@@ -260,6 +263,11 @@ def _term_number(case: Case, term: str, whole_text: bool) -> int | None:
 
 def term_value(case: Case, term: str) -> str | None:
     """As text; None where it is not there."""
+    if term == _CONTEXT:
+        return _context(case)
+    if term == _MACHINE:
+        known = case.cluster
+        return UNKNOWN if known is None or known.nodes > 1 else str(max(known.per_node, known.device.per_node))
     if term in _SIZES:
         return str(getattr(case.first.layout, term)) if case.laid_out else UNKNOWN
     if whole(term) is not None:
@@ -273,6 +281,16 @@ def term_value(case: Case, term: str) -> str | None:
     if place is None:
         return None
     return _inner(case, flag, path) if path else _text(place.value)
+
+
+def _context(case: Case) -> str:
+    """The tokens of a sequence: what is asked for, or else what config.json of a model that is known has."""
+    if CONTEXT in case.unknown:
+        return UNKNOWN
+    asked = case.first.settings.max_model_len
+    if asked is None and case.checkpoint is not None:
+        asked = case.checkpoint.architecture.max_context
+    return UNKNOWN if asked is None else str(asked)
 
 
 def _inner(case: Case, flag: str, path: str) -> str | None:
