@@ -39,16 +39,17 @@ _CACHE: Final = f"{HOME}/.cache/huggingface"
 
 
 def model_not_mounted(case: Case) -> Iterator[Remark]:
-    """`--model /models/k2` in an image that has no weights, with nothing mounted at /models."""
+    """`--model /models/k2` in an image that has no weights, with nothing mounted at /models, or nothing at all."""
     model, targets = case.first.model, _targets(case)
     if targets is None or not _PATH.fullmatch(model) or unresolved(model):
         return
     if any(_covers(target, model) or _covers(model, target) for target in targets):
         return
     meant = [each for each in targets if _is_meant(each) or _are_neighbours(each, model)]
-    if not meant:
+    cut = any(low <= case.commands[0].line <= high for low, high in case.script.objects)
+    if not meant and (targets or cut):
         return  # a text that is cut to what it shows, or a folder that holds more
-    there = f"the volumes are at {', '.join(shortened(each, 40) for each in meant[:3])}"
+    there = f"the volumes are at {', '.join(shortened(each, 40) for each in meant[:3])}" if meant else "nothing is mounted"
     message = (
         f"{shortened(model, 60)}: the image has no weights, and {there}: the engine takes a path that it does not "
     )
