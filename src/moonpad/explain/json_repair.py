@@ -22,7 +22,7 @@ _LONGEST: Final = 4000
 """Characters of an object that is looked at."""
 _MOST_WORDS: Final = 80
 _OF_JSON: Final = ("-config", "-kwargs", "-overrides", "-override-args")
-"""Ends of options that take an object, of releases whose options are not recorded as such."""
+"""Ends of options that take an object, where they are not recorded as such, or as text that the engine reads later."""
 _PROMPTS: Final = frozenset({"$", "#", "%", ">", "RUN", "CMD", "ENTRYPOINT"})
 """What stands before a command that a shell reads."""
 _BEGINS: Final = re.compile(r"[\"'“”‘’]?\{(?![{%])")
@@ -113,7 +113,8 @@ def _objects(command: Command) -> Iterator[_Object]:
         if not equals and at and text[:1] not in ("", "-"):
             option = command.argv[at - 1].text
         known = options.named(option.replace("_", "-")) if options and option else None
-        takes_json = known.kind == "json" if known is not None else option.endswith(_OF_JSON)
+        by_name = option.endswith(_OF_JSON) and (known is None or known.kind == "text")
+        takes_json = by_name or (known is not None and known.kind == "json")
         at += 1
         if not takes_json or not _BEGINS.match(value):
             continue
