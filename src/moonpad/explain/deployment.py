@@ -126,7 +126,7 @@ class Deployment:
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
             ray = is_in_lines(_OVER_RAY, self.script.lines, 500)
             line = self.engine.command_line
-            remarks += node_remarks(line, version.text, cluster, readings, commands, speaks_of_ray=ray)
+            remarks += node_remarks(line, version.text, cluster, readings, commands, self.script, speaks_of_ray=ray)
         asked, engine = self.question.cluster is not None, self.engine
         judged_by = (
             None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)

@@ -49,7 +49,9 @@ def model_not_mounted(case: Case) -> Iterator[Remark]:
     cut = any(low <= case.commands[0].line <= high for low, high in case.script.objects)
     if not meant and (targets or cut):
         return  # a text that is cut to what it shows, or a folder that holds more
-    there = f"the volumes are at {', '.join(shortened(each, 40) for each in meant[:3])}" if meant else "nothing is mounted"
+    there = (
+        f"the volumes are at {', '.join(shortened(each, 40) for each in meant[:3])}" if meant else "nothing is mounted"
+    )
     message = (
         f"{shortened(model, 60)}: the image has no weights, and {there}: the engine takes a path that it does not "
     )

@@ -25,6 +25,7 @@ _OWN: Final = frozenset({"0.0.0.0", "127.0.0.1", "localhost", "::", "[::]"})  # 
 _STARTS_RAY: Final = re.compile(
     r"\bray start\b|multi-node-serving\.sh|run_cluster\.sh|--ray_(?:cluster_size|address)|RAY_START_CMD|headGroupSpec"
 )
+_OTHERS: Final = re.compile(r"headless|start-rank|data-parallel-(?:rank|hybrid-lb|external-lb)|\brank[ =]?[1-9]\b")
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 
@@ -40,6 +41,7 @@ def node_remarks(
     cluster: Cluster | None,
     readings: Sequence[Reading],
     commands: Sequence[Command],
+    script: Script,
     *,
     speaks_of_ray: bool = False,
 ) -> Iterator[Remark]:
@@ -53,13 +55,18 @@ def node_remarks(
         if alone and not commands[0].by_ray and not commands[0].custom:
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
-            if cluster is not None:
+            if cluster is not None or _is_alone(first, script):
                 yield from _data_parallel(engine.nodes, readings, commands)
             yield from _second_heads(engine.nodes, readings, commands)
     yield from _addresses(commands)
     if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
         message = f"--nnodes is {first.node.nodes}, and there are {len(readings)} commands"
         yield _missing("--nnodes", message, "start one command on each node")
+
+
+def _is_alone(first: Reading, script: Script) -> bool:
+    """Whether it is the head, and no line speaks of a machine without one."""
+    return not first.node.headless and not first.node.start_rank and not is_in_lines(_OTHERS, script.lines, 500)
 
 
 def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
