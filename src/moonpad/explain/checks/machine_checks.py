@@ -9,6 +9,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
+from moonpad.explain.checks.graphs_apart import graphs_apart
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.image_chips import image_of_other_chip
 from moonpad.explain.checks.image_programs import (
@@ -71,6 +72,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     nameless_user,
     port_name_twice,
     spaces_of_one_graph,
+    graphs_apart,
     storage_of_weights,
     shared_engine_id,
     listed_devices,

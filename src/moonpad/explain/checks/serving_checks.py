@@ -106,7 +106,10 @@ def cache_of_workers(case: Case) -> Iterator[Remark]:
     """RAM for KV cache, which each worker takes for itself."""
     if case.base != names.EXPERTS_BY_VARIABLE or not case.laid_out:
         return
-    ranks = case.first.layout.tp * case.first.layout.pp
+    layout, cluster = case.first.layout, case.cluster
+    # Of data-parallel ranks those of one machine are counted, where it is the only one.
+    alone = cluster is not None and cluster.nodes == 1
+    ranks = layout.tp * layout.pp * (layout.dp if alone else 1)
     case.script.budget.once("caches of workers", len(case.script.lines), "the text around its engine commands")
     if not is_in_lines(names.CACHE_OF_WORKERS, case.script.lines, _LONGEST):
         return

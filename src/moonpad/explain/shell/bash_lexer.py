@@ -41,7 +41,9 @@ _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99}
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
 _PLACEHOLDER: Final = re.compile(
-    "<(?:[A-Za-z\u4e00-\u9fff]|[0-9]{1,3}_)(?:[\\w/\u4e00-\u9fff-]{0,60}|[\\w-]{0,30}(?: [A-Za-z][\\w-]{0,30}){1,9})>",
+    # A point stands in front of a digit alone: `<GLM-5.2-FP8>` is to be filled in, and `<in.txt>` is read and written.
+    "<(?:[A-Za-z\u4e00-\u9fff]|[0-9]{1,3}_)(?:(?:[\\w/\u4e00-\u9fff-]|\\.(?=\\d)){0,60}"
+    "|(?:[\\w/-]|\\.(?=\\d)){0,30}(?: [A-Za-z](?:[\\w/-]|\\.(?=\\d)){0,40}){1,9})>",
     re.ASCII,
 )
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
