@@ -228,7 +228,7 @@ class Problem:
     code: str
     """space-after-backslash, doubled-backslash, comment-after-backslash, comment-in-command, missing-backslash,
     missing-blank, unclosed, syntax, stray-dollar, invisible-character, dash, quotes, heredoc-end, one-item,
-    whole-command, no-such-command"""
+    whole-command, no-such-command, no-shell, cmd-not-read"""
     line: int
     column: int
     end_column: int

@@ -18,6 +18,7 @@ _INTERFACES: Final = ("GLOO_SOCKET_IFNAME", "HCCL_SOCKET_IFNAME", "NCCL_SOCKET_I
 _OWN: Final = re.compile(
     r"\$\{?(?P<name>(?:local|own|my|self|current|pod)_?ip(?:_addr(?:ess)?)?)\}?(?::.*)?", re.IGNORECASE
 )
+_OWN_ADDRESS: Final = ("VLLM_HOST_IP", "SGLANG_HOST_IP", "HCCL_IF_IP")
 _ASKED: Final = re.compile(r"\$\(\s*(?:hostname\s+-[iI]|curl\b|ip\s+(?:-\w+\s+)*(?:addr|route))[^)]*\)?.*", re.DOTALL)
 
 
@@ -45,6 +46,13 @@ def own_as_head(case: Case) -> Iterator[Remark]:
         written = case.commands[0].argv[last].text.partition("=")[2] or case.commands[0].argv[last].text
         text = written if last == place.index else case.commands[0].argv[last].text
         own = _OWN.fullmatch(text.strip("'\""))
+        host = text.strip("'\"").rpartition(":")[0] or text.strip("'\"")
+        named = next((name for name in _OWN_ADDRESS if host and case.variable(name) == host), "")
+        if named:
+            message = f"{shortened(host, 40)} is this machine's own address ({named}), and the first machine's is meant"
+            remedy = f"write {place.written} with the address of the machine that has rank 0"
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+            continue
         if own is None and _ASKED.fullmatch(text.strip("'\"")) is None:
             continue
         name = own["name"] if own is not None else shortened(text, 40)

@@ -40,6 +40,8 @@ from moonpad.explain.checks.plugin_names import connector_keys, connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
+from moonpad.explain.checks.pod_selectors import selectors
+from moonpad.explain.checks.pod_strings import texts_alone
 from moonpad.explain.checks.processor_cores import threads_of_cores
 from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
@@ -71,6 +73,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     binding_in_container,
     nameless_user,
     port_name_twice,
+    selectors,
+    texts_alone,
     spaces_of_one_graph,
     graphs_apart,
     storage_of_weights,

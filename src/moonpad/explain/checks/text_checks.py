@@ -92,7 +92,7 @@ from moonpad.explain.checks.setting_slips import (
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
 from moonpad.explain.checks.size_tests import size_of_one
-from moonpad.explain.checks.two_caches import cache_of_download, folder_of_download
+from moonpad.explain.checks.two_caches import cache_of_download, folder_beside, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -164,6 +164,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     beside_the_clone,
     examples_of_clone,
     cache_of_download,
+    folder_beside,
     folder_of_download,
     code_left_behind,
     cached_root,

@@ -34,8 +34,10 @@ def visible_devices(case: Case) -> Iterator[Remark]:
         return
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         ranks = _ranks_here(case, command, reading)
-        for name in _NAMES:
+        for name in (*_NAMES, _RUNTIME):
             seen = _numbers(command, name)
+            if name == _RUNTIME and not _by_runtime(case, command):
+                continue
             if ranks is None or seen is None or len({*seen}) != len(seen) or len(seen) >= ranks:
                 continue
             if starts_ray(case.script):
@@ -52,6 +54,14 @@ def visible_devices(case: Case) -> Iterator[Remark]:
             remark = make_remark(severity, Code.ILLEGAL_LAYOUT, name, message, remedy)
             yield replace(remark, command=number, variable=name)
             return
+
+
+def _by_runtime(case: Case, command: Command) -> bool:
+    """Whether this variable alone says what the container gets: Kubernetes, and `--gpus`, set it by themselves."""
+    container = command.container
+    if container is None or case.script.objects:
+        return False
+    return container.devices is None and not container.has("--gpus") and not _sees_all(container)
 
 
 def numbered_anew(case: Case) -> Iterator[Remark]:

@@ -26,6 +26,7 @@ _LINE: Final = re.compile(r"^[ \t]*([A-Za-z]+)[ \t]+((?:.*\\[ \t]*\n(?:[ \t]*#.*
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*#.*\n")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _HEREDOC: Final = re.compile(r"<<-?[ \t]*[\"']?(\w+)[\"']?")
+_AS_LIST: Final = 'write ENTRYPOINT as a list, ["program", "argument"]'
 _FLAGS: Final = re.compile(r"(?:--\S+[ \t]+)*")
 
 
@@ -42,14 +43,14 @@ def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
     image, env = state.text.word("image", start, start), dict[str, Word]()
     entrypoint: list[Word] = []
     command: list[Word] = []
-    at, cleared = image, False
+    at, cleared, by_shell = image, False, False
     for name, offset, value in _instructions(text):
         state.budget.work(20 + len(value) // 20, "its instructions")
         place = start + offset
         if name == "FROM":
             words = words_of(Source.block(state.text, place, value), state)
             image = next((word for word in words if not word.text.startswith("--")), image)
-            env, entrypoint, command, cleared = {}, [], [], False
+            env, entrypoint, command, cleared, by_shell = {}, [], [], False, False
         elif name == "ENV":
             env |= _variables(words_of(Source.block(state.text, place, value), state))
         elif name == "RUN":
@@ -57,8 +58,13 @@ def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
         elif name == "ENTRYPOINT":
             entrypoint, at, command = _argv(value, place, state), state.text.word("", place, place), []
             cleared = not entrypoint
+            by_shell = bool(entrypoint) and not value.strip().startswith("[")
         elif name == "CMD":
             command, at = _argv(value, place, state), state.text.word("", place, place)
+            if by_shell and command:
+                message = "the ENTRYPOINT above is no list, so a shell runs it, and nothing of CMD reaches it"
+                state.problems.add("cmd-not-read", place, place + len(value.rstrip()), message, _AS_LIST)
+                command = []
     if entrypoint or command:
         image = replace(image, text=image.text if image.line else "image")
         source = Source.block(state.text, start, text)

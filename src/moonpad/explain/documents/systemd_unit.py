@@ -20,6 +20,8 @@ _SETTING: Final = re.compile(
 )
 _SPECIAL: Final = re.compile(r"[-@:+!|]*")
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*[#;].*\n")
+_STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'', re.DOTALL)
+_OF_SHELL: Final = re.compile(r"[ \t](\d?>>?|&>>?|\|\|?|&&)(?=[ \t/&])")
 
 
 _CODE: Final = re.compile(r"\\x(0[9a]|20)")  # blanks: a quote would end the word
@@ -48,6 +50,10 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
                 if pair := assignment(word):
                     shell.scope.set(*pair, export=True)
             continue
+        if sign := _OF_SHELL.search(_STRINGS.sub(lambda text: "x" * len(text.group()), value)):
+            message = f"systemd runs no shell: {sign[1]} and what is behind it reach the program as its arguments"
+            remedy = "take it out (StandardOutput= writes to a file), or start /bin/sh -c '…'"
+            state.problems.add("no-shell", at + sign.start(1), at + sign.end(1), message, remedy)
         special = _SPECIAL.match(value)
         behind = special.end() if special else 0
         inner = Shell(state, Source.block(state.text, at + behind, value[behind:]), shell.scope)
