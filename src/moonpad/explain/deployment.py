@@ -329,7 +329,7 @@ class Deployment:
     ) -> Iterator[Remark]:
         program, line = program_of(command, self.engine), self.engine.command_line
         yield from removed_program_remarks(command, version, reading.parsed)
-        if (book := rulebook(program, version, checkpoint, command)) is not None:
+        if (book := rulebook(program, version, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_own(but_accepted(flags, command, self.script), command)

@@ -30,7 +30,7 @@ def is_refused(commands: Iterable[Command], readings: Iterable[Reading], engine:
 
 
 def _is_refused(command: Command, reading: Reading, engine: Engine, version: Version) -> bool:
-    book = rulebook(program_of(command, engine), version, command=command)
+    book = rulebook(program_of(command, engine), version, command)
     if book is None or command.fork or other_build(command):
         return False  # whose options are not recorded
     if not reading.model and _must_name_a_model(command, reading, engine):

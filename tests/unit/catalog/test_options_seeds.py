@@ -83,7 +83,6 @@ def test_nothing_went_from_the_benchmark() -> None:
         ("vllm serve", "0.32.0", "--distributed-executor-backend", "missing-flag"),
         ("vllm serve", "0.32.0", "--disable-log-requests", "removed"),
         ("vllm serve", "0.32.0", "--load-format", "invalid-value"),
-        ("vllm serve", "0.32.0", "--quantization", "redundant"),
         ("vllm bench serve", "0.32.0", "--random-input", "prefix"),
         ("vllm bench serve", "0.32.0", "--random-output", "prefix"),
         ("vllm bench serve", "0.32.0", "--num-prompt", "prefix"),

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from moonpad.catalog.models import find_model
 from moonpad.catalog.options import known_environment, option_set, programs, versions
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.ktransformers_read import run_grammar
@@ -15,7 +14,6 @@ from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.results import Remark, mended
 from moonpad.explain.target_detection import Version
-from moonpad.plan.tensors import catalog_checkpoint
 
 EVERY = [(program, version) for program in programs() for version in versions(program)]
 VALUES = {"int": "1", "float": "0.5", "json": "{}"}
@@ -61,8 +59,7 @@ def test_an_option_of_a_version_is_never_unknown_to_it(program: str, version: st
         ("vllm serve", "0.32.0", "m --disable-log-requests", [("error", "removed-flag")], "m"),
         ("vllm serve", "0.33.0", "m --disable-log-requests", [("note", "redundant-flag")], "m"),
         ("vllm serve", "0.33.0", "m --no-enable-log-requests", [], None),
-        ("vllm serve", "0.33.0", "m --quantization fp8", [("note", "redundant-flag")], "m"),
-        ("vllm serve", "0.33.0", "m -q fp8 -tp 8", [("note", "redundant-flag")], "m -tp 8"),
+        ("vllm serve", "0.33.0", "m --quantization fp8", [], None),
         ("vllm serve", "0.33.0", "m --load-format compressed-tensors", [("error", "invalid-value")], "m"),
         ("vllm serve", "0.33.0", "m --load-format=compressed-tensors", [("error", "invalid-value")], "m"),
         ("vllm serve", "0.33.0", "m --load-format auto", [], None),
@@ -114,15 +111,6 @@ def test_kt_run_passes_on_what_it_does_not_know() -> None:
     assert book is not None
     words = ["m", "--gpu-experts", "8", "--page-size", "64"]
     assert list(flag_remarks(words, parse(words, run_grammar(None)), book)) == []
-
-
-def test_redundant_fp8_only_of_a_checkpoint_that_is_fp8() -> None:
-    int4 = find_model("moonshotai/Kimi-K2-Thinking")
-    assert int4 is not None
-    book = rulebook("vllm serve", Version("0.33.0", ""), catalog_checkpoint(int4))
-    assert book is not None
-    words = ["m", "--quantization", "fp8"]
-    assert list(flag_remarks(words, parse(words, Grammar(book.options)), book)) == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.catalog.quantization_flags import methods_of_name, named_formats, quantization_flags
-from moonpad.values.finding import Severity
+from moonpad.values.finding import Code, Severity
 from tests.unit.explain.judging import ask
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -99,3 +99,20 @@ def test_names_with_two_formats_or_none_tell_nothing() -> None:
 def test_rows_are_whole() -> None:
     assert all(row.methods and row.reads and row.since for row in quantization_flags().values())
     assert all(row.methods for row in named_formats().values())
+
+
+@pytest.mark.parametrize(
+    ("model", "is_told"),
+    [
+        ("moonshotai/Kimi-K2-Instruct", True),
+        ("/models/Kimi-K2-Instruct", True),
+        ("Qwen/Qwen3-235B-A22B-Instruct-2507-FP8", True),
+        ("moonshotai/Kimi-K2-Thinking", False),
+        ("Qwen/Qwen3-32B", False),  # converted as it is loaded
+        ("google/gemma-4-26B-A4B-it", False),
+        ("/models/merged", False),
+    ],
+)
+def test_fp8_is_said_again_of_fp8_weights_alone(model: str, is_told: bool) -> None:
+    [judged] = ask(f"vllm serve {model} -tp 8 --quantization fp8", "", "0.32.0")
+    assert any(finding.code is Code.REDUNDANT_FLAG for finding in judged.findings) is is_told

@@ -90,7 +90,7 @@ def branch_options(case: Case) -> Iterator[Remark]:
 def _refused_words(case: Case, added: _Added) -> Iterator[Remark]:
     """Options and values that the engine does not take."""
     command, version = case.commands[0], Version(case.version, "")
-    book = rulebook(case.engine.program, version, case.checkpoint, command)
+    book = rulebook(case.engine.program, version, command)
     head = list(program_words(command)[-2:]) if case.engine.command_line.told_by_program else []
     if book is None or command.program != case.engine.program or head:
         return

@@ -42,7 +42,7 @@ from moonpad.explain.checks.quantization_checks import (
     quantization_mismatch,
     weights_for_ascend,
 )
-from moonpad.explain.checks.quantization_flags import quantization_flag
+from moonpad.explain.checks.quantization_flags import quantization_flag, redundant_quantization
 from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
 from moonpad.explain.checks.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
@@ -110,6 +110,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     remark_in_name,
     quantization_mismatch,
     quantization_flag,
+    redundant_quantization,
     weights_for_ascend,
     method_of_plain_weights,
     expert_method,

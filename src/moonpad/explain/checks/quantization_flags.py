@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from moonpad.catalog.other_models import as_published, fp8_block, other_model
 from moonpad.catalog.quantization_flags import QuantizationFlag, methods_of_name, quantization_flags
+from moonpad.engines import foreign_names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.other_families import in_full
@@ -70,6 +71,22 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
     severity = Severity.ERROR if sure else Severity.WARNING
     shown = edits if sure else []
     yield make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=shown)
+
+
+def redundant_quantization(case: Case) -> Iterator[Remark]:
+    """The method that config.json names. Weights that are not quantised are converted as they are loaded."""
+    place, checkpoint = case.option(_FLAG), case.checkpoint
+    if place is None or place.value != "fp8" or case.base != foreign_names.EXPERTS_BY_VARIABLE:
+        return
+    weights = weights_of(case)
+    of_name = weights is not None and "fp8" in weights.methods
+    if of_name if checkpoint is None else checkpoint.quantization.scheme == "fp8":
+        message = (
+            "--quantization fp8 says nothing new for a checkpoint that is FP8: config.json names the quantization."
+        )
+        edits = [Edit(place.index, place.length, ())]
+        code = Code.REDUNDANT_FLAG
+        yield make_remark(Severity.NOTE, code, _FLAG, message, "Leave it out.", at=place.index, edits=edits)
 
 
 def _row(case: Case, method: str) -> QuantizationFlag | None:

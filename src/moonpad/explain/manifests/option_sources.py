@@ -12,7 +12,6 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import program_words
 from moonpad.explain.target_detection import Version
-from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.versions import since
 
 
@@ -40,19 +39,12 @@ def program_of(command: Command, engine: Engine) -> str:
     return command.program if own else engine.program
 
 
-def rulebook(
-    program: str, version: Version, checkpoint: Checkpoint | None = None, command: Command | None = None
-) -> Rulebook | None:
-    """The options and changes of that version; None where nothing of the program is recorded.
-
-    What is redundant for an FP8 checkpoint is not so for another one.
-    """
+def rulebook(program: str, version: Version, command: Command | None = None) -> Rulebook | None:
+    """The options and changes of that version; None where nothing of the program is recorded."""
     options = option_set(program, version.text or None)
     if options is None:
         return None
     known: Sequence[Change] = changes(program)
-    if checkpoint is not None and checkpoint.quantization.scheme != "fp8":
-        known = [change for change in known if (change.flag, change.value) != ("--quantization", "fp8")]
     started = program_named(command.program) if command is not None else None
     # How a list of flags is started is not known: an image may hand it to `api_server`, which takes --model.
     words = () if command is None or is_fragment(command) else program_words(command)[-1:]
