@@ -159,14 +159,14 @@ def _of_model(row: KnownReport, case: Case) -> bool:
 def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
-    written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
+    written = case.model_named.rstrip("/").replace("--", "/")[-_LONGEST:]
     known = [case.checkpoint.name] if case.checkpoint else []
     called = case.first.served_name or ""
-    served = served or (unresolved(case.first.model) and _REPOSITORY.fullmatch(called) is not None)
+    served = served or (unresolved(case.model_named) and _REPOSITORY.fullmatch(called) is not None)
     other = called if served else ""
-    if not says_nothing(case.first.model):
-        recognised = bool(known) or other_model(case.first.model) is not None
-        own = _FOLDER.match(case.first.model) is not None and has_name_of_its_own(case.first.model)
+    if not says_nothing(case.model_named):
+        recognised = bool(known) or other_model(case.model_named) is not None
+        own = _FOLDER.match(case.model_named) is not None and has_name_of_its_own(case.model_named)
         # Searched in both at once: what a folder says of its weights, such as `distill`, keeps a row away.
         both = [f"{other[-_LONGEST:]} {written}"] if other and own and not recognised else []
         return [*known, written, *both]
