@@ -7,7 +7,12 @@ import pytest
 from tests.unit.explain.judging import ask
 
 COMMIT = "30333038ada1f1dacb294a93270305a890b50c14"
-REPOSITORIES = ("zai-org/GLM-5.3", "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", "MiniMaxAI/MiniMax-M2", "moonshotai/Kimi-K3")
+REPOSITORIES = (
+    "zai-org/GLM-5.3",
+    "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8",
+    "MiniMaxAI/MiniMax-M2",
+    "moonshotai/Kimi-K3",
+)
 REST = "--port 8000 --tensor-parallel-size 16 --nnodes 2 --tool-call-parser deepseekv3 --pipeline-parallel-size 2"
 
 
