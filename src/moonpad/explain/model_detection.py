@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
+from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
 from moonpad.engines import ENGINES
@@ -112,7 +113,7 @@ _FAMILIES: Final = re.compile(
 
 def is_of_another(written: str) -> bool:
     """Whether the name or the folder says that it is another family's, or simply has a name of its own."""
-    plain = written.casefold().rstrip("/")
+    plain = repository_of(written).casefold().rstrip("/")
     if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
         return False
     return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
@@ -120,14 +121,14 @@ def is_of_another(written: str) -> bool:
 
 def says_nothing(written: str) -> bool:
     """Whether the name or the folder leaves open which model it holds: `/model`, `xxxx`, `$MODEL`."""
-    plain = written.casefold().rstrip("/")
+    plain = repository_of(written).casefold().rstrip("/")
     unknown = not plain or "$" in plain or "<" in plain or "{" in plain
     return unknown or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is not None
 
 
 def has_name_of_its_own(written: str) -> bool:
     """Whether a folder's name speaks of no family that is known: `/models/m27-nvfp4`."""
-    plain = written.casefold().rstrip("/").rpartition("/")[2]
+    plain = repository_of(written).casefold().rstrip("/").rpartition("/")[2]
     return _OURS.search(plain) is None and _FAMILIES.search(plain) is None
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from rich.text import Text
 
+from moonpad.catalog.cached_names import repository_of
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark, shortened
@@ -201,7 +202,8 @@ def _head(judged: Judged) -> str:
     if judged.checkpoint is not None:
         words.append(judged.checkpoint.name)
     elif judged.model_written:
-        words.append(f"{shortened(judged.model_written.rpartition('/')[2] or judged.model_written)} (not known)")
+        name = repository_of(judged.model_written)
+        words.append(f"{shortened(name.rpartition('/')[2] or name)} (not known)")
     if judged.cluster is not None:
         words.append(f"on {judged.cluster.name} ({judged.cluster_because})")
     if judged.layout is not None:

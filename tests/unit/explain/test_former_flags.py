@@ -13,6 +13,7 @@ from tests.unit.explain.judging import ask_one
 
 ROWS = former_options()
 IDS = [f"{row.option}={row.value}" for row in ROWS]
+STARTS = {"vllm serve": ("vllm serve", "0.32.0"), "sglang": ("sglang serve --model-path", "0.5.23")}
 
 
 def words_of(text: str, version: str = "0.33.0") -> list[str]:
@@ -38,7 +39,8 @@ def test_row_is_told(row: FormerOption) -> None:
         row.option.startswith(("--enable", "--disable", "--use", "--worker", "--multi")) or "-disable-" in row.option
     )
     written = row.option if switch or "log-" in row.option else f"{row.option} {value}"
-    judged = ask_one(f"vllm serve Qwen/Qwen3-8B {written} --port 8000", version="0.32.0")
+    start, release = STARTS[row.program]
+    judged = ask_one(f"{start} Qwen/Qwen3-8B {written} --port 8000", version=release)
     told = {remark.finding.where: remark.finding for remark in judged.remarks}
     assert told[row.option].remedy == former_option(row.program, row.option, written.split()[1:]).remedy  # type: ignore[union-attr]
     assert told[row.option].severity is Severity.ERROR
@@ -50,6 +52,14 @@ def test_value_goes_with_its_new_name() -> None:
     assert words[3:5] == ["--runner", "pooling"]
     assert "--pooler-config" in words
     assert "--swap-space" not in words
+
+
+def test_former_names_of_another_engine() -> None:
+    text = "sglang serve --model-path zai-org/GLM-5.2-FP8 --disable-piecewise-cuda-graph --nsa-prefill-cp-mode "
+    words = words_of(f"{text}round-robin-split --piecewise-cuda-graph-max-tokens 4096", "0.5.23")
+    assert "--disable-prefill-cuda-graph" in words
+    assert words[words.index("--cp-strategy") + 1] == "interleave"
+    assert words[words.index("--cuda-graph-max-bs-prefill") + 1] == "4096"
 
 
 def test_release_that_has_it() -> None:

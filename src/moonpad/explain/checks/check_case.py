@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from moonpad.catalog.cached_names import repository_of
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.surrounding_names import PLATFORM_OPTIONS
@@ -38,6 +39,11 @@ class Case:
     @property
     def first(self) -> Reading:
         return self.readings[0]
+
+    @property
+    def model_named(self) -> str:
+        """The checkpoint as the first command names it, and of a folder in a cache the repository that it holds."""
+        return repository_of(self.first.model)
 
     @property
     def whole(self) -> bool:

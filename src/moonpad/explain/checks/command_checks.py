@@ -21,6 +21,7 @@ from moonpad.explain.checks.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.gguf_parts import parts_of_set
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
+from moonpad.explain.checks.glued_options import GLUED_CHECKS
 from moonpad.explain.checks.head_address import HEAD_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
@@ -165,6 +166,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *OPTION_FILE_KEY_CHECKS,
     *PRESET_CHECKS,
     *FORM_CHECKS,
+    *GLUED_CHECKS,
     *WEIGHTS_CHECKS,
     *HEAD_CHECKS,
     *HOST_EXPERT_CHECKS,

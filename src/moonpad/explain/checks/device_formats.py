@@ -29,7 +29,7 @@ _EXPERTS: Final = "--moe-backend"
 
 def fp8_before_89(case: Case) -> Iterator[Remark]:
     """Blocks of FP8 where the release has no kernel that takes the weights alone."""
-    name = case.first.model
+    name = case.model_named
     known = other_model(name) if name and not unresolved(name) and case.checkpoint is None else None
     if known is None or not fp8_block(known, name):
         return
@@ -59,7 +59,7 @@ def fp8_before_89(case: Case) -> Iterator[Remark]:
 
 def nvfp4_before_100(case: Case) -> Iterator[Remark]:
     """NVFP4 where the release does not multiply such weights in BF16."""
-    name = case.first.model
+    name = case.model_named
     if not is_nvfp4(name) or unresolved(name) or (case.checkpoint is not None and case.cluster is not None):
         return
     sm, _ = _devices(case)

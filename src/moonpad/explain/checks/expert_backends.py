@@ -114,14 +114,14 @@ def _refused(case: Case, known: ExpertFormat, key: str, value: str, version: str
     if first is not None and order(version) >= order(first):
         kernel = _kernel(key, value, version)
         return _of_kernel(case, kernel, f"{value} for {known.title}") if kernel else _NOTHING
-    name = case.first.model.rstrip("/").rpartition("/")[2]
+    name = case.model_named.rstrip("/").rpartition("/")[2]
     later = f" before {first}" if first is not None else ""
     return f"{value} has no kernel{later} for the experts of {name}, which are {known.title}", Severity.ERROR, ""
 
 
 def _format_of(case: Case) -> str:
     """The key of what the experts' weights are; "" where it is not known, or there are none."""
-    written, checkpoint = case.first.model, case.checkpoint
+    written, checkpoint = case.model_named, case.checkpoint
     if not written or unresolved(written) or not _is_named(case):
         return ""
     for key, row in expert_formats().items():
@@ -215,7 +215,7 @@ def _certain(case: Case) -> bool:
 
 def _is_named(case: Case) -> bool:
     """Whether a repository is named: a folder may hold other weights."""
-    written, checkpoint = case.first.model, case.checkpoint
+    written, checkpoint = case.model_named, case.checkpoint
     return in_full(checkpoint.name, written) if checkpoint is not None else _REPOSITORY.fullmatch(written) is not None
 
 

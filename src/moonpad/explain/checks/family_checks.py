@@ -51,7 +51,7 @@ def served_name(case: Case) -> Iterator[Remark]:
 
 def no_thoughts(case: Case) -> Iterator[Remark]:
     """A parser of reasoning for a model that has none."""
-    name = (case.checkpoint.name if case.checkpoint else case.first.model).rstrip("/").rpartition("/")[2]
+    name = (case.checkpoint.name if case.checkpoint else case.model_named).rstrip("/").rpartition("/")[2]
     flag = case.engine.command_line.reasoning_parser
     place = case.option(flag) if flag else None
     if place is None or thinks(name) or not _WITHOUT_THOUGHTS.match(name):
@@ -71,7 +71,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
     With releases that know none of it the start fails; later ones load a part of the family by classes of their own.
     """
     option = names.TRUST_OPTION.get(case.base)
-    name = case.checkpoint.name if case.checkpoint else case.first.model
+    name = case.checkpoint.name if case.checkpoint else case.model_named
     served = case.first.served_name or ""
     if case.checkpoint is None and (not name or unresolved(name)) and REPOSITORY.fullmatch(served):
         name = served
@@ -86,7 +86,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
         return
     title, name = case.engine.facts.title, shortened(name)
     first = names.KNOWS_FAMILY.get(case.engine.name, "")
-    written = case.first.model or (name if is_fragment(case.commands[0]) else "")
+    written = case.model_named or (name if is_fragment(case.commands[0]) else "")
     named = _FAMILY.search(written) or "kimi-linear" in written.casefold()
     own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
     known = case.checkpoint is not None and case.version and first

@@ -28,7 +28,7 @@ def format_of_plugin(case: Case) -> Iterator[Remark]:
 
 
 def _remarks(case: Case, row: Register) -> Iterator[Remark]:
-    written = case.first.model[-_LONGEST:]
+    written = case.model_named[-_LONGEST:]
     for name, package in row.by_plugin.items():
         span = row.span(name)
         # `model.gguf`, or a file of a repository as `owner/name-GGUF:Q4_K_M`.

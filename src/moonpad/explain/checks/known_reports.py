@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
+from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
@@ -36,6 +37,7 @@ _VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
+_LEFT_OUT: Final = frozenset({"none", "auto"})
 _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
 
@@ -71,7 +73,7 @@ def report_remark(row: KnownReport, case: Case) -> Remark | None:
 def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:
     if not (of_release(row, case.version, recent) and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
-    if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
+    if any(_is_given(flag, case) and not _is_off(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
     if row.text and not _is_spoken(row.text, case):
         return None
@@ -102,6 +104,17 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
 def _is_given(flag: str, case: Case) -> bool:
     """Options that the release which is meant knows no more count too."""
     return case.option(flag) is not None or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+
+
+def _is_off(flag: str, case: Case) -> bool:
+    """`--moe-a2a-backend none` and `--moe-runner-backend auto` say what is so without them. Of other options such a
+    word may be a choice of its own."""
+    text = case.text(flag).strip("'\"").casefold()
+    if text not in _LEFT_OUT:
+        return False
+    options = option_set(case.engine.program, case.version or None)
+    known = options.named(flag) if options is not None else None
+    return known is not None and known.default == text
 
 
 def _as_written(flag: str, case: Case) -> Occurrence | None:
@@ -159,14 +172,14 @@ def _of_model(row: KnownReport, case: Case) -> bool:
 def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
-    written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
+    written = case.model_named.rstrip("/").replace("--", "/")[-_LONGEST:]
     known = [case.checkpoint.name] if case.checkpoint else []
     called = case.first.served_name or ""
-    served = served or (unresolved(case.first.model) and _REPOSITORY.fullmatch(called) is not None)
+    served = served or (unresolved(case.model_named) and _REPOSITORY.fullmatch(called) is not None)
     other = called if served else ""
-    if not says_nothing(case.first.model):
-        recognised = bool(known) or other_model(case.first.model) is not None
-        own = _FOLDER.match(case.first.model) is not None and has_name_of_its_own(case.first.model)
+    if not says_nothing(case.model_named):
+        recognised = bool(known) or other_model(case.model_named) is not None
+        own = _FOLDER.match(case.model_named) is not None and has_name_of_its_own(case.model_named)
         # Searched in both at once: what a folder says of its weights, such as `distill`, keeps a row away.
         both = [f"{other[-_LONGEST:]} {written}"] if other and own and not recognised else []
         return [*known, written, *both]

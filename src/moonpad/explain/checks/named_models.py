@@ -18,8 +18,8 @@ class Named(NamedTuple):
 def named_model(case: Case) -> Named | None:
     if case.checkpoint is not None:
         return None
-    if (known := other_model(case.first.model)) is not None:
+    if (known := other_model(case.model_named)) is not None:
         return Named(known, sure=True)
     served = case.first.served_name or ""
-    known = other_model(served) if served and says_nothing(case.first.model) else None
+    known = other_model(served) if served and says_nothing(case.model_named) else None
     return Named(known, sure=False) if known is not None else None

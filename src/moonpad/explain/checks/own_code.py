@@ -24,7 +24,7 @@ _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 def own_code(case: Case) -> Iterator[Remark]:
     """Nothing but that code knows the type in config.json, and the engine was not told to run it."""
-    option, written = names.TRUST_OPTION.get(case.base), case.first.model
+    option, written = names.TRUST_OPTION.get(case.base), case.model_named
     if option is None or case.checkpoint is not None or not written or unresolved(written) or case.open_ended:
         return
     known = other_model(written)

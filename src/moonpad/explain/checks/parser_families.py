@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.options import values_of
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
@@ -132,7 +133,7 @@ def parser_family(case: Case) -> Iterator[Remark]:
         for at, length, option, kind, given in _given(command):
             if not _is_foreign(family, kind, given):
                 continue
-            shown = shortened(name.rstrip("/").rpartition("/")[2], 40)
+            shown = shortened(repository_of(name).rstrip("/").rpartition("/")[2], 40)
             what = "tool calls stay" if kind == "tool" else "thoughts stay"
             message = f"{shortened(given, 40)} is not the parser of {shown}: {what} in the text of the answer"
             right = _right(case, family, option) if kind == "tool" or family.reasoning else ""

@@ -121,7 +121,7 @@ def _is_deployed(case: Case) -> bool:
 
 
 def _name(case: Case) -> str:
-    written = case.checkpoint.name if case.checkpoint is not None else case.first.model
+    written = case.checkpoint.name if case.checkpoint is not None else case.model_named
     if case.checkpoint is None and says_nothing(written):
         return case.first.served_name or ""
     return "" if unresolved(written) else written

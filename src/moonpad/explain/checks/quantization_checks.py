@@ -38,9 +38,9 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
         return
     message = f"{method}: config.json of {checkpoint.name} says {own}, and the engine refuses another method"
     edits, severity, remedy = [Edit(place.index, place.length, ())], Severity.ERROR, "leave it out"
-    if not in_full(checkpoint.name, case.first.model):  # a folder, which may hold other weights
+    if not in_full(checkpoint.name, case.model_named):  # a folder, which may hold other weights
         kind = method.partition("_")[0]
-        if method == names.FOR_ASCEND or kind in case.first.model.casefold() or not _is_named(case):
+        if method == names.FOR_ASCEND or kind in case.model_named.casefold() or not _is_named(case):
             return
         severity, edits = Severity.WARNING, []
         message = f"{method}: {checkpoint.name} as published is {own}, and the engine refuses another method"
@@ -56,7 +56,7 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
 
 def _is_named(case: Case) -> bool:
     """Whether the last part of the path names the model, with the method of the published weights at most."""
-    written, checkpoint = case.first.model.rstrip("/").rpartition("/")[2].casefold(), case.checkpoint
+    written, checkpoint = case.model_named.rstrip("/").rpartition("/")[2].casefold(), case.checkpoint
     own = checkpoint.name.rpartition("/")[2].casefold() if checkpoint is not None else ""
     rest = written.removeprefix(own) if own and written.startswith(own) else written
     return rest in ("", f"-{checkpoint.quantization.scheme}" if checkpoint is not None else "")
@@ -69,7 +69,7 @@ def weights_for_ascend(case: Case) -> Iterator[Remark]:
     if case.cluster is not None and case.cluster.device.capability.startswith("950"):
         return
     place, method = _given(case)
-    written = case.first.model
+    written = case.model_named
     model = find_model(written) if written else None
     made_for_it = model is not None and model.quantization is not None and model.quantization.method == names.FOR_ASCEND
     if made_for_it or unresolved(written) or _CONVERTED.search(written):
@@ -97,9 +97,9 @@ def weights_for_ascend(case: Case) -> Iterator[Remark]:
 def method_of_plain_weights(case: Case) -> Iterator[Remark]:
     """`…-bf16` with a method that reads a file of a quantized checkpoint: no such file lies beside those weights."""
     place, method = _given(case)
-    if place is None or method not in names.OF_FILES or case.checkpoint is not None or unresolved(case.first.model):
+    if place is None or method not in names.OF_FILES or case.checkpoint is not None or unresolved(case.model_named):
         return
-    name = case.first.model[-_LONGEST:].rstrip("/").rpartition("/")[2]
+    name = case.model_named[-_LONGEST:].rstrip("/").rpartition("/")[2]
     formats = {match[0].casefold() for match in _CONVERTED.finditer(name.replace("_", "-"))}
     if not _PLAIN.search(name) or formats - {"bf16"}:
         return
@@ -116,7 +116,7 @@ def _fp8_published(case: Case) -> str:
     one, or where other weights are spoken of."""
     if case.checkpoint is not None:
         return ""  # by its format the rules judge it
-    own = f"{case.first.model} {case.first.served_name}"
+    own = f"{case.model_named} {case.first.served_name}"
     if _CONVERTED.search(own):
         return ""
     case.script.budget.work(2 * len(case.script.lines), "the text around its engine commands")

@@ -104,7 +104,7 @@ def _row(case: Case, method: str) -> QuantizationFlag | None:
 
 def weights_of(case: Case) -> Weights | None:
     """None where nothing is known, or where the weights are not those that the option is compared with."""
-    written, checkpoint = case.first.model, case.checkpoint
+    written, checkpoint = case.model_named, case.checkpoint
     if not written or unresolved(written):
         return None
     last = written.rstrip("/").rpartition("/")[2]

@@ -18,7 +18,7 @@ _WHOLE: Final = ("--moe-a2a-backend", "--enable-deepep-moe", "--enable-dp-attent
 
 def shared_expert_of_others(case: Case) -> Iterator[Remark]:
     """The columns of the shared expert over the ranks, against those that have one FP8 scale."""
-    written = case.first.model
+    written = case.model_named
     if case.base != names.EXPERTS_BY_OPTION or case.checkpoint is not None or not written or unresolved(written):
         return
     known, place = other_model(written), case.option("--tp-size")

@@ -52,8 +52,8 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     if ranks < 2 or place is None:
         return
     columns, online = known.expert_columns, _in_blocks(case)
-    block = fp8_block(known, case.first.model) or (128 if online else 0)
-    group_of_scales = block or group_of_four_bits(case.first.model)
+    block = fp8_block(known, case.model_named) or (128 if online else 0)
+    group_of_scales = block or group_of_four_bits(case.model_named)
     if not group_of_scales or (columns % ranks == 0 and columns // ranks % group_of_scales == 0):
         return
     if not block and columns % group_of_scales:
@@ -98,7 +98,7 @@ def context_of_others(case: Case) -> Iterator[Remark]:
     remedy = f"write {place.written} {known.positions}, or add the YaRN scaling that the model's page gives"
     edit = Edit(place.index, place.length, (place.written, str(known.positions)))
     # Of a folder people change config.json, as the page says.
-    unsure = case.open_ended or is_fragment(case.commands[0]) or _FOLDER.match(case.first.model or "")
+    unsure = case.open_ended or is_fragment(case.commands[0]) or _FOLDER.match(case.model_named or "")
     severity = Severity.WARNING if unsure else Severity.ERROR
     yield make_remark(severity, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=[edit])
 
@@ -113,7 +113,7 @@ def drafts_of_others(case: Case) -> Iterator[Remark]:
     title, severity = known.title if known is not None and known.own_drafts == "none" else "", Severity.ERROR
     if checkpoint is not None and checkpoint.architecture.model_type in drafts.NO_OWN_LAYER:
         title = checkpoint.name
-        sure = in_full(title, case.first.model) and case.engine.name == names.EXPERTS_BY_VARIABLE
+        sure = in_full(title, case.model_named) and case.engine.name == names.EXPERTS_BY_VARIABLE
         severity = Severity.ERROR if sure and not is_fragment(case.commands[0]) else Severity.WARNING
     if not title:
         return
@@ -173,7 +173,7 @@ def _is_development(version: str) -> bool:
 
 
 def _known(case: Case) -> OtherModel | None:
-    written = case.first.model
+    written = case.model_named
     if case.checkpoint is not None or not written or unresolved(written) or case.engine.name not in names.CHECKED:
         return None
     return other_model(written)

@@ -28,10 +28,10 @@ def dense_blocks(case: Case) -> Iterator[Remark]:
     """A rank's columns of the dense MLP, against the columns that have one scale."""
     known, flag = _sliced(case)
     place = case.option(flag) if flag else None
-    block = fp8_block(known, case.first.model) if known is not None else 0
+    block = fp8_block(known, case.model_named) if known is not None else 0
     scales = "FP8 blocks" if block else "groups"
     if known is not None and not block and not known.experts:
-        block = group_of_four_bits(case.first.model)
+        block = group_of_four_bits(case.model_named)
         block = 0 if block and known.dense_columns % block else block  # theirs are smaller, or filled up
     tp = case.first.layout.tp
     if known is None or place is None or not block or not known.dense_columns or _whole(known, tp, block):
@@ -53,7 +53,7 @@ def marlin_tiles(case: Case) -> Iterator[Remark]:
     """FP8 weights on devices that do not multiply FP8."""
     known, flag = _sliced(case)
     place = case.option(flag) if flag else None
-    if known is None or place is None or not in_fp8(known, case.first.model):
+    if known is None or place is None or not in_fp8(known, case.model_named):
         return
     by_releases = case.base == names.EXPERTS_BY_VARIABLE
     if by_releases and case.version and since(case.version, names.TILES_PADDED):

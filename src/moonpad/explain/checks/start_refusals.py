@@ -177,12 +177,12 @@ def _of_model(row: StartRefusal, case: Case) -> bool:
     if _of_its_name(row, case):
         return True
     served = (case.first.served_name or "")[-_LONGEST:] if case.checkpoint is None else ""
-    return bool(served) and other_model(case.first.model) is None and _searched(row, served)
+    return bool(served) and other_model(case.model_named) is None and _searched(row, served)
 
 
 def _of_its_name(row: StartRefusal, case: Case) -> bool:
     known = [case.checkpoint.name] if case.checkpoint else []
-    names = [*known, case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:].rpartition("/")[2]]
+    names = [*known, case.model_named.rstrip("/").replace("--", "/")[-_LONGEST:].rpartition("/")[2]]
     return not row.models or any(_searched(row, name) for name in names)
 
 

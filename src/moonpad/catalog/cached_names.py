@@ -1,0 +1,22 @@
+"""What a folder in the cache of Hugging Face holds, by the names of its folders."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_CACHED: Final = re.compile(
+    r".*?(?:\A|/)models--(?P<owner>[\w.-]+?)--(?P<name>[\w.-]+)(?:/snapshots(?:/[\w.-]+)?)?/*", re.ASCII | re.DOTALL
+)
+_OF_A_COMMIT: Final = re.compile(r"(?P<folder>.*[^/])/+[0-9a-f]{40}/*", re.DOTALL)
+_LONGEST: Final = 2000
+
+
+def repository_of(written: str) -> str:
+    """`zai-org/GLM-5.3` of `…/models--zai-org--GLM-5.3/snapshots/30333038…/`, the folder above of one that is called
+    after a commit, and other names as they are written."""
+    plain = written[:_LONGEST].strip("'\"")
+    if cached := _CACHED.fullmatch(plain):
+        return f"{cached['owner']}/{cached['name']}"
+    of_a_commit = _OF_A_COMMIT.fullmatch(plain)
+    return of_a_commit["folder"] if of_a_commit else written
