@@ -95,3 +95,33 @@ def test_a_step_without_chunks_against_the_models_own_length() -> None:
     assert told(text + "  ", "prompts of up to 262144") == ["--max-num-batched-tokens"]
     short = text.replace("8192", "8192 --max-model-len 8192")
     assert told(short, "since chunked prefill is off") == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "pools", "expected"),
+    [
+        ("4 NUMA nodes", 2, ["--kt-threadpool-count"]),
+        ("NUMA node(s): 8", 2, ["--kt-threadpool-count"]),
+        ("2 NUMA nodes", 2, []),
+        ("NUMA node 0 has 64 GB", 2, []),
+        ("2 NUMA nodes; the other machine has 4 NUMA nodes", 2, []),
+    ],
+)
+def test_pools_of_threads(nodes: str, pools: int, expected: list[str]) -> None:
+    command = "python -m sglang.launch_server --model /m --kt-weight-path /m --kt-method RAWINT4 --kt-cpuinfer 60"
+    text = f"Xeon, {nodes}\n```\n{command} --kt-threadpool-count {pools} --kt-num-gpu-experts 1\n```\n"
+    assert told(text, "NUMA nodes: there is one pool") == expected
+
+
+def test_a_shell_is_given_a_program() -> None:
+    start = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --tp-size 8\n"
+    assert codes(f"A=1 bash {start}") == ["no-such-command"]
+    assert codes(start) == codes(f"bash -c '{start.strip()}'\n") == codes("bash run.sh\n" + start) == []
+    assert [one.layout.tp for one in ask(f"bash {start}") if one.layout] == [8]
+
+
+@pytest.mark.parametrize(("other", "expected"), [("dynamo.sglang.decode_worker", 1), ("dynamo.sglang", 0)])
+def test_modules_of_one_worker(other: str, expected: int) -> None:
+    options = "--model-path moonshotai/Kimi-K2.5 --tp 16 --dist-init-addr 10.0.0.1:29500 --nnodes 2 --node-rank"
+    text = f"```\npython3 -m dynamo.sglang {options} 0\n```\n```\npython3 -m {other} {options} 1\n```\n"
+    assert len(told(text, "started by the same module")) == expected

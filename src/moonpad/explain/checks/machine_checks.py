@@ -42,7 +42,7 @@ from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_grap
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.pod_selectors import selectors
 from moonpad.explain.checks.pod_strings import texts_alone
-from moonpad.explain.checks.processor_cores import threads_of_cores
+from moonpad.explain.checks.processor_cores import pools_of_nodes, threads_of_cores
 from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
@@ -99,6 +99,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     ranks_beyond,
     launched_ranks,
     threads_of_cores,
+    pools_of_nodes,
     spoken_machines,
     largest_alone,
     draft_is_method,

@@ -1,4 +1,4 @@
-"""Threads for the experts on the processor against the cores that the text gives."""
+"""Threads for the experts on the processor against the cores and the NUMA nodes that the text gives."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines.host_expert_names import POOLS
 from moonpad.engines.value_checks import whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
@@ -35,6 +36,10 @@ _BOTH: Final = (
     ),
 )
 _TOTAL: Final = re.compile(r"(?<![\w.])(?P<total>[0-9]{1,3})[ ]?(?:physical[ ]cores|物理核心?|物理コア)", re.IGNORECASE)
+_NUMA: Final = re.compile(
+    r"(?<![\w.])(?P<nodes>[1-9][0-9]?)[ -]?NUMA(?:[ -]?nodes?)?\b(?![ ]?(?:[0-9#:]))"
+    r"|NUMA[ ]?node(?:s|\(s\))[ ]?(?:count)?[ ]?[:：=][ ]*(?P<count>[1-9][0-9]?)(?!\d)"
+)
 _WORDS: Final = {"two": 2, "dual": 2, "两": 2, "双": 2}
 _SIGNS: Final = ("核", "core", "Core", "颗", "Socket", "socket", "CPU", "コア")
 
@@ -51,6 +56,27 @@ def threads_of_cores(case: Case) -> Iterator[Remark]:
         f"{threads} threads on the {cores} physical cores that the text gives: those that share a core slow each other"
     )
     remedy = f"give fewer than {cores}: a few cores are left for the processes of the GPUs"
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
+
+
+def pools_of_nodes(case: Case) -> Iterator[Remark]:
+    """A pool of threads for each NUMA node of the text: with fewer, pools reach over nodes, and with more some share."""
+    place = case.option(POOLS)
+    pools = whole(place.value) if place is not None and isinstance(place.value, str) else None
+    if place is None or pools is None:
+        return
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    line = case.commands[0].line
+    told = [
+        text[:500] for at, text in enumerate(case.script.lines, 1) if "NUMA" in text and case.script.says_of(at, line)
+    ]
+    nodes = {int(match["nodes"] or match["count"]) for text in told for match in _NUMA.finditer(text)}
+    if len(nodes) != 1 or pools in nodes or 0 in nodes:
+        return
+    message = (
+        f"{pools} pools of threads, and the text speaks of {max(nodes)} NUMA nodes: there is one pool for each node"
+    )
+    remedy = f"write {place.written} {max(nodes)}"
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
 
 

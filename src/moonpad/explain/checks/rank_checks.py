@@ -11,7 +11,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Remark, make_remark, program_words, shortened
 from moonpad.values.finding import Code, Severity
 
 _SHARED: Final = (
@@ -24,6 +24,7 @@ _SHARED: Final = (
     *("--disaggregation-mode", "--enable-eplb", "--ep-num-redundant-experts"),
 )
 _MOST: Final = 5
+_MODULES: Final = "dynamo."
 
 
 def unlike_ranks(case: Case) -> Iterator[Remark]:
@@ -52,6 +53,20 @@ def unlike_ranks(case: Case) -> Iterator[Remark]:
             )
             yield replace(remark, command=number)
             break
+
+
+def unlike_modules(case: Case) -> Iterator[Remark]:
+    """One node starts another module of the same worker: `dynamo.x` on the first, `dynamo.x.decode_worker` here."""
+    names = [next((word for word in program_words(each) if word.startswith(_MODULES)), "") for each in case.commands]
+    for number, name in enumerate(names):
+        if number and name != names[0] and (name or names[0]) and not is_fragment(case.commands[number]):
+            message = f"{name or 'another program'} here, and {names[0] or 'another program'} on the first node: the "
+            message += "ranks of one worker are started by the same module"
+            remark = make_remark(
+                Severity.WARNING, Code.CONFLICT, name or names[0], message, "start the same on all nodes"
+            )
+            yield replace(remark, command=number)
+            return
 
 
 def _place(reading: Reading, flag: str) -> Occurrence | None:

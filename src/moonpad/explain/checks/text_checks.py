@@ -62,7 +62,7 @@ from moonpad.explain.checks.pod_ports import (
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
-from moonpad.explain.checks.rank_checks import unlike_ranks
+from moonpad.explain.checks.rank_checks import unlike_modules, unlike_ranks
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
@@ -175,6 +175,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     file_for_folder,
     headless_ranks,
     unlike_ranks,
+    unlike_modules,
     variable_not_set,
     misplaced_field,
     label_of_gateway,

@@ -30,6 +30,7 @@ _OTHERS: Final = (
         "2080Ti",
         "RTX PRO 5000",
         "RTX PRO 4500",
+        "RTX PRO 4000",
         "BW1000",
         "BW1100",
         "K100",
@@ -183,7 +184,7 @@ def _pairs() -> re.Pattern[str]:
 def _alone() -> re.Pattern[str]:
     """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
     return re.compile(
-        rf"(?<![\w./-])(?P<device>{_device()}|(?i:mi3[0-9]{{2}}x?))"
+        rf"(?<![\w./-])(?P<device>{_device()}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}|rtx[ _-]?[345]0[5-9]0))"
         r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",
         re.ASCII,
@@ -201,6 +202,8 @@ _CARDS: Final = re.compile(r"卡|张|块|NPUs?|cards", re.IGNORECASE)
 _PER_SERVER: Final = {"A2": 8, "A3": 16}
 """`four Atlas 800 A3` are servers."""
 _TIMED: Final = re.compile(r"[x×*]|卡|张")
+_EXAMPLE: Final = re.compile(r"(?:\be\.g\.,?|\bsuch as|例如|比如)[ ]?\Z", re.IGNORECASE)
+"""Before a machine that is named beside the own one."""
 _LONG, _NEAR = 1000, 150
 """Characters: of a longer line only what is so near to a part of a name is searched."""
 _MOST: Final = 1024
@@ -218,6 +221,12 @@ def _fragments() -> tuple[str, ...]:
 def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
     budget.work(len(text) // 8, "the machines that it names")
+    found = list(_all_machines(text, budget))
+    own = [each for each in found if not _EXAMPLE.search(text, max(0, each[0] - 12), each[0])]
+    yield from own or found
+
+
+def _all_machines(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     start, lowered_text = 0, text.lower()
     present = [part for part in _fragments() if part in lowered_text]
     for line in text.splitlines(keepends=True):

@@ -15,7 +15,7 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _PLUGIN: Final = r"Platform plugin ascend is activated"
 """What its start logs."""
-_OF_OTHERS: Final = re.compile(r"NVIDIA|CUDA_|nvidia\.com/gpu")
+_OF_OTHERS: Final = re.compile(r"NVIDIA|CUDA_|nvidia\.com/gpu|\bCUDA[ ]?1[1-4]\b|-cu1[23][0-9]\b")
 
 
 def is_spoken_of(name: str, script: Script) -> bool:

@@ -1,4 +1,5 @@
-"""A subcommand that is nearly one of an engine's: `vllm server`, which its parser refuses, read as what was meant."""
+"""A subcommand that is nearly one of an engine's: `vllm server`, which its parser refuses, and a shell that is given a
+program in the place of a script: `bash python3`; both read as what was meant."""
 
 from __future__ import annotations
 
@@ -17,6 +18,11 @@ MOST_COMPARED: Final = 100
 """Words in one text: each takes some 50 µs."""
 _OPTIONS: Final = re.compile(r"(?:[^\n#]|\\\n)*?[ \t]--?[A-Za-z]")
 """What is started has options behind it; a sentence about the server has none."""
+_BEFORE_PROGRAM: Final = re.compile(
+    r"(?P<before>^[ \t]*(?:[A-Z_][A-Z0-9_]*=\S*[ \t]+)*)(?P<shell>(?:ba)?sh)(?P<between>[ \t]+)"
+    r"(?P<program>python3?)(?=[ \t]+-m[ \t])",
+    re.MULTILINE,
+)
 
 
 def with_commands(text: str, start: int, problems: Problems) -> str:
@@ -40,7 +46,15 @@ def with_commands(text: str, start: int, problems: Problems) -> str:
         problems.add("no-such-command", at, at + len(word), message, f"write {first} {near}")
         return match[0][: -len(word)] + near + IGNORED * (len(word) - len(near))
 
-    return pattern.sub(mended, text)
+    def without_shell(match: re.Match[str]) -> str:
+        at = start + match.start("shell")
+        message = (
+            f"{match['shell']} reads {match['program']} as a script, and it is a program: cannot execute binary file"
+        )
+        problems.add("no-such-command", at, at + len(match["shell"]), message, f"leave {match['shell']} out")
+        return f"{match['before']}{IGNORED * len(match['shell'])}{match['between']}{match['program']}"
+
+    return pattern.sub(mended, _BEFORE_PROGRAM.sub(without_shell, text))
 
 
 @lru_cache(maxsize=4)
