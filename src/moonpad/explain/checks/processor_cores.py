@@ -60,7 +60,7 @@ def threads_of_cores(case: Case) -> Iterator[Remark]:
 
 
 def pools_of_nodes(case: Case) -> Iterator[Remark]:
-    """A pool of threads for each NUMA node of the text: with fewer, pools reach over nodes, and with more some share."""
+    """A pool of threads for each NUMA node of the text: with fewer, pools reach over several."""
     place = case.option(POOLS)
     pools = whole(place.value) if place is not None and isinstance(place.value, str) else None
     if place is None or pools is None:
