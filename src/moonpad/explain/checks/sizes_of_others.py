@@ -24,6 +24,7 @@ _REFINED_SINCE: Final = "0.29.0"
 """The first release of that engine that splits a block of scales where a rank has a part of it."""
 _FOLDER: Final = re.compile(r"[\"']?(?:[/.~$]|[A-Za-z]:)")
 _K_BLOCK: Final = 256
+_DRAFT: Final = "--speculative-draft"
 _CONTEXTS: Final = ("--max-model-len", "--context-length")
 _SPREADS: Final = ("--enable-expert-parallel", "--enable-ep-moe", "--enable-deepep-moe", "--moe-a2a-backend")
 
@@ -131,8 +132,10 @@ def _own_draft(case: Case) -> tuple[Occurrence, str] | None:
             return place, str(value["method"])
         return None
     place = case.option(names.ALGORITHM)
-    if place is None or place.value not in ("NEXTN", "EAGLE") or case.text(names.DRAFT_PATH) or case.open_ended:
+    if place is None or place.value not in ("NEXTN", "EAGLE") or case.open_ended:
         return None
+    if any(word.text.replace("_", "-").startswith(_DRAFT) for word in case.commands[0].argv):
+        return None  # by whichever beginning of its name
     return place, str(place.value)
 
 
