@@ -31,8 +31,13 @@ from tests.unit.plan.rules.builders import (
     checkpoint,
     cluster,
 )
-from tests.unit.plan.rules.cases import ONE, TRIALS, Trial
+from tests.unit.plan.rules.cases_attention import ATTENTION
+from tests.unit.plan.rules.cases_formats import FORMATS
+from tests.unit.plan.rules.cases_layout import LAYOUT
 from tests.unit.plan.rules.rule_rows import rule_rows as rules
+from tests.unit.plan.rules.trial import ONE, Trial
+
+TRIALS = {**FORMATS, **LAYOUT, **ATTENTION}
 
 APART = {"degrees-positive", "no-mtp"}
 """Rows whose function has another form: asked before all others, and of a method instead of a layout."""
