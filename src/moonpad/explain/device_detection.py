@@ -25,6 +25,7 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
 )
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
+from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named
 from moonpad.explain.target_detection import Question
@@ -84,6 +85,10 @@ def cluster_of(
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
     images = [command.container.image.text for command in commands if command.container and command.container.image]
     named = [*owned(by_full_names(of_generation(named, script.lines, images)), script.lines)]
+    tab = tab_labels(script.lines, first)[0] if script.markdown else ""
+    own = {each.kind for each in mentions((tab,), ()) if each.known}
+    if len(own) == 1:
+        named = [each for each in named if each.kind in own] or named
     if layout_known:
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]

@@ -73,3 +73,15 @@ def test_a_report_of_the_neighbours_devices_is_told_there_alone() -> None:
     first, second = ask(GUIDE)
     told = [any("npugraph_ex" in remark.finding.message for remark in judged.remarks) for judged in (first, second)]
     assert told == [False, True]
+
+
+@pytest.mark.parametrize(("label", "devices"), [("A2 series", "8xA2"), ("A3 series", "8xA3")])
+def test_the_devices_of_a_tab(label: str, devices: str) -> None:
+    text = (
+        "- requires 2 Atlas 800 A3 (128G × 8) or 4 Atlas 800 A2 (64G × 8).\n\n"
+        f":::::{{tab-set}}\n::::{{tab-item}} {label}\n\n```shell\n"
+        "vllm serve vllm-ascend/DeepSeek-V3.2-W8A8 --quantization ascend --tensor-parallel-size 8\n```\n::::\n:::::\n"
+    )
+    (one,) = ask(text)
+    assert one.cluster is not None
+    assert one.cluster.name == devices

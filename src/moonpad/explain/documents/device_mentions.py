@@ -324,7 +324,7 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
     return called or re.sub(" +", " ", name), False
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
     found = []
     for number, line in enumerate(lines, 1):
