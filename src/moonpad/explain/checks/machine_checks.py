@@ -45,6 +45,7 @@ from moonpad.explain.checks.pod_strings import texts_alone
 from moonpad.explain.checks.processor_cores import pools_of_nodes, threads_of_cores
 from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
+from moonpad.explain.checks.recipe_sizes import devices_of_role
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
@@ -100,6 +101,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     launched_ranks,
     threads_of_cores,
     pools_of_nodes,
+    devices_of_role,
     spoken_machines,
     largest_alone,
     draft_is_method,
