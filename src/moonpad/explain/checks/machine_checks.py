@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.behind_image import behind_image
+from moonpad.explain.checks.bench_paths import path_of_requests, port_of_measurement
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.graphs_apart import graphs_apart
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
+from moonpad.explain.checks.handed_environment import blanks_in_export, left_by_sudo
 from moonpad.explain.checks.image_chips import image_of_other_chip
 from moonpad.explain.checks.image_programs import (
     behind_entrypoint,
@@ -30,6 +33,7 @@ from moonpad.explain.checks.lone_pool import (
     no_consumer,
     shared_transfer_rank,
 )
+from moonpad.explain.checks.meeting_places import port_of_ray, unlike_sizes
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
@@ -46,6 +50,7 @@ from moonpad.explain.checks.processor_cores import pools_of_nodes, threads_of_co
 from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.recipe_sizes import devices_of_role
+from moonpad.explain.checks.request_keys import key_of_request, path_without_version, unpublished_port
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
@@ -102,6 +107,16 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     threads_of_cores,
     pools_of_nodes,
     devices_of_role,
+    behind_image,
+    path_of_requests,
+    port_of_measurement,
+    blanks_in_export,
+    left_by_sudo,
+    port_of_ray,
+    unlike_sizes,
+    key_of_request,
+    path_without_version,
+    unpublished_port,
     spoken_machines,
     largest_alone,
     draft_is_method,

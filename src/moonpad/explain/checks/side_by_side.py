@@ -41,6 +41,7 @@ _NEAREST: Final = 8
 """Servers above that are looked at."""
 _LONGEST: Final = 1000
 _DEFAULT: Final = 0.85
+_FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _NUMBERS: Final = re.compile(r"\d{1,3}(?:,\d{1,3})*")
 
 
@@ -147,7 +148,7 @@ def _side_channel(command: Command) -> tuple[str, str, str, str] | None:
 def _running(case: Case) -> Iterator[Command]:
     """Servers that the same script has started in the background above."""
     command, script = case.commands[0], case.script
-    if script.markdown or script.objects or not _is_local(command, case) or len(script.commands) > 200:
+    if script.objects or not _is_local(command, case) or len(script.commands) > 200:
         return
     line, (name, _) = command.line, script.place(command.line)
     own = {each.line for each in case.commands}
@@ -161,6 +162,8 @@ def _running(case: Case) -> Iterator[Command]:
         if not 0 < last <= len(script.lines) or not _BACKGROUND.search(script.lines[last - 1][-_LONGEST:]):
             continue
         between = [text for _, text in numbered(script, last + 1, line - 1)]
+        if script.markdown and any(_FENCE.match(text) for text in between):
+            continue  # another part of a guide may be for another machine
         ended = any(_ENDS.search(text) or _MACHINES.search(text) for text in between)
         if not ended and not _elsewhere(command, other):
             yield other

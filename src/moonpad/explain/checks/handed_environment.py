@@ -1,0 +1,60 @@
+"""Variables that a shell does not hand on: an assignment with blanks, and what `sudo` leaves behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import block_of, is_first_server, numbered
+from moonpad.values.finding import Code, Severity
+
+_BLANKS: Final = re.compile(
+    r"[ \t]*(?:[$][ \t]+)?export[ \t]+(?P<name>[A-Za-z_]\w*)(?P<sign>[ \t]+=|=[ \t]+(?=[\w\"'/$]))"
+)
+_EXPORT: Final = re.compile(r"[ \t]*(?:[$][ \t]+)?export[ \t]+(?P<name>[A-Z][A-Z0-9_]*)=")
+_READ: Final = re.compile(
+    r"(?:CUDA|HIP|ROCR|ASCEND|HCCL|NCCL|RCCL|GLOO|NVSHMEM|UCX|HF|HUGGING|VLLM|SGLANG|SGL|TRTLLM|TLLM|TORCH|PYTORCH|TRITON"
+    r"|OMP|MC|MOONCAKE|LMCACHE|RAY|NVIDIA|FLASHINFER|TRANSFORMERS)_"
+)
+_KEEPS: Final = ("-E", "--preserve-env")
+
+
+def blanks_in_export(case: Case) -> Iterator[Remark]:
+    """`export NAME = 1`, of which the shell takes `=` for a name."""
+    script = case.script
+    if not is_first_server(case.commands, script):
+        return
+    for number, text in numbered(script, 1, len(script.lines)):
+        match = _BLANKS.match(text)
+        if match is None:
+            continue
+        name = match["name"]
+        what = "is not set" if match["sign"].endswith("=") else "is empty"
+        message = f"{script.where(number)}: blanks beside the = of export: {name} {what}, and the rest is no name"
+        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, f"write export {name}=VALUE")
+        yield Remark(remark.finding, command=None)
+        return
+
+
+def left_by_sudo(case: Case) -> Iterator[Remark]:
+    """`export HF_HOME=…` and then `sudo vllm serve`: it starts with an environment of its own."""
+    command, script = case.commands[0], case.script
+    wrapper = next((each for each in command.wrappers if each.kind == "sudo"), None)
+    if wrapper is None or any(word.text.partition("=")[0] in _KEEPS for word in wrapper.words):
+        return
+    if command.container is not None:
+        return  # a container has an environment of its own anyway
+    first, _ = block_of(case.commands, script)
+    names: list[str] = []
+    for _, text in numbered(script, first, command.line - 1):
+        match = _EXPORT.match(text)
+        if match is not None and _READ.match(match["name"]) and match["name"] not in command.env:
+            names.append(match["name"])
+    if names:
+        message = f"sudo starts the server without what was exported above: {', '.join(dict.fromkeys(names[:3]))}"
+        remedy = "write sudo -E, or the variables behind sudo"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, names[0], message, remedy)
+        yield Remark(remark.finding, command=0)

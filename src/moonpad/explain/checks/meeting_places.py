@@ -1,0 +1,89 @@
+"""Nodes that are meant to be one group, and are told other sizes or another port of the head."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import ADDRESS, value_of
+from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import is_first_server
+from moonpad.values.finding import Code, Severity
+
+_NODES: Final = ("--nnodes",)
+_RANK: Final = ("--node-rank", "-r")
+_SIZES: Final = (
+    ("--tensor-parallel-size", "-tp", "--tp-size", "--tp"),
+    ("--pipeline-parallel-size", "-pp", "--pp-size", "--pp"),
+    ("--data-parallel-size", "-dp", "--dp-size", "--dp"),
+)
+_HERE: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|\[?::)")
+_MOST: Final = 60
+_GCS: Final = 6379
+
+
+def unlike_sizes(case: Case) -> Iterator[Remark]:
+    """Two nodes that meet at one place, one with `--tp 16` and the other with `--tp 8`."""
+    command, script = case.commands[0], case.script
+    mine = _meets(command)
+    if mine is None or len(script.commands) > _MOST or is_fragment(command):
+        return
+    for other in script.commands:
+        if other.line >= command.line or other in case.commands or other.program != command.program:
+            continue
+        if _meets(other) != mine or _text(other, _RANK) == _text(command, _RANK):
+            continue
+        for flags in _SIZES:
+            here, there = _text(command, flags), _text(other, flags)
+            if here == there or unresolved(here) or unresolved(there):
+                continue
+            message = f"{flags[0]} is {here or 'not given'} here and {there or 'not given'} in "
+            message += f"{script.where(other.line)}, and both nodes meet at {mine[1]}: the group is never complete"
+            where = next((flag for flag in flags if any(each.text == flag for each in command.argv)), flags[0])
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, "give all nodes the same")
+            yield Remark(remark.finding, command=0)
+            return
+
+
+def _meets(command: Command) -> tuple[str, str] | None:
+    """How many nodes and where, of a command that is one of several; None where it does not say it."""
+    nodes, place = _text(command, _NODES), _text(command, ADDRESS)
+    if not nodes.isdigit() or int(nodes) < 2 or not place or unresolved(place) or _HERE.match(place):
+        return None
+    return (nodes, place) if _text(command, _RANK) else None
+
+
+def _text(command: Command, flags: tuple[str, ...]) -> str:
+    word = value_of(command.argv, flags)
+    return word.text.strip("'\"") if word is not None else ""
+
+
+def port_of_ray(case: Case) -> Iterator[Remark]:
+    """`ray start --head --port=6379`, and another node that asks at 6380."""
+    script = case.script
+    if not is_first_server(case.commands, script):
+        return
+    starts = [each for each in script.commands[:_MOST] if each.program == "ray" and _is_start(each)]
+    heads = [each for each in starts if any(word.text == "--head" for word in each.argv)]
+    if len(heads) != 1:
+        return
+    own = _text(heads[0], ("--port",)) or str(_GCS)
+    for node in starts:
+        address = _text(node, ("--address",))
+        port = address.rpartition(":")[2]
+        if node is heads[0] or not port.isdigit() or not own.isdigit() or port == own or ":" not in address:
+            continue
+        where = script.where(node.line)
+        message = f"{where}: this node asks at port {port}, and the head listens on {own}: the cluster has one node"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, "--address", message, f"write the port {own}")
+        yield Remark(remark.finding, command=None)
+        return
+
+
+def _is_start(command: Command) -> bool:
+    return bool(command.argv) and command.argv[0].text == "start"
