@@ -32,7 +32,7 @@ from moonpad.explain.checks.lone_pool import (
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
-from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine
+from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine, unlike_drafts
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_keys, connector_name
@@ -84,6 +84,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     plugin_key,
     one_pool_two_engines,
     two_pools_one_engine,
+    unlike_drafts,
     table_of_pool,
     launched_apart,
     options_of_proxy,
