@@ -9,6 +9,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
+from moonpad.explain.checks.exchange_buffer import exchange_buffer
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.image_chips import image_of_other_chip
 from moonpad.explain.checks.image_programs import (
@@ -85,6 +86,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_pool_two_engines,
     two_pools_one_engine,
     unlike_drafts,
+    exchange_buffer,
     table_of_pool,
     launched_apart,
     options_of_proxy,
