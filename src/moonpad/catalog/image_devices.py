@@ -20,6 +20,8 @@ class ImageDevices:
     image: Text
     given: str = ""
     """What has to be there for the row to be asked."""
+    command: str = ""
+    """What the server's own command has to have for the row to be asked."""
     needs: Text
     missing: Text
     """The option that lacks."""

@@ -16,7 +16,7 @@ from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version
-from moonpad.explain.documents.spoken_builds import is_logged, is_spoken_of
+from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
@@ -73,8 +73,13 @@ def engine_of(command: Command, question: Question, script: Script | None = None
         ]
     elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
     alone = len(builds) == 1 and not elsewhere
-    sure = alone and script is not None and (engine not in named or is_logged(builds[0], script))
+    sure = alone and script is not None and (engine not in named or _is_of_build(builds[0], script))
     return builds[0] if sure else engine
+
+
+def _is_of_build(name: str, script: Script) -> bool:
+    """Whether a text that names the release of the engine too is about this build of it."""
+    return is_logged(name, script) or is_paired(name, _base_of(name), script)
 
 
 def _base_of(engine: str) -> str:

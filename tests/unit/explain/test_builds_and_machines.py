@@ -105,3 +105,27 @@ def test_names_of_objects_only_where_nothing_else_names_devices() -> None:
 )
 def test_cards_of_one_machine(text: str, found: list[str]) -> None:
     assert [machine for _, machine in machines_of(text, Budget())] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vllm                 0.19.1\nvllm_ascend          0.19.1rc1\n",
+        "| Docker Image | `quay.io/ascend/vllm-ascend:v0.18.0-openeuler` |\n| vLLM Version | v0.18.0 |\n",
+    ],
+)
+def test_the_plugin_beside_the_engine_beneath_it(text: str) -> None:
+    (judged,) = ask(f"{text}\n```\n{SERVE}\n```\n")
+    assert judged.engine == "vllm-ascend"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vllm 0.19.1 on H200 is the base line, vllm_ascend 0.19.1rc1 comes next\n",
+        "vllm 0.19.1 here, vllm_ascend 0.18.0 there\n",
+    ],
+)
+def test_the_plugin_of_another_comparison(text: str) -> None:
+    (judged,) = ask(f"{text}\n```\n{SERVE}\n```\n")
+    assert judged.engine == "vllm"

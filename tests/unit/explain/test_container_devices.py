@@ -9,6 +9,10 @@ from tests.unit.explain.judging import ask
 
 NPUS = "--device /dev/davinci0 --device /dev/davinci_manager --device /dev/devmm_svm --device /dev/hisi_hdc "
 DRIVER = "-v /usr/local/Ascend/driver/lib64/:/usr/local/Ascend/driver/lib64/ "
+DECODE = (
+    "quay.io/ascend/vllm-ascend:v0.18.0 vllm serve Qwen/Qwen3-8B --kv-transfer-config "
+    """'{"kv_connector": "MooncakeConnectorV1", "kv_role": "kv_consumer"}'"""
+)
 
 
 def told(text: str) -> list[str]:
@@ -32,6 +36,7 @@ def told(text: str) -> list[str]:
             "vllm serve Qwen/Qwen3-8B",
             "ascend-manager",
         ),
+        (f"docker run {NPUS}{DRIVER}{DECODE}", "ascend-network"),
         (
             "docker run -it -v /m:/m quay.io/ascend/vllm-ascend:v0.18.0 bash\n\nvllm serve /m/Qwen3-8B\n",
             "ascend",
@@ -58,6 +63,7 @@ def test_no_devices(text: str, key: str) -> None:
         "docker run --runtime=amd -e AMD_VISIBLE_DEVICES=all rocm/vllm:latest vllm serve Qwen/Qwen3-8B",
         "docker run --privileged rocm/vllm:latest vllm serve Qwen/Qwen3-8B",
         f"docker run {NPUS}{DRIVER}quay.io/ascend/vllm-ascend:v0.18.0 vllm serve Qwen/Qwen3-8B",
+        f"docker run {NPUS}{DRIVER}-v /etc/hccn.conf:/etc/hccn.conf {DECODE}",
         f"docker run --privileged {DRIVER}quay.io/ascend/vllm-ascend:v0.18.0 vllm serve Qwen/Qwen3-8B",
         "docker run -e ASCEND_VISIBLE_DEVICES=0-7 quay.io/ascend/vllm-ascend:v0.18.0 vllm serve Qwen/Qwen3-8B",
         "docker run my/own:1 vllm serve Qwen/Qwen3-8B",

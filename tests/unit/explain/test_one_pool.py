@@ -73,3 +73,27 @@ def test_one_name_or_two_engines(text: str) -> None:
 def test_two_pools_of_one_name(text: str, count: int) -> None:
     told = [each for one in ask(text) for each in one.findings if "pools, by the launch lines" in each.message]
     assert len(told) == count
+
+
+def side(role: str, drafts: str, model: str = "/weights/Qwen3.5-397B-A17B-w8a8") -> str:
+    return (
+        f"```shell\nvllm serve {model} --tensor-parallel-size 8 --quantization ascend "
+        f'--speculative-config \'{{"method": "qwen3_5_mtp", "num_speculative_tokens": {drafts}}}\' '
+        f'--kv-transfer-config \'{{"kv_connector": "MooncakeConnectorV1", "kv_role": "{role}", "kv_port": "30000"}}\''
+        "\n```\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (side("kv_producer", "1") + side("kv_consumer", "3"), 1),
+        (side("kv_producer", "3") + side("kv_consumer", "3"), 0),
+        (side("kv_producer", "1") + side("kv_consumer", "3", "/weights/Qwen3.5-35B-A3B-w8a8"), 0),
+        (side("kv_producer", "1", "/weights/GLM-5-w8a8") + side("kv_consumer", "3", "/weights/GLM-5-w8a8"), 0),
+        (side("kv_consumer", "3"), 0),
+    ],
+)
+def test_drafts_of_two_sides(text: str, count: int) -> None:
+    told = [each for one in ask(text) for each in one.findings if "on the prefill side and 3 in" in each.message]
+    assert len(told) == count

@@ -35,7 +35,10 @@ def container_devices(case: Case) -> Iterator[Remark]:
     if _is_open(container) or not by_hand(case, command) or case.text("--device") in _PROCESSORS:
         return
     words = " ".join(word.text for word in container.words if word is not image)[:_LONGEST]
+    served = " ".join(word.text for word in case.commands[0].argv)[:_LONGEST]
     for row in image_devices().values():
+        if row.command and not re.search(row.command, served):
+            continue
         if not re.search(row.image, image.text, re.IGNORECASE):
             continue
         if (row.given and not re.search(row.given, words)) or re.search(row.needs, words, re.IGNORECASE):

@@ -11,6 +11,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
+from moonpad.explain.checks.exchange_buffer import exchange_buffer
 from moonpad.explain.checks.graphs_apart import graphs_apart
 from moonpad.explain.checks.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.handed_environment import blanks_in_export, left_by_sudo
@@ -37,7 +38,7 @@ from moonpad.explain.checks.meeting_places import port_of_ray, unlike_sizes
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
-from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine
+from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine, unlike_drafts
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_keys, connector_name
@@ -96,6 +97,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     plugin_key,
     one_pool_two_engines,
     two_pools_one_engine,
+    unlike_drafts,
+    exchange_buffer,
     table_of_pool,
     launched_apart,
     options_of_proxy,

@@ -1,7 +1,9 @@
-"""Nodes of one pool of ranks that call themselves two engines, and pools of their own that call themselves one."""
+"""Nodes of one pool of ranks that call themselves two engines, pools of their own that call themselves one, and two
+sides whose drafts do not fit together."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
@@ -19,6 +21,10 @@ from moonpad.values.finding import Code, Severity
 _EXTRA: Final = "kv_connector_extra_config"
 _PART_OF: Final[Mapping[str, str]] = {"kv_consumer": "decode", "kv_producer": "prefill"}
 _SHARED: Final = ("engine_id", "kv_port")
+_DRAFTS: Final = "--speculative-config"
+_LONGEST: Final = 200
+_COUNT: Final = "num_speculative_tokens"
+_WITH_STATES: Final = re.compile(r"qwen3-?(?:coder-?)?next|qwen3\.[5-9]|kimi-(?:k3|linear)", re.IGNORECASE | re.ASCII)
 
 
 def one_pool_two_engines(case: Case) -> Iterator[Remark]:
@@ -67,6 +73,35 @@ def two_pools_one_engine(case: Case) -> Iterator[Remark]:
     message += f"{shortened(str(name), 20)}: the other side keeps one set of addresses for them all"
     remedy = "give each pool an engine_id of its own, or leave it out: each takes its own"
     yield make_remark(Severity.WARNING, Code.CONFLICT, plugin.TRANSFER_OPTION, message, remedy, at=place.index)
+
+
+def unlike_drafts(case: Case) -> Iterator[Remark]:
+    """A layer's state has as many places as its server drafts tokens, and goes over to the other side as it is."""
+    place, model = case.option(_DRAFTS), case.first.model
+    if case.engine.name != plugin.PLUGIN or place is None or not _WITH_STATES.search(model[-_LONGEST:]):
+        return
+    command = case.commands[0]
+    here = _drafted(command)
+    if _config(command).get("kv_role") != "kv_producer" or not here:
+        return
+    for other in case.script.commands:
+        there = _drafted(other) if _config(other).get("kv_role") == "kv_consumer" else 0
+        if there and there != here and model in {word.text.strip("'\"") for word in other.argv}:
+            message = (
+                f"{_COUNT} {here} on the prefill side and {there} in {case.script.where(other.line)}: a model whose "
+            )
+            message += "layers keep a state wants one number on both sides, as the state has a place for each draft"
+            yield make_remark(
+                Severity.WARNING, Code.CONFLICT, _DRAFTS, message, f"write {there} on both", at=place.index
+            )
+            return
+
+
+def _drafted(command: Command) -> int:
+    word = value_of(command.argv, (_DRAFTS,))
+    value = as_json(word.text) if word is not None else None
+    count = value.get(_COUNT) if isinstance(value, dict) else None
+    return count if isinstance(count, int) else 0
 
 
 def _whole_pools(case: Case, shape: tuple[int, int]) -> int:

@@ -10,6 +10,7 @@ from moonpad.explain.commands import Script
 from moonpad.explain.documents.device_mentions import mentions, platform_of
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.values.platform import Platform
+from moonpad.values.versions import release_of
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -53,6 +54,15 @@ def is_logged(name: str, script: Script) -> bool:
         and build.platform is Platform.ASCEND
         and is_in_lines(re.compile(_PLUGIN), script.lines, _LONGEST)
     )
+
+
+def is_paired(name: str, base: str, script: Script) -> bool:
+    """Whether a text without devices of others names the release of the build and that of the engine beneath it, which
+    is the same one: `vllm 0.18.0` in a list of packages beside `vllm_ascend 0.18.0rc1`."""
+    own, beneath = script.versions.get(name), script.versions.get(base)
+    if not own or not beneath or release_of(own) != release_of(beneath) or not is_spoken_of(name, script):
+        return False
+    return not any(_is_gpu(each.kind) for each in mentions(script.lines, script.placed_hints))
 
 
 def _is_gpu(kind: str) -> bool:
