@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
+from moonpad.explain.documents.makefile import is_makefile, read_makefile
 from moonpad.explain.documents.source_strings import is_source, read_strings
 from moonpad.explain.documents.systemd_unit import is_unit, read_unit
 from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
@@ -43,6 +44,9 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     """
     if is_dockerfile(text):
         read_dockerfile(text, start, state)
+        return True
+    if is_makefile(text):
+        read_makefile(text, start, state)
         return True
     if is_unit(text):
         read_unit(text, start, state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.asked_machines import asked_devices, devices_of_predictor, rank_of_job
 from moonpad.explain.checks.behind_image import behind_image
 from moonpad.explain.checks.bench_paths import path_of_requests, port_of_measurement
 from moonpad.explain.checks.check_case import Case
@@ -110,6 +111,9 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     threads_of_cores,
     pools_of_nodes,
     devices_of_role,
+    asked_devices,
+    devices_of_predictor,
+    rank_of_job,
     behind_image,
     path_of_requests,
     port_of_measurement,

@@ -43,6 +43,11 @@ BESIDE: Final = re.compile(
 """What a script in the container may start beside the engine, with a port of its own."""
 _KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "ReplicaSet"})
 """Kinds whose pods have the labels that stand in them, and no more containers than those."""
+_OF_JOB: Final = re.compile(
+    r"(?:[ \t]+ports:[ \t]*[\"']?|port:[ \t]*|@modal\.web_server\((?:port=)?)(?P<port>[0-9]{2,5})"
+    r"[\"']?[ \t]*(?:#.*|[,)].*)?$"
+)
+"""What SkyPilot, dstack and Modal open of a job's machine."""
 _EXPOSED: Final = re.compile(r"[ \t]*[\"']?expose[\"']?[ \t]*:[ \t]*[\"']?(?P<port>[0-9]{2,5})[\"']?[ \t]*,?[ \t]*$")
 _NEAR: Final = 30
 OTHER_PORTS: Final = ("--kv-transfer-config", "--disaggregation-mode", "--distributed-executor-backend", "--nnodes")
@@ -206,14 +211,16 @@ def exposed_port(case: Case) -> Iterator[Remark]:
         return
     line = case.commands[0].line
     lines = list(numbered(case.script, max(1, line - _NEAR), line + _NEAR))
-    given = [(number, match) for number, text in lines if (match := _EXPOSED.match(text)) is not None]
+    patterns = (_EXPOSED, _OF_JOB) if case.script.asked else (_EXPOSED,)
+    given = [(number, match) for number, text in lines for each in patterns if (match := each.match(text)) is not None]
     if len(given) != 1 or int(given[0][1]["port"]) == port:
         return
     number, match = given[0]
     message = f"{case.script.where(number)}: port {match['port']} is opened, and {case.engine.facts.title} listens on "
     message += str(port)
     remedy = f"write {port} there, or start it with --port {match['port']}"
-    yield replace(make_remark(Severity.WARNING, Code.CONFLICT, "expose", message, remedy), command=None)
+    key = re.sub(r"\W*(\w+).*", r"\1", match.group(), flags=re.DOTALL)
+    yield replace(make_remark(Severity.WARNING, Code.CONFLICT, key, message, remedy), command=None)
 
 
 def _own_port(case: Case) -> int | None:
