@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 PLUGIN: Final = "vllm-ascend"
+FUSED_EXCHANGE: Final = "VLLM_ASCEND_ENABLE_FUSED_MC2"
+"""The variable that makes one kernel of an expert's product and its exchange of tokens."""
 BASE_PROGRAM: Final = "vllm serve"
 """Whose file of keys has those of TRANSFER_OPTION."""
 TRANSFER_OPTION: Final = "--kv-transfer-config"

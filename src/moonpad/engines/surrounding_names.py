@@ -112,3 +112,8 @@ CONNECTOR_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     )
 }
 """Keys of kv_connector_extra_config that a connector reads (vLLM 0.14.0 to 0.27.0, get_from_extra_config)."""
+READ_BY_SERVERS: Final = re.compile(
+    r"(?:CUDA|HIP|ROCR|ASCEND|HCCL|NCCL|RCCL|GLOO|NVSHMEM|UCX|HF|HUGGING|VLLM|SGLANG|SGL|TRTLLM|TLLM|TORCH|PYTORCH|TRITON"
+    r"|OMP|MC|MOONCAKE|LMCACHE|RAY|NVIDIA|FLASHINFER|TRANSFORMERS)_"
+)
+"""Beginnings of the names of variables that a server, or a library in it, reads."""

@@ -20,7 +20,6 @@ _DEVICE: Final = "A3"
 _MOST: Final = 512
 """Tokens of a rank that the plugin counts at the most."""
 _OTHER_WAYS: Final = ("enable_mc2_hierarchy_comm", "enable_fused_mc2", "enable_prefill_mc2")
-_FUSED: Final = "VLLM_ASCEND_ENABLE_FUSED_MC2"
 
 
 def exchange_buffer(case: Case) -> Iterator[Remark]:
@@ -46,7 +45,7 @@ def exchange_buffer(case: Case) -> Iterator[Remark]:
 def _is_otherwise(case: Case) -> bool:
     """Whether the experts exchange nothing, or by a kernel that counts otherwise."""
     config, role = _config(case, "--additional-config"), _config(case, plugin.TRANSFER_OPTION).get("kv_role")
-    if case.option("--enable-expert-parallel", "-ep") is None or case.variable(_FUSED) not in ("", "0"):
+    if case.option("--enable-expert-parallel", "-ep") is None or case.variable(plugin.FUSED_EXCHANGE) not in ("", "0"):
         return True
     return role == "kv_producer" or any(config.get(key) for key in _OTHER_WAYS)
 

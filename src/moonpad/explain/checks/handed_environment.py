@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines import surrounding_names as around
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import block_of, is_first_server, numbered
@@ -15,10 +16,6 @@ _BLANKS: Final = re.compile(
     r"[ \t]*(?:[$][ \t]+)?export[ \t]+(?P<name>[A-Za-z_]\w*)(?P<sign>[ \t]+=|=[ \t]+(?=[\w\"'/$]))"
 )
 _EXPORT: Final = re.compile(r"[ \t]*(?:[$][ \t]+)?export[ \t]+(?P<name>[A-Z][A-Z0-9_]*)=")
-_READ: Final = re.compile(
-    r"(?:CUDA|HIP|ROCR|ASCEND|HCCL|NCCL|RCCL|GLOO|NVSHMEM|UCX|HF|HUGGING|VLLM|SGLANG|SGL|TRTLLM|TLLM|TORCH|PYTORCH|TRITON"
-    r"|OMP|MC|MOONCAKE|LMCACHE|RAY|NVIDIA|FLASHINFER|TRANSFORMERS)_"
-)
 _KEEPS: Final = ("-E", "--preserve-env")
 
 
@@ -51,7 +48,7 @@ def left_by_sudo(case: Case) -> Iterator[Remark]:
     names: list[str] = []
     for _, text in numbered(script, first, command.line - 1):
         match = _EXPORT.match(text)
-        if match is not None and _READ.match(match["name"]) and match["name"] not in command.env:
+        if match is not None and around.READ_BY_SERVERS.match(match["name"]) and match["name"] not in command.env:
             names.append(match["name"])
     if names:
         message = f"sudo starts the server without what was exported above: {', '.join(dict.fromkeys(names[:3]))}"
