@@ -18,7 +18,7 @@ OWN: Final = {
     for name in ("vllm", "sglang", "vllm-ascend", "tensorrt-llm", "llama-cpp", "ktransformers")
 }
 """Of each engine that has reports of its own."""
-SHARED: Final = {name: "known_reports_vllm_and_plugin.toml" for name in ("vllm", "vllm-ascend")}
+SHARED: Final = dict.fromkeys(("vllm", "vllm-ascend"), "known_reports_vllm_and_plugin.toml")
 """Of an engine and a plugin that is built upon it."""
 
 

@@ -1,7 +1,7 @@
 """Options that are another way to write a key of an option that takes JSON: what a table says of one is true of both.
 
-`--attention-config '{"backend": "FLASHMLA"}'` is `--attention-backend FLASHMLA`, and `--spec-method mtp --spec-tokens 1`
-is a `--speculative-config` with both keys (vLLM, engine/arg_utils.py: create_engine_config, create_speculative_config).
+`--attention-config '{"backend": "FLASHMLA"}'` is `--attention-backend FLASHMLA`, and `--spec-method mtp` with
+`--spec-tokens 1` is a `--speculative-config` with both keys (engine/arg_utils.py: create_engine_config).
 """
 
 from __future__ import annotations

@@ -127,7 +127,11 @@ def _version(row: KnownReport, case: Case) -> str:
 
 def _is_given(flag: str, case: Case) -> bool:
     """Options that the release which is meant knows no more count too."""
-    return case.option(flag) is not None or equal_option(case, flag) is not None or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+    return (
+        case.option(flag) is not None
+        or equal_option(case, flag) is not None
+        or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+    )
 
 
 def _is_off(flag: str, case: Case) -> bool:
