@@ -23,6 +23,7 @@ KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "--spec-tokens": ("--speculative-config", "num_speculative_tokens"),
 }
 """Option → the option that takes JSON, and its key."""
+_OF_DRAFTS: Final = "--speculative-config"
 _OF_TERMS: Final = {f"{flag}.{key}": option for option, (flag, key) in KEYS.items()}
 
 
@@ -39,21 +40,24 @@ def equal_term(term: str) -> str:
 
 
 def equal_option(case: Case, flag: str) -> tuple[Occurrence, str] | None:
-    """Where an option that is not given itself is written in another way, and the text that it has so."""
-    if flag in KEYS:
-        whole, key = KEYS[flag]
+    """Where an option that is not given itself is written in another way, and the text that it has so. What a row says
+    of a part alone is not said of the whole that it stands in: a draft may have more settings there."""
+    whole, key = KEYS.get(flag, ("", ""))
+    if whole not in ("", _OF_DRAFTS):
         place = case.option(whole)
         value = _object(case, whole).get(key)
         return (place, str(value)) if place is not None and value not in (None, "") else None
+    if flag != _OF_DRAFTS:
+        return None
     parts = {
-        key: place
-        for option, (whole, key) in KEYS.items()
-        if whole == flag and (place := case.option(option)) is not None and isinstance(place.value, str)
+        name: place
+        for option, (of, name) in KEYS.items()
+        if of == flag and (place := case.option(option)) is not None and isinstance(place.value, str)
     }
     if not parts or any(unresolved(str(place.value)) for place in parts.values()):
         return None
-    known = {key: as_json(str(place.value)) for key, place in parts.items()}
-    texts = {key: str(parts[key].value).strip("'\"") if value is None else value for key, value in known.items()}
+    known = {name: as_json(str(place.value)) for name, place in parts.items()}
+    texts = {name: str(parts[name].value).strip("'\"") if value is None else value for name, value in known.items()}
     return next(iter(parts.values())), json.dumps(texts)
 
 

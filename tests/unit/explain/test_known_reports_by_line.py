@@ -165,7 +165,6 @@ ON_VLLM = [
     ),
     ("v32-mtp-eleven", f"vllm serve {V32_FP8} -tp 8 {MTP}", "", "0.11.0", "0.12.0"),
     ("v32-mtp-many", f"vllm serve {V32_FP8} -tp 8 {MTP3}", "8xH200", "0.13.0", "0.14.1"),
-    ("v32-sm120", f"vllm serve {V32_FP8} -tp 8", "8xRTX-PRO-6000", "0.13.0", "0.14.1"),
     ("async-pd", f"vllm serve {V3} -tp 8 --async-scheduling {NIXL}", "", "0.11.0", "0.12.0"),
     ("sm120-deepgemm-fp8", f"vllm serve {R1} -tp 8 -pp 2", "2x8xRTX-PRO-6000", "0.24.0", "0.23.0"),
     ("offload-dspark", f"vllm serve {K3} -tp 8 --cpu-offload-gb 25 {DSPARK}", "", "0.26.0", "0.27.0"),
