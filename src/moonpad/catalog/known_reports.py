@@ -18,6 +18,8 @@ OWN: Final = {
     for name in ("vllm", "sglang", "vllm-ascend", "tensorrt-llm", "llama-cpp", "ktransformers")
 }
 """Of each engine that has reports of its own."""
+SHARED: Final = dict.fromkeys(("vllm", "vllm-ascend"), "known_reports_vllm_and_plugin.toml")
+"""Of an engine and a plugin that is built upon it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class KnownReport:
 @cache
 def known_reports() -> Mapping[str, KnownReport]:
     """All of them by their keys. Raises ValueError where a key comes twice."""
-    named = [pair for file in (FILE, *OWN.values()) for pair in _of_file(file).items()]
+    named = [pair for file in (FILE, *OWN.values(), *{*SHARED.values()}) for pair in _of_file(file).items()]
     unique(FILE, (key for key, _ in named))
     return dict(named)
 
@@ -84,7 +86,7 @@ def known_reports() -> Mapping[str, KnownReport]:
 @cache
 def reports_of(engine: str) -> tuple[KnownReport, ...]:
     """Those that are about this engine."""
-    files = [FILE, *([OWN[engine]] if engine in OWN else [])]
+    files = [FILE, *(table[engine] for table in (OWN, SHARED) if engine in table)]
     return tuple(row for file in files for row in _of_file(file).values() if engine in row.engines)
 
 

@@ -18,7 +18,8 @@ def samples(name: str) -> dict[str, Any]:
 
 
 def said(key: str, text: str, version: str, on: str = "") -> list[Severity]:
-    """How severe each finding is that has the row's message, but for the numbers in it."""
-    part = max(start_refusals()[key].message.replace("{right}", "{left}").split("{left}"), key=len)
+    """How severe each finding is that has the row's message, but for the numbers in it. What stands behind `@` in a key
+    tells further samples of one row apart."""
+    part = max(start_refusals()[key.partition("@")[0]].message.replace("{right}", "{left}").split("{left}"), key=len)
     found = [finding for judgement in ask(text, on, version) for finding in judgement.findings]
     return [finding.severity for finding in found if part in finding.message]

@@ -17,10 +17,12 @@ from moonpad.catalog.expert_backends import (
 )
 from moonpad.catalog.other_models import as_published, fp8_block, of_publisher, other_model
 from moonpad.engines import foreign_names as names
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.device_formats import is_nvfp4
 from moonpad.explain.checks.other_families import in_full
+from moonpad.explain.equal_options import equal_option
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.cluster import Device
@@ -43,8 +45,8 @@ _NOTHING: Final = ("", Severity.NOTE, "")
 
 def expert_backend(case: Case) -> Iterator[Remark]:
     """What the choice of kernels refuses before any weight is loaded."""
-    place = case.option(BACKEND)
-    value = place.value.strip("'\"").replace("-", "_").casefold() if place and isinstance(place.value, str) else ""
+    found = _as_asked(case)
+    place, value = found if found is not None else (None, "")
     if place is None or unresolved(value) or value not in names.EXPERT_BACKENDS:
         return
     if case.option(*_CHANGED) is not None:
@@ -61,9 +63,18 @@ def expert_backend(case: Case) -> Iterator[Remark]:
         severity = Severity.WARNING
     others = [other for other in known.values if other != value and _serves(case, key, other, version)]
     remedy = remedy or " ".join(["leave it out,", "or write", " or ".join(others[:3])] if others else ["leave it out"])
-    edits = [Edit(place.index, place.length, ())] if severity is Severity.ERROR else []
+    own = place.flag == BACKEND
+    edits = [Edit(place.index, place.length, ())] if severity is Severity.ERROR and own else []
     message = f"{why}: the start ends"
     yield make_remark(severity, Code.CONFLICT, BACKEND, message, remedy, at=place.index, edits=edits)
+
+
+def _as_asked(case: Case) -> tuple[Occurrence, str] | None:
+    """Where the choice stands, by itself or among other settings of kernels, and how the engine reads it."""
+    place = case.option(BACKEND)
+    text = place.value if place is not None and isinstance(place.value, str) else ""
+    found = (place, text) if place is not None else equal_option(case, BACKEND)
+    return (found[0], found[1].strip("'\"").replace("-", "_").casefold()) if found is not None else None
 
 
 def expert_variable(case: Case) -> Iterator[Remark]:

@@ -14,6 +14,7 @@ from typing import Final
 from moonpad.catalog.known_reports import KnownReport, reports_of
 from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
+from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
@@ -24,6 +25,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.documents.tabs import tab_labels
+from moonpad.explain.equal_options import equal_flags, equal_option, written_with_dots
 from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.results import Remark, make_remark
@@ -54,6 +56,7 @@ def reported(case: Case) -> Iterator[Remark]:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
     recent = oldest_recent(case.engine.program)
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
+    given |= equal_flags(given)
     near = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What is sure first, then what ended latest.
@@ -71,18 +74,18 @@ def report_remark(row: KnownReport, case: Case) -> Remark | None:
 
 
 def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:
-    if not (of_release(row, case.version, recent) and _of_model(row, case) and _of_devices(row, case, spoken)):
+    if not (of_release(row, _version(row, case), recent) and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
     if any(_is_given(flag, case) and not _is_off(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
     if row.text and not _is_spoken(row.text, case):
         return None
-    options = {flag: case.option(flag) or _as_written(flag, case) for flag in row.options}
-    for flag, place in options.items():
-        value = place.value if place is not None else None
-        texts = value if isinstance(value, tuple) else (value if isinstance(value, str) else "",)
-        if place is None or value is False or not _matches(row.options[flag], " ".join(texts)):
+    options: dict[str, Occurrence] = {}
+    for flag, pattern in row.options.items():
+        found = _with_text(flag, case)
+        if found is None or not _matches(pattern, found[1]):
             return None
+        options[flag] = found[0]
     variables = case.commands[0].env
     if any(name not in variables for name in row.variables) or any(name in variables for name in row.unset):
         return None
@@ -90,10 +93,10 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
         return None
     if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
         return None
-    place = next((place for place in options.values() if place is not None), None)
+    place = next(iter(options.values()), None)
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
     known = _words(case, spoken)
-    message = told(row, case.engine.facts.title, known)
+    message = told(row, ENGINES[row.engines[0] if _is_shared(row, case) else case.engine.name].facts.title, known)
     at = place.index if place is not None else None
     sure = not row.usual and (case.version or not (row.until or row.last))
     severity = Severity.WARNING if sure else Severity.NOTE
@@ -101,9 +104,34 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
     return remark if place is not None or not row.variables else replace(remark, variable=where)
 
 
+def _with_text(flag: str, case: Case) -> tuple[Occurrence, str] | None:
+    """Where an option stands that is not switched off, and its whole text."""
+    place = case.option(flag) or _as_written(flag, case)
+    if place is None:
+        return equal_option(case, flag)
+    if place.value is False:
+        return None
+    texts = place.value if isinstance(place.value, tuple) else (place.value if isinstance(place.value, str) else "",)
+    return place, written_with_dots(case, place) or " ".join(texts)
+
+
+def _is_shared(row: KnownReport, case: Case) -> bool:
+    """Whether it is of the engine that a plugin builds upon, and of the plugin because of that."""
+    return case.engine.name != case.base and case.base in row.engines
+
+
+def _version(row: KnownReport, case: Case) -> str:
+    """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
+    return (release_of(case.version) or case.version) if _is_shared(row, case) else case.version
+
+
 def _is_given(flag: str, case: Case) -> bool:
     """Options that the release which is meant knows no more count too."""
-    return case.option(flag) is not None or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+    return (
+        case.option(flag) is not None
+        or equal_option(case, flag) is not None
+        or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+    )
 
 
 def _is_off(flag: str, case: Case) -> bool:

@@ -18,11 +18,12 @@ from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
 from moonpad.explain.checks.quantization_flags import weights_of
+from moonpad.explain.equal_options import equal_term
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.values.finding import Code, Severity
-from moonpad.values.versions import is_final, order, since
+from moonpad.values.versions import is_final, order, release_of, since
 
 _COMPARES: Final[Mapping[str, Callable[[int, int], bool]]] = {
     "<": lambda left, right: left < right,
@@ -95,9 +96,9 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
         return None
-    if not all(_given(case, term, pattern) for term, pattern in row.given.items()):
+    if not all(_given(case, term, pattern, row) for term, pattern in row.given.items()):
         return None
-    if any(term_value(case, term) is not None for term in row.lacks) or not _of_weights(row, case):
+    if any(_value(case, term, row) is not None for term in row.lacks) or not _of_weights(row, case):
         return None
     if any(_kept_away(case, term, pattern) for term, pattern in row.unless.items()):
         return None
@@ -131,6 +132,8 @@ def _of_release(row: StartRefusal, case: Case) -> bool:
     """Without a release the newest is meant, and one that may still run where two settings or more agree, or three
     with sizes: those have checks of their own."""
     version, fork = case.version, row.forks.get(case.engine.name)
+    if case.engine.name != case.base and case.base in row.engines:
+        version = release_of(version) or version  # a candidate of a plugin pins the final release of its number
     if fork is not None:
         return not version or since(version, fork)
     if not version:
@@ -200,8 +203,16 @@ def _sure(row: StartRefusal, case: Case) -> bool:
     return bool(recorded) and since(recorded[0], row.forks.get(case.engine.name, row.since))
 
 
-def _given(case: Case, term: str, pattern: str) -> bool:
-    value = term_value(case, term)
+def _value(case: Case, term: str, row: StartRefusal) -> str | None:
+    """Also of what is written in another way, unless the row tells the two ways apart."""
+    value, other = term_value(case, term), equal_term(term)
+    if value is not None or not other or other in row.given or other in row.lacks:
+        return value
+    return term_value(case, other)
+
+
+def _given(case: Case, term: str, pattern: str, row: StartRefusal | None = None) -> bool:
+    value = _value(case, term, row) if row is not None else term_value(case, term)
     if value is None or value == UNKNOWN:
         return False
     if not pattern:
