@@ -20,8 +20,9 @@ SAMPLES: dict[str, Any] = {
 
 
 def said(key: str, sample: dict[str, str]) -> bool:
-    """Whether the row is among what is reported; its message without the names that are filled in."""
-    message = known_reports()[key].message.replace("{device}", "{model}")
+    """Whether the row is among what is reported; its message without the names that are filled in. What follows a
+    blank in the sample's name tells it from others of its row."""
+    message = known_reports()[key.partition(" ")[0]].message.replace("{device}", "{model}")
     part = max(message.split("{model}"), key=len)
     judged = ask(sample["text"], sample.get("on", ""), sample.get("version", ""))
     found = [finding for judgement in judged for finding in judgement.findings]

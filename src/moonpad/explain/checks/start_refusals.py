@@ -14,6 +14,7 @@ from typing import Final
 from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.start_refusals import StartRefusal, start_refusals
+from moonpad.catalog.toml_rows import any_of
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
@@ -107,7 +108,8 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     if not all(_unlike(case, *terms.split(" ")) for terms in row.unlike):
         return None
     where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
-    flag = re.split(r"[.|*+/]", where)[0]
+    meant = next((name for name in any_of(where) if term_value(case, name) is not None), where)
+    flag = re.split(r"[.|*+/]", meant)[0]
     place = case.option(flag) if flag.startswith("-") else None
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
@@ -201,6 +203,8 @@ def _sure(row: StartRefusal, case: Case) -> bool:
 
 
 def _given(case: Case, term: str, pattern: str) -> bool:
+    if " or " in term:
+        return any(_given(case, name, pattern) for name in any_of(term))
     value = term_value(case, term)
     if value is None or value == UNKNOWN:
         return False
