@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.catalog.known_reports import reports_of
-from moonpad.catalog.toml_rows import any_of
 from moonpad.catalog.start_refusals import start_refusals
+from moonpad.catalog.toml_rows import any_of
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted
 from moonpad.explain.checks.certainty import as_certain
