@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.former_options import same_options
 from moonpad.catalog.known_reports import KnownReport, reports_of
 from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
@@ -56,6 +57,8 @@ def reported(case: Case) -> Iterator[Remark]:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
     recent = oldest_recent(case.engine.program)
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
+    same = same_options(case.engine.program)
+    given |= {other for name in given for other in same.get(name, ())}
     # Most go by this, which costs least.
     near = [row for row in rows if row.options.keys() <= given or _are_among(row.options, given)]
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
@@ -78,7 +81,8 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
     of_its_release = _of_fork(forked, case.version) if forked else of_release(row, case.version, recent)
     if not (of_its_release and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
-    if any(_is_given(flag, case) and not _is_off(flag, case) for flag in row.lacks) or not _of_image(row, case):
+    left_out = _with_other_names(row.lacks, case)
+    if any(_is_given(flag, case) and not _is_off(flag, case) for flag in left_out) or not _of_image(row, case):
         return None
     if row.text and not _is_spoken(row.text, case):
         return None
@@ -107,9 +111,14 @@ def _are_among(options: Iterable[str], given: Set[str]) -> bool:
     return all(any(name in given for name in any_of(term)) for term in options)
 
 
+def _with_other_names(flags: tuple[str, ...], case: Case) -> tuple[str, ...]:
+    same = same_options(case.engine.program)
+    return (*flags, *(other for flag in flags for other in same.get(flag, ())))
+
+
 def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
     """The first option of those that the term names whose value is meant."""
-    for flag in any_of(term):
+    for flag in _with_other_names(any_of(term), case):
         place = case.option(flag) or _as_written(flag, case)
         value = place.value if place is not None else False
         texts = value if isinstance(value, tuple) else (value if isinstance(value, str) else "",)

@@ -11,10 +11,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from moonpad.catalog.former_options import same_options
 from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.start_refusals import StartRefusal, start_refusals
 from moonpad.catalog.toml_rows import any_of
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
@@ -110,7 +112,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
     meant = next((name for name in any_of(where) if term_value(case, name) is not None), where)
     flag = re.split(r"[.|*+/]", meant)[0]
-    place = case.option(flag) if flag.startswith("-") else None
+    place = _place(case, flag) if flag.startswith("-") else None
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
     former = not case.version and bool(row.until)
@@ -281,10 +283,16 @@ def term_value(case: Case, term: str) -> str | None:
         text = case.variable(term[1:])
         return None if word is None else UNKNOWN if unresolved(text) else text
     flag, _, path = term.partition(".")
-    place = case.option(flag)
+    place = _place(case, flag)
     if place is None:
         return None
     return _inner(case, flag, path) if path else _text(place.value)
+
+
+def _place(case: Case, flag: str) -> Occurrence | None:
+    """Where the option stands, or one that it was renamed from or to."""
+    names = (flag, *same_options(case.engine.program).get(flag, ()))
+    return next((place for name in names if (place := case.option(name)) is not None), None)
 
 
 def _context(case: Case) -> str:
