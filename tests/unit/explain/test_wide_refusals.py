@@ -1,4 +1,4 @@
-"""Refusals in the width that their sources bear: other forms of an option, other models, an engine of the same source."""
+"""Refusals in the width that their sources bear: other forms of an option, other models, the same source elsewhere."""
 
 from __future__ import annotations
 
