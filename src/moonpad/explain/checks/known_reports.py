@@ -283,7 +283,8 @@ def _words(case: Case, spoken: str) -> Mapping[str, str]:
 def told(row: KnownReport, title: str, known: Mapping[str, str], *, forked: bool = False) -> str:
     """The message with the releases that it was reported for, of the engine that is called `title`, and its thread."""
     shared = f"{ENGINES[row.engines[0]].facts.title}, whose source {title} brings with it" if forked else ""
-    return f"reported for {shared or _releases(row, title)}: {row.message.format_map(known)}{_threads(row.provenance.source)}"
+    message = row.message.format_map(known)
+    return f"reported for {shared or _releases(row, title)}: {message}{_threads(row.provenance.source)}"
 
 
 def _releases(row: KnownReport, title: str) -> str:

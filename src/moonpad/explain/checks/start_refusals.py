@@ -98,7 +98,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
         return None
-    if not all(_given(case, term, pattern) for term, pattern in row.given.items()):
+    if not all(_given(case, term, pattern) for term, pattern in row.given.items()) or _counts_twice(row, case):
         return None
     if any(term_value(case, term) is not None for term in row.lacks) or not _of_weights(row, case):
         return None
@@ -287,6 +287,14 @@ def term_value(case: Case, term: str) -> str | None:
     if place is None:
         return None
     return _inner(case, flag, path) if path else _text(place.value)
+
+
+def _counts_twice(row: StartRefusal, case: Case) -> bool:
+    """Whether two options that the row asks for are one in the command: former names of it."""
+    terms = {term.partition(".")[0] for term in row.given if term.startswith("-")}
+    met = [next((place for name in any_of(term) if (place := _place(case, name))), None) for term in terms]
+    places = [place.index for place in met if place is not None]
+    return len(places) != len({*places})
 
 
 def _place(case: Case, flag: str) -> Occurrence | None:
