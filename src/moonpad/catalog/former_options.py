@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -42,6 +42,19 @@ class FormerOption:
 def former_options() -> tuple[FormerOption, ...]:
     """All of them, in the order of the file."""
     return tuple(row.build(FormerOption) for _, row in rows(FILE, "former"))
+
+
+@cache
+def same_options(program: str) -> Mapping[str, tuple[str, ...]]:
+    """Of each option that was renamed, or that another one was renamed to, its other names: releases between take both,
+    with the same values."""
+    pairs: dict[str, set[str]] = {}
+    for row in former_options():
+        renamed = len(row.write) == 1 or row.write[1:] == ("{value}",)
+        if row.program == program and renamed and not row.value and not row.asks and row.write[0].startswith("--"):
+            pairs.setdefault(row.write[0], set()).add(row.option)
+            pairs.setdefault(row.option, set()).add(row.write[0])
+    return {name: tuple(sorted(others)) for name, others in pairs.items()}
 
 
 def former_option(program: str, option: str, values: Sequence[str]) -> FormerOption | None:

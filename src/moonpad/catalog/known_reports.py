@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
+from moonpad.catalog.toml_rows import Provenance, Text, any_of, rows, unique
 
 FILE: Final = "known_reports.toml"
 OWN: Final = {
@@ -20,6 +20,8 @@ OWN: Final = {
 """Of each engine that has reports of its own."""
 SHARED: Final = dict.fromkeys(("vllm", "vllm-ascend"), "known_reports_vllm_and_plugin.toml")
 """Of an engine and a plugin that is built upon it."""
+FORKED: Final = {"ktransformers": "sglang"}
+"""Engines that bring a state of another one's source with them → that one, whose rows may hold for them too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,9 @@ class KnownReport:
     """
 
     engines: tuple[str, ...]
+    forks: Mapping[str, str] = field(default_factory=dict)
+    """Engines of the same source with numbers of their own → the first of their releases that was read and has it, or
+    the first and the last: `0.5.3 to 0.7.0`."""
     since: str = ""
     until: str = ""
     """The first release that does not have it; "": none is known."""
@@ -56,7 +61,7 @@ class KnownReport:
     other_devices: tuple[str, ...] = ()
     """The same, none of which it is, where the devices are known."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Flags that are given → what their values are; "" for a switch, or any value."""
+    """Flags that are given → what their values are; "" for a switch, or any value. Of `--one or --other` one is."""
     lacks: tuple[str, ...] = ()
     """Flags that are not given."""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +71,11 @@ class KnownReport:
     message: Text
     remedy: Text
     provenance: Provenance
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """All that `options` names."""
+        return frozenset(name for flag in self.options for name in any_of(flag))
 
     @property
     def particular(self) -> bool:
@@ -86,8 +96,9 @@ def known_reports() -> Mapping[str, KnownReport]:
 @cache
 def reports_of(engine: str) -> tuple[KnownReport, ...]:
     """Those that are about this engine."""
-    files = [FILE, *(table[engine] for table in (OWN, SHARED) if engine in table)]
-    return tuple(row for file in files for row in _of_file(file).values() if engine in row.engines)
+    files = [FILE, *(OWN[name] for name in (engine, FORKED.get(engine, "")) if name in OWN)]
+    files += [SHARED[engine]] if engine in SHARED else []
+    return tuple(row for file in files for row in _of_file(file).values() if engine in (*row.engines, *row.forks))
 
 
 @cache

@@ -137,6 +137,12 @@ def rows(name: str, section: str) -> Iterator[tuple[str, Row]]:
         yield key, Row(f"{name}: {section}.{key}", table, document.get("checked"))
 
 
+@cache
+def any_of(term: str) -> tuple[str, ...]:
+    """Names that a row takes one for another: `--attention-backend or --decode-attention-backend`."""
+    return tuple(term.split(" or "))
+
+
 def unique(name: str, keys: Iterable[str]) -> None:
     """Raises ValueError where a key comes twice."""
     for key, count in Counter(keys).items():

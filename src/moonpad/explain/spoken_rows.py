@@ -15,6 +15,7 @@ from typing import Final
 from moonpad.catalog.hardware import find_hardware
 from moonpad.catalog.known_reports import KnownReport, known_reports, reports_of
 from moonpad.catalog.options import versions
+from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.known_reports import fits, of_release, told
 from moonpad.explain.commands import Script
@@ -67,7 +68,7 @@ def rows_of(engine: str, spoken: Spoken) -> Iterator[Remark]:
         ):
             device = spoken.device or "these devices"
             known = {"model": name.rpartition("/")[2], "device": device, "version": spoken.version or "this release"}
-            where = next(iter((*row.options, *row.variables)), name)
+            where = next(iter((*(any_of(flag)[0] for flag in row.options), *row.variables)), name)
             message = told(row, ENGINES[engine].facts.title, known)
             yield make_remark(Severity.WARNING, Code.KNOWN_REPORT, where, message, row.remedy.format_map(known))
 
@@ -87,7 +88,10 @@ def _is_about(row: KnownReport, spoken: Spoken, engine: str) -> str:
         return ""
     if row.text and not any(re.search(row.text, line, re.IGNORECASE) for line in spoken.lines):
         return ""
-    given = all(_is_given(flag, value, spoken.lines, engine) for flag, value in row.options.items())
+    given = all(
+        any(_is_given(flag, value, spoken.lines, engine) for flag in any_of(term))
+        for term, value in row.options.items()
+    )
     return name if given and all(_is_set(name, value, spoken.lines) for name, value in row.variables.items()) else ""
 
 

@@ -21,8 +21,8 @@ SAMPLES: dict[str, Any] = {
 
 def said(key: str, sample: dict[str, str]) -> bool:
     """Whether the row is among what is reported; its message without the names that are filled in. What stands behind
-    `@` in a key tells further samples of one row apart."""
-    message = known_reports()[key.partition("@")[0]].message.replace("{device}", "{model}")
+    `@` or a blank in a key tells further samples of one row apart."""
+    message = known_reports()[key.partition("@")[0].partition(" ")[0]].message.replace("{device}", "{model}")
     part = max(message.split("{model}"), key=len)
     judged = ask(sample["text"], sample.get("on", ""), sample.get("version", ""))
     found = [finding for judgement in judged for finding in judgement.findings]

@@ -57,8 +57,8 @@ def test_the_flags_of_each_row_are_flags_of_its_engines() -> None:
     unknown = {
         (key, engine, flag)
         for key, row in ROWS.items()
-        for engine in row.engines
-        for flag in (*row.options, *row.lacks)
+        for engine in (*row.engines, *row.forks)
+        for flag in (*row.flags, *row.lacks)
         if not is_flag(engine, flag)
     }
     assert unknown == set()

@@ -31,8 +31,9 @@ IN_RAM = " --kt-method AMXINT4 --kt-weight-path /weights --kt-cpuinfer 60 --kt-t
 def test_a_fork_has_numbers_of_its_own(key: str) -> None:
     told, quiet = (SAMPLES[key][name].replace("sglang serve", "python -m sglang.launch_server") for name in LINES)
     assert said(key, told + IN_RAM, "0.7.2")
+    assert said(key, told + IN_RAM, "0.6.2")
     assert not said(key, quiet + IN_RAM, "0.7.2")
-    assert not said(key, told + IN_RAM, "0.6.2")
+    assert not said(key, told + IN_RAM, "0.5.2")
 
 
 R1 = "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8"

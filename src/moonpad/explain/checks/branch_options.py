@@ -12,6 +12,7 @@ from typing import Final
 
 from moonpad.catalog.known_reports import reports_of
 from moonpad.catalog.start_refusals import start_refusals
+from moonpad.catalog.toml_rows import any_of
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted
 from moonpad.explain.checks.certainty import as_certain
@@ -113,13 +114,13 @@ def _is_guarded(case: Case, added: _Added) -> bool:
 
 def _found(case: Case, added: _Added, text: str) -> Iterator[Remark]:
     """Rows that ask for one of the flags that are added, and for the lack of none that the text has anywhere."""
-    rows = [row for row in reports_of(case.engine.name) if row.options.keys() & added.flags]
+    rows = [row for row in reports_of(case.engine.name) if row.flags & added.flags]
     case.script.budget.work(200 + 6 * len(rows), "its branches")
     for row in rows:
         if not any(flag in text for flag in row.lacks) and (remark := report_remark(row, case)) is not None:
             yield remark
     for refusal in start_refusals().values():
-        terms = {term.partition(".")[0] for term in refusal.given}
+        terms = {name.partition(".")[0] for term in refusal.given for name in any_of(term)}
         if case.engine.name not in (*refusal.engines, *refusal.forks) or not terms & added.flags or refusal.when:
             continue
         if any(term.partition(".")[0] in text for term in (*refusal.lacks, *refusal.unless)):

@@ -7,13 +7,15 @@ release, one with devices the devices.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.known_reports import KnownReport, reports_of
+from moonpad.catalog.former_options import same_options
+from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
 from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
+from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
@@ -57,7 +59,10 @@ def reported(case: Case) -> Iterator[Remark]:
     recent = oldest_recent(case.engine.program)
     given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
     given |= equal_flags(given)
-    near = [row for row in rows if row.options.keys() <= given]  # most go by this, which costs least
+    same = same_options(case.engine.program)
+    given |= {other for name in given for other in same.get(name, ())}
+    # Most go by this, which costs least.
+    near = [row for row in rows if row.options.keys() <= given or _are_among(row.options, given)]
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What is sure first, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, spoken, recent)) is not None]
@@ -74,18 +79,18 @@ def report_remark(row: KnownReport, case: Case) -> Remark | None:
 
 
 def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:
-    if not (of_release(row, _version(row, case), recent) and _of_model(row, case) and _of_devices(row, case, spoken)):
+    forked = row.forks.get(case.engine.name, "")
+    of_its_release = _of_fork(forked, case.version) if forked else of_release(row, _version(row, case), recent)
+    if not (of_its_release and _of_model(row, case) and _of_devices(row, case, spoken)):
         return None
-    if any(_is_given(flag, case) and not _is_off(flag, case) for flag in row.lacks) or not _of_image(row, case):
+    left_out = _with_other_names(row.lacks, case)
+    if any(_is_given(flag, case) and not _is_off(flag, case) for flag in left_out) or not _of_image(row, case):
         return None
     if row.text and not _is_spoken(row.text, case):
         return None
-    options: dict[str, Occurrence] = {}
-    for flag, pattern in row.options.items():
-        found = _with_text(flag, case)
-        if found is None or not _matches(pattern, found[1]):
-            return None
-        options[flag] = found[0]
+    options = [_option(term, pattern, case) for term, pattern in row.options.items()]
+    if None in options:
+        return None
     variables = case.commands[0].env
     if any(name not in variables for name in row.variables) or any(name in variables for name in row.unset):
         return None
@@ -93,12 +98,13 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
         return None
     if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
         return None
-    place = next(iter(options.values()), None)
+    place = options[0] if options else None
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
     known = _words(case, spoken)
-    message = told(row, ENGINES[row.engines[0] if _is_shared(row, case) else case.engine.name].facts.title, known)
+    title = ENGINES[row.engines[0] if _is_shared(row, case) else case.engine.name].facts.title
+    message = told(row, title, known, forked=case.engine.name in row.forks)
     at = place.index if place is not None else None
-    sure = not row.usual and (case.version or not (row.until or row.last))
+    sure = not row.usual and (case.version or not (row.until or row.last or forked))
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(known), at=at)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
@@ -117,12 +123,30 @@ def _with_text(flag: str, case: Case) -> tuple[Occurrence, str] | None:
 
 def _is_shared(row: KnownReport, case: Case) -> bool:
     """Whether it is of the engine that a plugin builds upon, and of the plugin because of that."""
-    return case.engine.name != case.base and case.base in row.engines
+    return case.engine.name in SHARED and case.engine.name != case.base and case.base in row.engines
 
 
 def _version(row: KnownReport, case: Case) -> str:
     """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
     return (release_of(case.version) or case.version) if _is_shared(row, case) else case.version
+
+
+def _are_among(options: Iterable[str], given: Set[str]) -> bool:
+    return all(any(name in given for name in any_of(term)) for term in options)
+
+
+def _with_other_names(flags: tuple[str, ...], case: Case) -> tuple[str, ...]:
+    same = same_options(case.engine.program)
+    return (*flags, *(other for flag in flags for other in same.get(flag, ())))
+
+
+def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
+    """The first option of those that the term names whose value is meant."""
+    for flag in _with_other_names(any_of(term), case):
+        found = _with_text(flag, case)
+        if found is not None and _matches(pattern, found[1]):
+            return found[0]
+    return None
 
 
 def _is_given(flag: str, case: Case) -> bool:
@@ -148,6 +172,14 @@ def _is_off(flag: str, case: Case) -> bool:
 def _as_written(flag: str, case: Case) -> Occurrence | None:
     """An option that the release which is judged knows no more."""
     return next((place for place in case.first.parsed.occurrences if place.written == flag), None)
+
+
+def _of_fork(releases: str, version: str) -> bool:
+    """`0.5.3`, or `0.5.3 to 0.7.0`."""
+    first, _, last = releases.partition(" to ")
+    if not version:
+        return not last
+    return order(version) >= order(first) and (not last or order(version) <= order(last))
 
 
 def of_release(row: KnownReport, version: str, recent: str = "") -> bool:
@@ -274,9 +306,11 @@ def _words(case: Case, spoken: str) -> Mapping[str, str]:
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 
 
-def told(row: KnownReport, title: str, known: Mapping[str, str]) -> str:
+def told(row: KnownReport, title: str, known: Mapping[str, str], *, forked: bool = False) -> str:
     """The message with the releases that it was reported for, of the engine that is called `title`, and its thread."""
-    return f"reported for {_releases(row, title)}: {row.message.format_map(known)}{_threads(row.provenance.source)}"
+    shared = f"{ENGINES[row.engines[0]].facts.title}, whose source {title} brings with it" if forked else ""
+    message = row.message.format_map(known)
+    return f"reported for {shared or _releases(row, title)}: {message}{_threads(row.provenance.source)}"
 
 
 def _releases(row: KnownReport, title: str) -> str:

@@ -11,9 +11,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from moonpad.catalog.former_options import same_options
 from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.start_refusals import StartRefusal, start_refusals
+from moonpad.catalog.toml_rows import any_of
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
@@ -96,7 +99,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
         return None
-    if not all(_given(case, term, pattern, row) for term, pattern in row.given.items()):
+    if not all(_given(case, term, pattern, row) for term, pattern in row.given.items()) or _counts_twice(row, case):
         return None
     if any(_value(case, term, row) is not None for term in row.lacks) or not _of_weights(row, case):
         return None
@@ -108,8 +111,9 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     if not all(_unlike(case, *terms.split(" ")) for terms in row.unlike):
         return None
     where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
-    flag = re.split(r"[.|*+/]", where)[0]
-    place = case.option(flag) if flag.startswith("-") else None
+    meant = next((name for name in any_of(where) if term_value(case, name) is not None), where)
+    flag = re.split(r"[.|*+/]", meant)[0]
+    place = _place(case, flag) if flag.startswith("-") else None
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
     former = not case.version and bool(row.until)
@@ -212,6 +216,8 @@ def _value(case: Case, term: str, row: StartRefusal) -> str | None:
 
 
 def _given(case: Case, term: str, pattern: str, row: StartRefusal | None = None) -> bool:
+    if " or " in term:
+        return any(_given(case, name, pattern, row) for name in any_of(term))
     value = _value(case, term, row) if row is not None else term_value(case, term)
     if value is None or value == UNKNOWN:
         return False
@@ -288,10 +294,24 @@ def term_value(case: Case, term: str) -> str | None:
         text = case.variable(term[1:])
         return None if word is None else UNKNOWN if unresolved(text) else text
     flag, _, path = term.partition(".")
-    place = case.option(flag)
+    place = _place(case, flag)
     if place is None:
         return None
     return _inner(case, flag, path) if path else _text(place.value)
+
+
+def _counts_twice(row: StartRefusal, case: Case) -> bool:
+    """Whether two options that the row asks for are one in the command: former names of it."""
+    terms = {term.partition(".")[0] for term in row.given if term.startswith("-")}
+    met = [next((place for name in any_of(term) if (place := _place(case, name))), None) for term in terms]
+    places = [place.index for place in met if place is not None]
+    return len(places) != len({*places})
+
+
+def _place(case: Case, flag: str) -> Occurrence | None:
+    """Where the option stands, or one that it was renamed from or to."""
+    names = (flag, *same_options(case.engine.program).get(flag, ()))
+    return next((place for name in names if (place := case.option(name)) is not None), None)
 
 
 def _context(case: Case) -> str:
