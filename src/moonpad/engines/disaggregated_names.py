@@ -1,6 +1,6 @@
 """Routers in front of pools: the options of SGLang's, and the file of TensorRT-LLM's `trtllm-serve disaggregated`,
-which names the servers of both pools (tensorrt_llm/llmapi/disagg_utils.py, extract_disagg_cfg, of version.py 1.3.0rc3 and of
-autumn 2026)."""
+which names the servers of both pools (tensorrt_llm/llmapi/disagg_utils.py, extract_disagg_cfg, of version.py 1.3.0rc3
+and of autumn 2026)."""
 
 from __future__ import annotations
 

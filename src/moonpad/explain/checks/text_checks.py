@@ -16,6 +16,7 @@ from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
+from moonpad.explain.checks.config_map_files import files_of_maps
 from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
@@ -35,6 +36,7 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
+from moonpad.explain.checks.graph_fields import graph_fields
 from moonpad.explain.checks.heading_models import model_of_heading
 from moonpad.explain.checks.insider_images import image_of_insiders
 from moonpad.explain.checks.install_values import download_by_address, second_index
@@ -59,6 +61,7 @@ from moonpad.explain.checks.pod_ports import (
     service_port,
     variable_of_service,
 )
+from moonpad.explain.checks.pod_quantities import refused_quantities
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -223,5 +226,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     set_again,
     model_of_heading,
     built_for_hosts,
+    refused_quantities,
+    graph_fields,
+    files_of_maps,
     *DEAD_SETTINGS,
 )
