@@ -26,7 +26,8 @@ from moonpad.explain.checks.dynamo_components import worker_of_another_kind, wor
 from moonpad.explain.checks.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo_options import gone_options
-from moonpad.explain.checks.dynamo_pools import nothing_in_front, undeclared_decoder
+from moonpad.explain.checks.dynamo_pools import names_of_pools, nothing_in_front, undeclared_decoder
+from moonpad.explain.checks.dynamo_values import ports_of_workers, values_of_worker, words_of_frontend
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.file_slips import (
@@ -156,6 +157,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     written_under_another_name,
     path_of_frontend,
     undeclared_decoder,
+    names_of_pools,
     gone_options,
     unknown_to_frontend,
     silent_workers,
@@ -229,5 +231,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     refused_quantities,
     graph_fields,
     files_of_maps,
+    values_of_worker,
+    words_of_frontend,
+    ports_of_workers,
     *DEAD_SETTINGS,
 )
