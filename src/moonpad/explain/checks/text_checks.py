@@ -95,6 +95,7 @@ from moonpad.explain.checks.setting_slips import (
 )
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
+from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.two_caches import cache_of_download, folder_beside, folder_of_download
 from moonpad.explain.checks.variable_slips import (
@@ -231,6 +232,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     refused_quantities,
     graph_fields,
     files_of_maps,
+    file_as_model,
+    range_of_devices,
     values_of_worker,
     words_of_frontend,
     ports_of_workers,
