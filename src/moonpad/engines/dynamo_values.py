@@ -90,6 +90,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "DYN_HTTP_SERVER_PORT": "DYN_HTTP_PORT",
 }
 """Names that Dynamo does not read, and the one that it does."""
+BROKER: Final = "NATS_SERVER"
+HTTP_PORT: Final = "--http-port"
 SYSTEM_PORT: Final = "DYN_SYSTEM_PORT"
 EVENTS: Final = "--kv-events-config"
 DEVICES: Final = "CUDA_VISIBLE_DEVICES"

@@ -56,3 +56,11 @@ def test_another_kind(content: str) -> None:
 )
 def test_its_own_kind(content: str) -> None:
     assert said(content) == []
+
+
+def test_slots() -> None:
+    text = "moe_config:\n  load_balancer:\n    num_slots: {}"
+    command = TEXT.replace("--tp_size 8", "--tp_size 8 --ep_size 8")
+    for slots, count in ((290, 1), (288, 0)):
+        judged = ask(command.format(text.format(slots)), "8xB200", "1.3.0rc14")
+        assert sum("are not shared out over" in f.message for each in judged for f in each.findings) == count

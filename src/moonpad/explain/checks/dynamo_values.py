@@ -21,6 +21,8 @@ from moonpad.values.finding import Code, Severity
 _NAME: Final = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
 _FRONTEND: Final = "dynamo.frontend"
 _MODULE: Final = re.compile(r"(?:-m[\s\"',-]{1,12}|^\s*-\s+[\"']?)dynamo\.(\w{2,30})\b(?!\.)", re.ASCII)
+_PORT: Final = re.compile(r"--http-port[=\s]+(\d{2,5})\b")
+_REQUEST: Final = re.compile(r"\bcurl\b[^\n]*?(?:localhost|127\.0\.0\.1):(\d{2,5})/(?:v1/|health)")
 _ENDPOINT: Final = re.compile(r'"endpoint"\s*:\s*"(tcp://[^"\s]{1,60}:\d{2,5})"')
 _MOST: Final = 300
 _ALIKE: Final = 0.6
@@ -33,7 +35,7 @@ def values_of_worker(case: Case) -> Iterator[Remark]:
     if not by_module(command) or not module:
         return
     of_trt = module == names.TRT_MODULE
-    takes = names.OF_WORKERS | (names.OF_TRT if of_trt else {})
+    takes = {**names.OF_WORKERS, **(names.OF_TRT if of_trt else {})}
     for at, flag, value in _pairs(command.argv):
         if of_trt and flag in names.OF_OTHERS:
             message = f"{flag} is of another engine's worker, and this one has no such option: the start ends"
@@ -48,6 +50,9 @@ def values_of_worker(case: Case) -> Iterator[Remark]:
         if of_trt and flag == names.OVERRIDE and value.startswith("{") and as_json(value) is None:
             message = "not JSON, which the worker reads here: it wants double quotes, and no comma at the end"
             yield _warning(Code.INVALID_VALUE, flag, message, "write the keys and texts in double quotes", at=at)
+    if case.variable(names.BROKER).startswith(("http://", "https://")):
+        message = "the broker is not asked by HTTP: its clients take nats:// or tls:// alone"
+        yield _warning(Code.INVALID_VALUE, names.BROKER, message, "write nats://HOST:4222")
     for name, right in names.VARIABLES.items():
         if case.variable(name) and not case.variable(right):
             message = f"Dynamo reads {right}, and passes over this one: it looks for the service at localhost"
@@ -74,6 +79,25 @@ def words_of_frontend(case: Case) -> Iterator[Remark]:
             right = names.MODULES[match[1]]
             message = f"Dynamo has no module dynamo.{match[1]}: Python ends with No module named dynamo.{match[1]}"
             remark = _warning(Code.INVALID_VALUE, f"dynamo.{match[1]}", message, f"write dynamo.{right}")
+            yield Remark(remark.finding, command=None)
+            return
+
+
+def request_of_frontend(case: Case) -> Iterator[Remark]:
+    """A request to a port of this machine that is not the one frontend's and that nothing else in the text names."""
+    script = case.script
+    if len(script.commands) > _MOST or not is_first_server(case.commands, script):
+        return
+    script.budget.work(len(script.lines) + len(script.commands), "its requests")
+    text = "\n".join(line[:400] for line in script.lines)
+    ports = _PORT.findall(text)
+    if len(ports) != 1 or text.count(_FRONTEND) != 1 or script.objects:
+        return
+    asked = [match for match in _REQUEST.finditer(text) if match[1] != ports[0]]
+    for match in asked:
+        if len(re.findall(rf"(?<!\d){match[1]}(?!\d)", text)) == sum(each[1] == match[1] for each in asked):
+            message = f"a request goes to port {match[1]}, and the frontend listens on {ports[0]}"
+            remark = _warning(Code.CONFLICT, names.HTTP_PORT, message, f"ask port {ports[0]}")
             yield Remark(remark.finding, command=None)
             return
 

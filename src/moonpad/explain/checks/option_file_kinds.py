@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.option_file_values import OptionFileKind, option_file_kinds
-from moonpad.engines.value_checks import unresolved
+from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.option_file_values import of_the_file
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -28,6 +28,8 @@ _WANTED: Final = {
     "list": "a list",
     "table": "a table with keys of its own",
 }
+_SLOTS: Final = "moe_config.load_balancer.num_slots"
+_TWO: Final = 2
 _REMEDIES: Final = {
     "whole": "write the number out",
     "number": "write a plain number",
@@ -55,6 +57,18 @@ def kinds_of_keys(case: Case) -> Iterator[Remark]:
             yield make_remark(severity, Code.INVALID_VALUE, key, message, _REMEDIES[row.kind], at=at)
 
 
+def slots_of_balancer(case: Case) -> Iterator[Remark]:
+    """As many slots on each rank of the experts."""
+    options, at = of_the_file(case)
+    slots, ranks = whole(options.get(_SLOTS, "")) or 0, case.first.layout.ep
+    if not slots or ranks < _TWO or not case.laid_out or slots % ranks == 0:
+        return
+    message = f"{slots} slots are not shared out over {ranks} ranks of experts: the start ends (num_slots must be "
+    message += "divisible by ep_size)"
+    remedy = f"write num_slots: {(slots // ranks + 1) * ranks}"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _SLOTS, message, remedy, at=at)
+
+
 def _is_another(row: OptionFileKind, value: str) -> bool:
     """Only what no release can take: a word of its own, as `auto`, may have come with one."""
     text = value.strip()
@@ -68,4 +82,4 @@ def _is_another(row: OptionFileKind, value: str) -> bool:
     return words.fullmatch(text) is not None
 
 
-OPTION_FILE_KIND_CHECKS: Final = (kinds_of_keys,)
+OPTION_FILE_KIND_CHECKS: Final = (kinds_of_keys, slots_of_balancer)

@@ -27,7 +27,12 @@ from moonpad.explain.checks.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo_options import gone_options
 from moonpad.explain.checks.dynamo_pools import names_of_pools, nothing_in_front, undeclared_decoder
-from moonpad.explain.checks.dynamo_values import ports_of_workers, values_of_worker, words_of_frontend
+from moonpad.explain.checks.dynamo_values import (
+    ports_of_workers,
+    request_of_frontend,
+    values_of_worker,
+    words_of_frontend,
+)
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.file_slips import (
@@ -236,6 +241,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     range_of_devices,
     values_of_worker,
     words_of_frontend,
+    request_of_frontend,
     ports_of_workers,
     *DEAD_SETTINGS,
 )
