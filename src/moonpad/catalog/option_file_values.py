@@ -1,17 +1,18 @@
-"""What the keys of an engine's option file take, and what is refused of them together: data/option_file_values.toml and
-data/option_file_refusals.toml."""
+"""What the keys of an engine's option file take, and what is refused of them together: data/option_file_values.toml,
+data/option_file_kinds.toml and data/option_file_refusals.toml."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "option_file_values.toml"
 REFUSALS: Final = "option_file_refusals.toml"
+KINDS: Final = "option_file_kinds.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,16 @@ class OptionFileValue:
     engines: tuple[str, ...]
     key: Text
     takes: tuple[str, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionFileKind:
+    """Keys that take one kind of value: a whole number, a number, a switch, a list or a table of keys of their own."""
+
+    engines: tuple[str, ...]
+    kind: Literal["whole", "number", "switch", "list", "table"]
+    keys: tuple[str, ...]
     provenance: Provenance
 
 
@@ -50,3 +61,9 @@ def option_file_values() -> Mapping[str, OptionFileValue]:
 def option_file_refusals() -> Mapping[str, OptionFileRefusal]:
     """By their keys."""
     return {key: row.build(OptionFileRefusal) for key, row in rows(REFUSALS, "refusals")}
+
+
+@cache
+def option_file_kinds() -> Mapping[str, OptionFileKind]:
+    """By their keys."""
+    return {key: row.build(OptionFileKind) for key, row in rows(KINDS, "kinds")}

@@ -34,3 +34,7 @@ def as_object(text: str) -> str:
     if not _COUNTS.fullmatch(text):
         return ""
     return json.dumps({name: int(value) for name, _, value in (pair.partition("=") for pair in text.split(","))})
+
+
+READS_TRUTHS: Final = frozenset({"ktransformers-legacy"})
+"""Programs whose releases have read `true` behind an option that is a switch in others."""

@@ -15,7 +15,9 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
 from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.checks.certainty import as_certain
+from moonpad.explain.checks.disaggregated_file import file_of_pools
 from moonpad.explain.checks.placeholders import stand_in_remarks
+from moonpad.explain.checks.router_addresses import router_addresses
 from moonpad.explain.checks.security import wrapper_remarks
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
@@ -160,6 +162,7 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             parsed = parse(words, Grammar(book.options))
             about_it += as_certain(flag_remarks(words, parsed, book, script.budget), command, parsed, book, version)
             about_it += env_remarks(command.env, book, script.budget)
+            about_it += [*router_addresses(command), *file_of_pools(command, script)]
         remarks += (replace(remark, command=number) for remark in about_it)
     if not engine and not remarks:
         return None

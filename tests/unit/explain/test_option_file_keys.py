@@ -32,14 +32,15 @@ def said(content: str, version: str, words: str = "has no key", more: str = "") 
         ("kv_cache_config:\n  onboard_blocks: true", "1.2.1", 0),
         ("kv_cache_config:\n  enable_blok_reuse: true", "1.2.1", 1),
         ("kv_cache_config:\n  enable_blok_reuse: true", "", 1),
-        ("kv_cache_config:\n  no_such_thing_at_all: true", "1.2.1", 0),
+        ("kv_cache_config:\n  no_such_thing_at_all: true", "1.2.1", 1),
+        ("kv_cache_config:\n  no_such_thing_at_all: true", "", 0),
         ("enable_energy_metrics: true", "1.1.0", 1),
         ("enable_energy_metrics: true", "1.0.0", 1),
         ("enable_energy_metrics: true", "1.3.0rc29", 0),
         ("gms_config:\n  mode: rw", "1.2.1", 1),
         ("attention_dp_config:\n  enable_balance: true", "1.1.0", 0),
-        ("cache_transceiver_config:\n  backend: NIXL\n  max_num_tokens: 8192", "1.2.1", 0),
-        ("speculative_config:\n  decoding_type: NGram\n  num_nextn_predict_layers: 1", "1.2.1", 0),
+        ("cache_transceiver_config:\n  backend: NIXL\n  max_num_tokens: 8192", "1.2.1", 1),
+        ("speculative_config:\n  decoding_type: NGram\n  num_nextn_predict_layers: 1", "1.2.1", 1),
         ("speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layer: 1", "1.2.1", 1),
         ("sampler_type: TorchSampler", "1.4.0rc1", 0),
         ("backend: _autodeploy\nenable_energy_metrics: true", "1.1.0", 0),
@@ -49,6 +50,21 @@ def said(content: str, version: str, words: str = "has no key", more: str = "") 
 )
 def test_keys(content: str, version: str, count: int) -> None:
     assert len(said(content, version)) == count
+
+
+@pytest.mark.parametrize(
+    ("content", "version", "count"),
+    [
+        ("enable_block_reuse: true", "", 1),
+        ("kv_cache_config:\n  print_iter_log: true", "", 1),
+        ("cuda_graph_config:\n  print_iter_log: true", "1.2.1", 1),
+        ("kv_cache_config:\n  enable_block_reuse: true", "", 0),
+        ("print_iter_log: true", "", 0),
+        ("max_batch_size: 8", "", 0),
+    ],
+)
+def test_keys_of_another_table(content: str, version: str, count: int) -> None:
+    assert len(said(content, version, "is a key of")) == count
 
 
 def test_another_backend_has_other_keys() -> None:

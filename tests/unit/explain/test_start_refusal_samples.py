@@ -14,6 +14,7 @@ FILES = (
     "start_refusal_samples_plain.toml",
     "start_refusal_samples_mine_17.toml",
     "start_refusal_samples_wide_21.toml",
+    "start_refusal_samples_mine_20.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 

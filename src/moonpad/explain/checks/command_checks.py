@@ -31,6 +31,7 @@ from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offered_machines import offered_machine
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
+from moonpad.explain.checks.option_file_kinds import OPTION_FILE_KIND_CHECKS
 from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.option_forms import FORM_CHECKS
 from moonpad.explain.checks.other_tokenizers import OTHER_TOKENIZERS
@@ -164,6 +165,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *OPTION_FILE_CHECKS,
     transceiver_of_pool,
     *OPTION_FILE_KEY_CHECKS,
+    *OPTION_FILE_KIND_CHECKS,
     *PRESET_CHECKS,
     *FORM_CHECKS,
     *GLUED_CHECKS,
@@ -181,5 +183,5 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     branch_options,
     arch_of_name,
 )
-ELSEWHERE: Final = ("underscores", "json-quotes")
+ELSEWHERE: Final = ("underscores", "json-quotes", "file-of-pools", "router-addresses")
 """Ids of what is found where words are read, and has its evidence with these."""

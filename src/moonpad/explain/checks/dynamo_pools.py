@@ -45,6 +45,24 @@ def undeclared_decoder(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.CONFLICT, _MODE, message, f"add {_MODE} decode")
 
 
+def names_of_pools(case: Case) -> Iterator[Remark]:
+    """One worker for prefill and one for decoding whose models have other names: the frontend joins them by these."""
+    command = case.commands[0]
+    if not by_module(command) or not _is_whole(command) or _roles(command) != ["decode"]:
+        return
+    workers = [other for other in case.script.commands[:_MOST] if by_module(other)]
+    case.script.budget.work(2 * sum(len(other.argv) for other in workers), "its workers")
+    pools = [other for other in workers if _roles(other) == [_PREFILL] and _module(other) == _module(command)]
+    if len(pools) != 1 or len(workers) != 2 or any(_words(other, *_SAYS_MORE[:2]) for other in workers):
+        return
+    own, other = value_of(command.argv, _NAMES[:1]), value_of(pools[0].argv, _NAMES[:1])
+    if own is None or other is None or unresolved(own.text) or unresolved(other.text) or own.text == other.text:
+        return
+    message = f"{own.text} here and {other.text} in {case.script.where(pools[0].line)}, the worker for prefill: the "
+    message += "frontend joins pools by the name of their model, and these are two"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, _NAMES[0], message, "give both the same name")
+
+
 def nothing_in_front(case: Case) -> Iterator[Remark]:
     """A worker that takes its requests from a component that no command of the text starts."""
     command, (role, front) = case.commands[0], MODULE_ROLES

@@ -73,7 +73,7 @@ def _strange(words: Sequence[Word], release: str) -> Iterator[tuple[Word, str]]:
             return
         if not flag.startswith("--") or len(flag) < 4 or word.unresolved or not flag[2:].replace("-", "").isalnum():
             continue
-        if any(each.startswith(flag) for each in known):
+        if flag in known or sum(each.startswith(flag) for each in known) == 1:
             continue
         if processor and flag in OF_A_PARSER:
             continue

@@ -11,7 +11,7 @@ from typing import Final
 
 from moonpad.catalog.option_file_values import OptionFileRefusal, option_file_refusals
 from moonpad.catalog.options import changes, newest
-from moonpad.catalog.options.config_keys import Lacking, lacking_key, lacking_word
+from moonpad.catalog.options.config_keys import Lacking, key_history, key_tables, lacking_key, lacking_word
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.option_file_values import of_the_file
@@ -24,6 +24,8 @@ _KINDS: Final = ("decoding_type", "algorithm")
 _RECORDED_BACKENDS: Final = frozenset({"", "null", "pytorch"})
 """With another one the file has the keys of another class."""
 _ALIKE: Final = 0.8
+_LEAST: Final = 8
+"""Letters of a key that is found in another table: shorter ones are anyone's."""
 _MOST: Final = 200
 _STATE: Final = ".dev0"
 """Of the main branch on its way to a release: what it has, the release has."""
@@ -45,6 +47,9 @@ def keys_of_release(case: Case) -> Iterator[Remark]:
         if lacking is not None and (remark := _unknown(case, path, lacking, at)):
             told.add(path)
             yield remark
+        elif (place := _elsewhere(program, _table(table, options), key)) is not None:
+            told.add(path)
+            yield _misplaced(case, path, place, at)
         elif lacking is None and (word := lacking_word(program, path, value, version)) and case.version:
             yield from _word(case, path, value, word, at)
 
@@ -65,13 +70,35 @@ def _unknown(case: Case, path: str, lacking: Lacking, at: int | None) -> Remark 
     near = next(iter(difflib.get_close_matches(key[:80], lacking.others, n=1, cutoff=_ALIKE)), None)
     if near is None and case.version:  # without a release an older name may be meant
         near = next((other for other in lacking.others if _words_of(other) == _words_of(key[:80])), None)
-    if (not lacking.first and not near) or (lacking.first and not case.version) or key in _KINDS:
+    if not lacking.first and not near and (not case.version or _elsewhere(case.engine.program, table, key) is not None):
         return None
-    what = f"{table or 'the file'} has no key {shortened(key)}{_span(lacking, 'have')}"
+    if (lacking.first and not case.version) or key in _KINDS:
+        return None
+    span = _span(lacking, "have") or ("" if near else ", and no other that was read has it")
+    what = f"{table or 'the file'} has no key {shortened(key)}{span}"
     message = f"{_label(case)}: {what}: the start ends in a ValidationError"
     remedy = f"did you mean {near}?" if near else "leave it out, or take a release that has it"
     code = Code.REMOVED_FLAG if lacking.first else Code.UNKNOWN_FLAG
-    return _remark(case, lacking)(code, path, message, remedy, at=at)
+    severity = Severity.ERROR if lacking.exact and case.version and (lacking.first or near) else Severity.WARNING
+    return make_remark(severity, code, path, message, remedy, at=at)
+
+
+def _elsewhere(program: str, table: str, key: str) -> str | None:
+    """The one table that has the key in any release, where its own is recorded and has it in none."""
+    tables = key_tables(program)
+    if table not in tables or key in _KINDS or key_history(program, table, key):
+        return None
+    places = [name for name, keys in tables.items() if key in keys and ":" not in name]
+    return places[0] if len(places) == 1 and len(key) >= _LEAST else None
+
+
+def _misplaced(case: Case, path: str, place: str, at: int | None) -> Remark:
+    table, _, key = path.rpartition(".")
+    own = place or "the top of the file"
+    message = (
+        f"{key} is a key of {own} and not of {table or 'the top of the file'}: the start ends in a ValidationError"
+    )
+    return make_remark(Severity.WARNING, Code.UNKNOWN_FLAG, path, message, f"write it in {own}", at=at)
 
 
 def _words_of(key: str) -> tuple[str, ...]:

@@ -29,9 +29,7 @@ def texts_alone(case: Case) -> Iterator[Remark]:
     for name, node, what in places[:_MOST]:
         where = case.script.where(holder.offset + node.start_mark.line)
         written = shortened(text_of(node), 30) if isinstance(node, ScalarNode) else "{…}"
-        message = (
-            f"{where}: {written} is {what} without quotes, and Kubernetes takes texts alone in {name}: it refuses "
-        )
+        message = f"{where}: {written} is {what} without quotes, and Kubernetes takes texts alone in {name}: it "
         message += "refuses the object"
         remedy = f'write "{written}"' if isinstance(node, ScalarNode) else "write it in single quotes"
         yield Remark(make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy).finding, command=None)

@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Reading
 from moonpad.engines.foreign_names import WHOLE_HISTORY
-from moonpad.engines.former_forms import WEIGHTS_FILE, WITHOUT_WORDS
+from moonpad.engines.former_forms import READS_TRUTHS, WEIGHTS_FILE, WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
@@ -36,7 +36,10 @@ def stray_remarks(
     release is not recorded (`named`: it is) or not known, or behind an unknown option, whose value it may be."""
     slips = list(_slips(command, reading, book))
     yield from slips
-    if slips or (not named and book.program not in WHOLE_HISTORY | WITHOUT_WORDS.keys()):
+    if slips:
+        return
+    if not named and book.program not in WHOLE_HISTORY | WITHOUT_WORDS.keys():
+        yield from _truths(command, reading, book)
         return
     severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
     foreign = any(option.flag is None for option in reading.parsed.occurrences)
@@ -69,6 +72,17 @@ def stray_remarks(
                 edits = [Edit(at, 1, (model, text))]
             message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
             yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
+            return
+
+
+def _truths(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
+    """`true` behind a switch, which no release of a program of our record has taken otherwise."""
+    for at, text in reading.parsed.positionals:
+        if text.casefold() not in _ON | _OFF or text not in reading.unknown or at >= len(command.argv):
+            continue
+        switch = _switch_before(reading, book, at)
+        if switch is not None and book.program not in READS_TRUTHS and not command.argv[at].unresolved:
+            yield _of_switch(Severity.WARNING, switch, command.argv[at])
             return
 
 

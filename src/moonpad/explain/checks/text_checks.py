@@ -16,6 +16,7 @@ from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
+from moonpad.explain.checks.config_map_files import files_of_maps
 from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
@@ -25,7 +26,13 @@ from moonpad.explain.checks.dynamo_components import worker_of_another_kind, wor
 from moonpad.explain.checks.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo_options import gone_options
-from moonpad.explain.checks.dynamo_pools import nothing_in_front, undeclared_decoder
+from moonpad.explain.checks.dynamo_pools import names_of_pools, nothing_in_front, undeclared_decoder
+from moonpad.explain.checks.dynamo_values import (
+    ports_of_workers,
+    request_of_frontend,
+    values_of_worker,
+    words_of_frontend,
+)
 from moonpad.explain.checks.evaluation_hub import hub_of_datasets
 from moonpad.explain.checks.examples_of_clone import examples_of_clone
 from moonpad.explain.checks.file_slips import (
@@ -35,6 +42,7 @@ from moonpad.explain.checks.file_slips import (
 )
 from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
+from moonpad.explain.checks.graph_fields import graph_fields
 from moonpad.explain.checks.heading_models import model_of_heading
 from moonpad.explain.checks.insider_images import image_of_insiders
 from moonpad.explain.checks.install_values import download_by_address, second_index
@@ -59,6 +67,7 @@ from moonpad.explain.checks.pod_ports import (
     service_port,
     variable_of_service,
 )
+from moonpad.explain.checks.pod_quantities import refused_quantities
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -91,6 +100,7 @@ from moonpad.explain.checks.setting_slips import (
 )
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
+from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.two_caches import cache_of_download, folder_beside, folder_of_download
 from moonpad.explain.checks.variable_slips import (
@@ -153,6 +163,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     written_under_another_name,
     path_of_frontend,
     undeclared_decoder,
+    names_of_pools,
     gone_options,
     unknown_to_frontend,
     silent_workers,
@@ -224,5 +235,14 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     set_again,
     model_of_heading,
     built_for_hosts,
+    refused_quantities,
+    graph_fields,
+    files_of_maps,
+    file_as_model,
+    range_of_devices,
+    values_of_worker,
+    words_of_frontend,
+    request_of_frontend,
+    ports_of_workers,
     *DEAD_SETTINGS,
 )
