@@ -56,6 +56,7 @@ from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.step_ranks import step_ranks
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
+from moonpad.explain.checks.variable_values import variable_value
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
 from moonpad.explain.checks.windows_programs import path_of_wsl
 from moonpad.explain.results import Remark
@@ -122,6 +123,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     rdma_of_pod,
     handshake_on_loopback,
     port_within_random,
+    variable_value,
     router_target,
     proxy_ports,
     counted_ports,
