@@ -33,6 +33,7 @@ from moonpad.explain.checks.lone_pool import (
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
+from moonpad.explain.checks.node_ports import met_elsewhere, more_than_machine, one_own_address, ranks_twice
 from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
@@ -124,6 +125,10 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     handshake_on_loopback,
     port_within_random,
     variable_value,
+    met_elsewhere,
+    one_own_address,
+    ranks_twice,
+    more_than_machine,
     router_target,
     proxy_ports,
     counted_ports,

@@ -63,6 +63,7 @@ from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_ranks
+from moonpad.explain.checks.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
@@ -213,6 +214,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quotes_in_variables,
     misspelt_vendor,
     profiled_forks,
+    ray_joins,
+    fewer_in_cluster,
     kept_on_one_node,
     request_path,
     joined_selector,
