@@ -16,6 +16,7 @@ from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
+from moonpad.explain.checks.compose_words import compose_words
 from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
@@ -59,6 +60,7 @@ from moonpad.explain.checks.pod_ports import (
     service_port,
     variable_of_service,
 )
+from moonpad.explain.checks.pod_words import pod_words
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -82,6 +84,7 @@ from moonpad.explain.checks.script_slips import (
     spaced_sign,
     used_before,
 )
+from moonpad.explain.checks.serving_script import serving_script
 from moonpad.explain.checks.set_again import set_again
 from moonpad.explain.checks.setting_slips import (
     colon_for_blank,
@@ -214,6 +217,9 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quotes_in_variables,
     misspelt_vendor,
     profiled_forks,
+    serving_script,
+    pod_words,
+    compose_words,
     ray_joins,
     fewer_in_cluster,
     kept_on_one_node,
