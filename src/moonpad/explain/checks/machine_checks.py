@@ -44,7 +44,7 @@ from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.pod_selectors import selectors
 from moonpad.explain.checks.pod_strings import texts_alone
 from moonpad.explain.checks.processor_cores import threads_of_cores
-from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
+from moonpad.explain.checks.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
 from moonpad.explain.checks.same_rank import rank_of_another
@@ -132,6 +132,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     router_target,
     proxy_ports,
     counted_ports,
+    comma_of_proxy,
     bootstrap_port,
     bridged_nodes,
     *PACKAGE_CHECKS,

@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
+from moonpad.explain.checks.bench_targets import bench_target
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.build_switches import built_for_hosts
 from moonpad.explain.checks.cache_roots import cached_root
@@ -49,6 +50,7 @@ from moonpad.explain.checks.master_ports import master_behind_own_port
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
+from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
@@ -61,6 +63,7 @@ from moonpad.explain.checks.pod_ports import (
     variable_of_service,
 )
 from moonpad.explain.checks.pod_words import pod_words
+from moonpad.explain.checks.pool_sides import side_channels, side_without_connector
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -96,6 +99,7 @@ from moonpad.explain.checks.setting_slips import (
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
 from moonpad.explain.checks.size_tests import size_of_one
+from moonpad.explain.checks.subcommand_slips import subcommand_slips
 from moonpad.explain.checks.two_caches import cache_of_download, folder_beside, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
@@ -220,6 +224,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     serving_script,
     pod_words,
     compose_words,
+    page_as_model,
+    path_of_host,
+    subcommand_slips,
+    bench_target,
+    side_channels,
+    side_without_connector,
     ray_joins,
     fewer_in_cluster,
     kept_on_one_node,
