@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as MEASURED
+from moonpad.engines.surrounding_names import MEASURES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
@@ -18,7 +19,6 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
-_BENCH: Final = "vllm bench serve"
 _WITH_PATH: Final = re.compile(r"https?://[^\s/]+/v1/?")
 _LOCAL: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 what is written, not what is bound
 _BETWEEN: Final = re.compile(
@@ -35,7 +35,7 @@ def bench_target(case: Case) -> Iterator[Remark]:
     if case.base != MEASURED or not is_first(case.commands, script) or len(script.commands) > _MOST:
         return
     for command in script.commands:
-        if command.program != _BENCH:
+        if command.program != MEASURES:
             continue
         base, where = value_of(command.argv, ("--base-url",)), script.where(command.line)
         if base is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.engines.surrounding_names import OWN_ADDRESSES
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -18,7 +19,6 @@ _INTERFACES: Final = ("GLOO_SOCKET_IFNAME", "HCCL_SOCKET_IFNAME", "NCCL_SOCKET_I
 _OWN: Final = re.compile(
     r"\$\{?(?P<name>(?:local|own|my|self|current|pod)_?ip(?:_addr(?:ess)?)?)\}?(?::.*)?", re.IGNORECASE
 )
-_OWN_ADDRESS: Final = ("VLLM_HOST_IP", "SGLANG_HOST_IP", "HCCL_IF_IP")
 _ASKED: Final = re.compile(r"\$\(\s*(?:hostname\s+-[iI]|curl\b|ip\s+(?:-\w+\s+)*(?:addr|route))[^)]*\)?.*", re.DOTALL)
 
 
@@ -47,7 +47,7 @@ def own_as_head(case: Case) -> Iterator[Remark]:
         text = written if last == place.index else case.commands[0].argv[last].text
         own = _OWN.fullmatch(text.strip("'\""))
         host = text.strip("'\"").rpartition(":")[0] or text.strip("'\"")
-        named = next((name for name in _OWN_ADDRESS if host and case.variable(name) == host), "")
+        named = next((name for name in OWN_ADDRESSES if host and case.variable(name) == host), "")
         if named:
             message = f"{shortened(host, 40)} is this machine's own address ({named}), and the first machine's is meant"
             remedy = f"write {place.written} with the address of the machine that has rank 0"

@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.engines import foreign_names as names
 from moonpad.engines.base import Reading
+from moonpad.engines.surrounding_names import OWN_ADDRESSES
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
@@ -19,8 +20,6 @@ from moonpad.values.finding import Code, Severity
 
 _PORTS: Final = (("--master-port",), ("--data-parallel-rpc-port", "-dpp"))
 """Where all machines of one engine meet."""
-_OWN: Final = ("HCCL_IF_IP", "VLLM_HOST_IP", "SGLANG_HOST_IP")
-"""Variables with the address of the machine itself."""
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HEADS: Final = ("--data-parallel-address", "-dpa", "--master-addr")
 _warned = Severity.WARNING
@@ -56,7 +55,7 @@ def _head_elsewhere(commands: Sequence[Command]) -> Iterator[Remark]:
 
 
 def _own(command: Command) -> tuple[str, str] | None:
-    for name in _OWN:
+    for name in OWN_ADDRESSES:
         word = command.env.get(name)
         value = word.text.removeprefix(f"{name}=").strip("'\"") if word is not None else ""
         if _IP.fullmatch(value):
@@ -68,7 +67,7 @@ def one_own_address(case: Case) -> Iterator[Remark]:
     """`HCCL_IF_IP=10.0.0.1` on two machines."""
     if not _is_group(case.commands):
         return
-    for name in _OWN:
+    for name in OWN_ADDRESSES:
         seen: dict[str, Command] = {}
         for at, command in enumerate(case.commands):
             word = command.env.get(name)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.engines.surrounding_names import SIDE_CHANNELS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import by_module
@@ -17,8 +18,7 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-_HOST: Final = "VLLM_NIXL_SIDE_CHANNEL_HOST"
-_PORT: Final = "VLLM_NIXL_SIDE_CHANNEL_PORT"
+_PORT, _HOST = SIDE_CHANNELS["NixlConnector"]
 _TRANSFER: Final = "--kv-transfer-config"
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _LOOPBACK: Final = re.compile(r"localhost|127\..*")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.surrounding_names import OF_RAY_NODE
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
@@ -20,7 +21,6 @@ _PORT: Final = 6379
 _MOST: Final = 50
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HERE: Final = ("0.0.0.0", "127.0.0.1", "localhost")  # noqa: S104 a value that is warned of
-_OWN: Final = "VLLM_HOST_IP"
 _OPTIONS: Final = frozenset(
     "--address --autoscaling-config --block --dashboard-agent-grpc-port --dashboard-agent-listen-port --dashboard-grpc-port"
     " --dashboard-host --dashboard-port --disable-usage-stats --enable-object-reconstruction --enable-resource-isolation"
@@ -108,23 +108,23 @@ def _own_addresses(case: Case, nodes: Sequence[Command]) -> Iterator[Remark]:
         return
     seen: dict[str, int] = {}
     for node in nodes:
-        word = node.env.get(_OWN)
-        value = word.text.removeprefix(f"{_OWN}=").strip("'\"") if word is not None else ""
+        word = node.env.get(OF_RAY_NODE)
+        value = word.text.removeprefix(f"{OF_RAY_NODE}=").strip("'\"") if word is not None else ""
         if word is None or word.unresolved or not value or unresolved(value):
             continue
         where = case.script.where(word.line)
         if value in _HERE:
             message = f"{where}: {value} is every machine itself, and the others cannot reach it there by that"
-            yield _said(Code.INVALID_VALUE, _OWN, message, "write the address of this machine")
+            yield _said(Code.INVALID_VALUE, OF_RAY_NODE, message, "write the address of this machine")
         elif value in seen and word.line != seen[value] and _IP.fullmatch(value):
             message = f"{where}: {value}, as in {case.script.where(seen[value])}: each machine needs an address of its own "
-            yield _said(Code.CONFLICT, _OWN, f"{message}(Every node should have a unique IP address)", "write its own one")
+            yield _said(Code.CONFLICT, OF_RAY_NODE, f"{message}(Every node should have a unique IP address)", "write its own one")
         seen.setdefault(value, word.line)
 
 
 def _own(node: Command, given: Mapping[str, str]) -> str:
-    word = node.env.get(_OWN)
-    return given.get("--node-ip-address", "") or (word.text.removeprefix(f"{_OWN}=").strip("'\"") if word else "")
+    word = node.env.get(OF_RAY_NODE)
+    return given.get("--node-ip-address", "") or (word.text.removeprefix(f"{OF_RAY_NODE}=").strip("'\"") if word else "")
 
 
 def _said(code: Code, where: str, message: str, remedy: str) -> Remark:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as ENGINE
+from moonpad.engines.surrounding_names import SERVES_NEXT
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server, numbered
@@ -17,7 +18,6 @@ _NEEDS: Final = {"leader": "--ray_cluster_size", "worker": "--ray_address"}
 _COMMENT: Final = re.compile(r"\s*(?:#|//)")
 _SIZE: Final = re.compile(r"[ \t]+size:[ \t]*(?P<size>\d{1,3})[ \t]*(?:#.*)?")
 _LITERAL: Final = re.compile(r"--ray_cluster_size=(?P<size>\d{1,3})(?![\w$])")
-_NEXT: Final = re.compile(r"[ \t]*(?:vllm[ \t]+serve|python3?[ \t]+-m[ \t]+vllm)\b")
 
 
 def serving_script(case: Case) -> Iterator[Remark]:
@@ -57,7 +57,7 @@ def _problem(sub: str, rest: str, sizes: set[str], text: str, below: str) -> tup
         message = f"the leader waits for {literal['size']} machines, and the group has {next(iter(sizes))} pods"
         return Code.CONFLICT, needed, f"{message}: it never begins", "write $(LWS_GROUP_SIZE)"
     ended = re.search(r"[;&|\"'`]|\bdone\b", text[text.index("multi-node-serving.sh") :])
-    if ended is None and not text.rstrip().endswith("\\") and _NEXT.match(below) and _is_one_string(text):
+    if ended is None and not text.rstrip().endswith("\\") and SERVES_NEXT.match(below) and _is_one_string(text):
         message = "nothing ends this command before the next line of the same text in quotes: the words of the server "
         return Code.MISSING_FLAG, ";", f"{message}become arguments of the script", "put ; behind it"
     return None
