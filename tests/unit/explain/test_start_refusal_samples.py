@@ -12,6 +12,7 @@ FILES = (
     "start_refusal_samples_repairs_7.toml",
     "start_refusal_samples_repairs_14.toml",
     "start_refusal_samples_plain.toml",
+    "start_refusal_samples_mine_19.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
