@@ -49,7 +49,14 @@ def test_a_rank_beyond_the_machines() -> None:
     assert (one.severity, one.where) == (Severity.ERROR, "--node-rank")
 
 
-WORDS = ("waits at port", "on another machine", "no two have", "cannot bind it", "which are 0 to", "on this machine, which")
+WORDS = (
+    "waits at port",
+    "on another machine",
+    "no two have",
+    "cannot bind it",
+    "which are 0 to",
+    "on this machine, which",
+)
 
 
 @pytest.mark.parametrize(

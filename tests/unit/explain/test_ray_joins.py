@@ -29,7 +29,14 @@ On the head:
 vllm serve moonshotai/Kimi-K2-Instruct -tp 8 -pp 2 --distributed-executor-backend ray --trust-remote-code
 ```
 """
-WORDS = ("ray start has no", "ray start refuses", "it joins at", "address of a Ray", "every machine itself", "unique IP")
+WORDS = (
+    "ray start has no",
+    "ray start refuses",
+    "it joins at",
+    "address of a Ray",
+    "every machine itself",
+    "unique IP",
+)
 WORDS += ("give Ray", "mp starts them")
 
 

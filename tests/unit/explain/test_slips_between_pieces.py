@@ -41,9 +41,18 @@ python toy_proxy_server.py --port 8192 --prefiller-hosts 10.1.0.1 --prefiller-po
 ```
 """
 LAST = """ --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'\n```\n\nProxy"""
-BENCH = f"```bash\n{SERVE}```\n\n```bash\nvllm bench serve --model moonshotai/Kimi-K2.5 --host 127.0.0.1 --port 8000\n```\n"
+BENCH = (
+    f"```bash\n{SERVE}```\n\n```bash\nvllm bench serve --model moonshotai/Kimi-K2.5 --host 127.0.0.1 --port 8000\n```\n"
+)
 CURL = f"{SERVE}\ncurl http://localhost:8000/v1/chat/completions -d '{{}}'\n"
-WORDS = ("page of a model", "path of the host", "stands in front of", "no subcommand", "entry point is", "is put behind")
+WORDS = (
+    "page of a model",
+    "path of the host",
+    "stands in front of",
+    "no subcommand",
+    "entry point is",
+    "is put behind",
+)
 WORDS += ("measurement asks", "told to the other side", "cannot bind", "no cache is handed over, and", "takes a list")
 WORDS += ("and the servers here", "not a path of the server", "is downloaded to", "not /dev/kfd")
 

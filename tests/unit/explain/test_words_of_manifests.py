@@ -82,7 +82,14 @@ spec:
               - -c
               - "bash /vllm-workspace/examples/online_serving/multi-node-serving.sh worker --ray_address=$(LWS_LEADER_ADDRESS)"
 """
-WORDS = ("Kubernetes refuses", "not a quantity", "no device plugin", "depends_on names", "reserved device", "no driver is")
+WORDS = (
+    "Kubernetes refuses",
+    "not a quantity",
+    "no device plugin",
+    "depends_on names",
+    "reserved device",
+    "no driver is",
+)
 WORDS += ("ipc takes", "the container itself", "no service of that name", "has no /v1", "the script has", "in one word")
 WORDS += ("the leader waits", "nothing ends this")
 

@@ -56,7 +56,9 @@ def bench_target(case: Case) -> Iterator[Remark]:
         script.budget.work(len(script.lines), "the text around its engine commands")
         if is_in_lines(_BETWEEN, script.lines, 500) or _elsewhere(asked, case, command):
             continue
-        message = f"{where}: the measurement asks port {asked}, and the servers here listen on {', '.join(sorted(ports))}"
+        message = (
+            f"{where}: the measurement asks port {asked}, and the servers here listen on {', '.join(sorted(ports))}"
+        )
         remark = make_remark(Severity.WARNING, Code.CONFLICT, "--port", message, f"write --port {min(ports)}")
         yield replace(remark, command=None)
         return

@@ -17,7 +17,9 @@ from moonpad.values.finding import Code, Severity
 
 _SERVICES: Final = re.compile(r"^services:[ \t]*(?:#.*)?$", re.MULTILINE)
 _LARGEST: Final = 100_000
-_URL: Final = re.compile(r"https?://(?P<host>[A-Za-z][\w.-]*|127\.0\.0\.1|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?(?P<path>/\S*)?")
+_URL: Final = re.compile(
+    r"https?://(?P<host>[A-Za-z][\w.-]*|127\.0\.0\.1|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?(?P<path>/\S*)?"
+)
 _LOCAL: Final = ("localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104 what is written, not what is bound
 _SPACES: Final = re.compile(r"(?:host|none|private|shareable|service:.+|container:.+|\$.*)?")
 _OPENAI: Final = re.compile(r"OPENAI\w*_(?:BASE_)?URLS?|OPENAI_BASE_URL")
@@ -62,7 +64,9 @@ def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
         yield from _devices(fields)
         ipc = fields.get("ipc")
         if ipc is not None and not _SPACES.fullmatch(text_of(ipc)):
-            message = f"ipc takes host, private, shareable or service:NAME, and Docker refuses {shortened(text_of(ipc), 40)}"
+            message = (
+                f"ipc takes host, private, shareable or service:NAME, and Docker refuses {shortened(text_of(ipc), 40)}"
+            )
             yield Code.INVALID_VALUE, "ipc", message, "write ipc: host", ipc
         for name, url, node in _urls(fields):
             yield from _of_url(name, url, node, fields, services, names)
@@ -122,10 +126,14 @@ def _of_url(
     alone = "network_mode" in fields or any("network_mode" in each for each in services.values())
     if host in _LOCAL and own and not alone and not _publishes(fields, port or ""):
         served = next(key for key, each in services.items() if each is own[0])
-        message = f"{name} asks at {host}, which is the container itself, and port {port} is that of the service {served}"
+        message = (
+            f"{name} asks at {host}, which is the container itself, and port {port} is that of the service {served}"
+        )
         yield Code.CONFLICT, name, message, f"write http://{served}:{_inside(own[0], port or '')}", node
     elif host not in _LOCAL and "." not in host and host not in names and port and not alone:
-        if any(key in fields for key in ("networks", "extra_hosts", "links", "external_links")) or host.startswith("host"):
+        if any(key in fields for key in ("networks", "extra_hosts", "links", "external_links")) or host.startswith(
+            "host"
+        ):
             return
         message = f"{name} asks {shortened(host, 40)}, and the file has no service of that name"
         yield Code.CONFLICT, name, message, f"write one of {', '.join(list(services)[:4])}", node

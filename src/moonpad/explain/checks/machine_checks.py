@@ -57,9 +57,11 @@ from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.step_ranks import step_ranks
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
+from moonpad.explain.checks.variable_prefixes import variable_prefix
 from moonpad.explain.checks.variable_values import variable_value
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
 from moonpad.explain.checks.windows_programs import path_of_wsl
+from moonpad.explain.checks.worker_options import option_of_worker
 from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
@@ -125,6 +127,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     handshake_on_loopback,
     port_within_random,
     variable_value,
+    option_of_worker,
+    variable_prefix,
     met_elsewhere,
     one_own_address,
     ranks_twice,

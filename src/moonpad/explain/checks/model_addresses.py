@@ -13,7 +13,9 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
-_PAGE: Final = re.compile(r"https?://(?:www\.)?(?:huggingface\.co|hf\.co|hf-mirror\.com)/(?P<name>[\w.-]+/[\w.-]+?)(?:/tree/\w+)?/?")
+_PAGE: Final = re.compile(
+    r"https?://(?:www\.)?(?:huggingface\.co|hf\.co|hf-mirror\.com)/(?P<name>[\w.-]+/[\w.-]+?)(?:/tree/\w+)?/?"
+)
 _PATH: Final = re.compile(r"/[\w.@+/-]+")
 
 
@@ -23,7 +25,9 @@ def page_as_model(case: Case) -> Iterator[Remark]:
     if match is None or case.base not in (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION):
         return
     message = f"{shortened(case.first.model)} is the page of a model and no name of one: Repo id must be in the form"
-    remark = make_remark(Severity.WARNING, Code.MODEL_NAME, "model", f"{message} namespace/name", f"write {match['name']}")
+    remark = make_remark(
+        Severity.WARNING, Code.MODEL_NAME, "model", f"{message} namespace/name", f"write {match['name']}"
+    )
     yield remark
 
 

@@ -75,7 +75,9 @@ def one_own_address(case: Case) -> Iterator[Remark]:
             if word is None or word.unresolved or not _IP.fullmatch(value):
                 continue
             if value in seen and word.line != seen[value].env[name].line:
-                message = f"{value} here and on the machine of {case.script.where(seen[value].line)}: it is the address "
+                message = (
+                    f"{value} here and on the machine of {case.script.where(seen[value].line)}: it is the address "
+                )
                 message += "of the machine itself, and no two have the same"
                 remark = make_remark(_warned, Code.CONFLICT, name, message, "write the address of this machine")
                 yield replace(remark, command=at, variable=name)

@@ -59,10 +59,16 @@ def _problem(key: str, value: str) -> tuple[str, str, str] | None:
         same = [word for word in words if word.casefold() == value.casefold()]
         near = same or difflib.get_close_matches(value, words, 1, _ALIKE)
         if near:
-            return key, f"{key} takes {_listed(words)}, and Kubernetes refuses {shortened(value, 40)}", f"write {near[0]}"
+            return (
+                key,
+                f"{key} takes {_listed(words)}, and Kubernetes refuses {shortened(value, 40)}",
+                f"write {near[0]}",
+            )
     if key in _SIZES and not _QUANTITY.fullmatch(value) and (size := _NEARLY.fullmatch(value)):
         unit = f"{size['unit'].upper()}i" if size["unit"] not in "k" else "Ki"
-        message = f"{value} is not a quantity of Kubernetes, which knows Ki, Mi, Gi and Ti (or k, M, G, T): it refuses it"
+        message = (
+            f"{value} is not a quantity of Kubernetes, which knows Ki, Mi, Gi and Ti (or k, M, G, T): it refuses it"
+        )
         return key, message, f"write {size['number']}{unit}"
     if device := _DEVICES.fullmatch(key):
         message = f"no device plugin offers {key}: the pod waits for a node that has it, and is never scheduled"

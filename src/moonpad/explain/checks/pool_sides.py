@@ -46,7 +46,9 @@ def side_channels(case: Case) -> Iterator[Remark]:
         elif mine == its and _IP.fullmatch(mine) and not _LOOPBACK.fullmatch(mine) and _same_port(command, other):
             if other.line > command.line:
                 continue
-            message = f"{mine} and the same port, as of the server of {where}: one of the two cannot bind them, or they "
+            message = (
+                f"{mine} and the same port, as of the server of {where}: one of the two cannot bind them, or they "
+            )
             message += "are on two machines, and this address is of the other"
             remark = make_remark(Severity.WARNING, Code.CONFLICT, _HOST, message, "write the address of each machine")
         else:
@@ -78,7 +80,9 @@ def side_without_connector(case: Case) -> Iterator[Remark]:
     if not with_it or any(_given(other) for other in same):
         return
     side, where = _side(command), case.script.where(with_it[0].line)
-    message = f"the server for {side} has no {_TRANSFER}, and the one of {where} has: no cache is handed over, and this "
+    message = (
+        f"the server for {side} has no {_TRANSFER}, and the one of {where} has: no cache is handed over, and this "
+    )
     message += "one computes the prompts again"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _TRANSFER, message, f"add the same {_TRANSFER} here")
 

@@ -141,7 +141,9 @@ def comma_of_proxy(case: Case) -> Iterator[Remark]:
     for number, text in _joined(numbered(script, 1, len(script.lines))):
         match = _COMMAS.search(text) if _SCRIPTS.search(text) else None
         if match is not None:
-            message = f"{script.where(number)}: the proxy takes a list with blanks, and {match['list'][:40]} is one word: "
+            message = (
+                f"{script.where(number)}: the proxy takes a list with blanks, and {match['list'][:40]} is one word: "
+            )
             message += "a port is refused (invalid int value), a host is not found"
             remedy = f"write {match['flag']} {match['list'][:60].replace(',', ' ')}"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, match["flag"], message, remedy)

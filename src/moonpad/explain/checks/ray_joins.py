@@ -41,7 +41,9 @@ def ray_joins(case: Case) -> Iterator[Remark]:
     script = case.script
     if not is_first_server(case.commands, script):
         return
-    starts = [each for each in script.commands if each.program == "ray" and each.argv[:1] and each.argv[0].text == "start"]
+    starts = [
+        each for each in script.commands if each.program == "ray" and each.argv[:1] and each.argv[0].text == "start"
+    ]
     nodes = [(node, _options(node)) for node in starts[:_MOST]]
     heads = [(node, given) for node, given in nodes if "--head" in given]
     others = [(node, given) for node, given in nodes if "--head" not in given]
@@ -78,8 +80,12 @@ def _misspelt(case: Case, nodes: Sequence[tuple[Command, Mapping[str, str]]]) ->
 def _of_heads(case: Case, heads: Sequence[tuple[Command, Mapping[str, str]]]) -> Iterator[Remark]:
     for node, given in heads:
         if given.get("--address"):
-            message = f"{case.script.where(node.line)}: --head starts a cluster of its own, and --address joins another: "
-            yield _said(Code.CONFLICT, "--head", f"{message}ray start refuses both", "leave --head out on other machines")
+            message = (
+                f"{case.script.where(node.line)}: --head starts a cluster of its own, and --address joins another: "
+            )
+            yield _said(
+                Code.CONFLICT, "--head", f"{message}ray start refuses both", "leave --head out on other machines"
+            )
 
 
 def _of_others(
@@ -100,7 +106,9 @@ def _of_others(
             yield _said(Code.CONFLICT, "--address", message, f"write port {port}")
         elif host == _own(node, given) and at_head != host and _IP.fullmatch(host):
             message = f"{where}: it joins at {host}, its own address, where no head is"
-            yield _said(Code.CONFLICT, "--address", message, f"write the address of the head{f', {at_head}' if at_head else ''}")
+            yield _said(
+                Code.CONFLICT, "--address", message, f"write the address of the head{f', {at_head}' if at_head else ''}"
+            )
 
 
 def _own_addresses(case: Case, nodes: Sequence[Command]) -> Iterator[Remark]:
@@ -117,14 +125,23 @@ def _own_addresses(case: Case, nodes: Sequence[Command]) -> Iterator[Remark]:
             message = f"{where}: {value} is every machine itself, and the others cannot reach it there by that"
             yield _said(Code.INVALID_VALUE, OF_RAY_NODE, message, "write the address of this machine")
         elif value in seen and word.line != seen[value] and _IP.fullmatch(value):
-            message = f"{where}: {value}, as in {case.script.where(seen[value])}: each machine needs an address of its own "
-            yield _said(Code.CONFLICT, OF_RAY_NODE, f"{message}(Every node should have a unique IP address)", "write its own one")
+            message = (
+                f"{where}: {value}, as in {case.script.where(seen[value])}: each machine needs an address of its own "
+            )
+            yield _said(
+                Code.CONFLICT,
+                OF_RAY_NODE,
+                f"{message}(Every node should have a unique IP address)",
+                "write its own one",
+            )
         seen.setdefault(value, word.line)
 
 
 def _own(node: Command, given: Mapping[str, str]) -> str:
     word = node.env.get(OF_RAY_NODE)
-    return given.get("--node-ip-address", "") or (word.text.removeprefix(f"{OF_RAY_NODE}=").strip("'\"") if word else "")
+    return given.get("--node-ip-address", "") or (
+        word.text.removeprefix(f"{OF_RAY_NODE}=").strip("'\"") if word else ""
+    )
 
 
 def _said(code: Code, where: str, message: str, remedy: str) -> Remark:
@@ -134,9 +151,15 @@ def _said(code: Code, where: str, message: str, remedy: str) -> Remark:
 def fewer_in_cluster(case: Case) -> Iterator[Remark]:
     """`ray start --num-gpus` of all machines together, and an engine that asks for more ranks."""
     script = case.script
-    if not is_first_server(case.commands, script) or not case.laid_out or case.text(names.EXECUTOR).strip("'\"") != "ray":
+    if (
+        not is_first_server(case.commands, script)
+        or not case.laid_out
+        or case.text(names.EXECUTOR).strip("'\"") != "ray"
+    ):
         return
-    starts = [each for each in script.commands if each.program == "ray" and each.argv[:1] and each.argv[0].text == "start"]
+    starts = [
+        each for each in script.commands if each.program == "ray" and each.argv[:1] and each.argv[0].text == "start"
+    ]
     nodes = [_options(node) for node in starts[:_MOST]]
     counts = [whole(given.get("--num-gpus", "")) for given in nodes]
     machines = case.cluster.nodes if case.cluster is not None else 0

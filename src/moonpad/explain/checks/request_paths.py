@@ -34,7 +34,9 @@ def request_path(case: Case) -> Iterator[Remark]:
             continue
         if (bare := _BARE.search(text)) and case.text("--root-path") == "" and bare["port"] in _ports_of(case):
             message = f"{script.where(number)}: {bare['path']} is not a path of the server, which answers 404"
-            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, bare["path"], message, f"write /v1{bare['path']}")
+            remark = make_remark(
+                Severity.WARNING, Code.INVALID_VALUE, bare["path"], message, f"write /v1{bare['path']}"
+            )
             yield Remark(remark.finding, command=None)
             return
         if "/v1/" not in text:
