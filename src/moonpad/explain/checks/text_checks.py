@@ -87,6 +87,7 @@ from moonpad.explain.checks.script_slips import (
     spaced_sign,
     used_before,
 )
+from moonpad.explain.checks.server_files import keys_of_server_file
 from moonpad.explain.checks.serving_script import serving_script
 from moonpad.explain.checks.set_again import set_again
 from moonpad.explain.checks.setting_slips import (
@@ -222,6 +223,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     misspelt_vendor,
     profiled_forks,
     serving_script,
+    keys_of_server_file,
     pod_words,
     compose_words,
     page_as_model,
