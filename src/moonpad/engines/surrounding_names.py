@@ -67,7 +67,8 @@ MEASURES: Final = "vllm bench serve"
 SERVES_NEXT: Final = re.compile(r"[ \t]*(?:vllm[ \t]+serve|python3?[ \t]+-m[ \t]+vllm)\b")
 """A line that starts a server behind the script that joins pods."""
 PLAIN_ASCEND: Final = re.compile(r"(?:^|/)ascend/vllm-ascend:v?\d[\d.]*(?:rc\d+)?(?:-openeuler)?$")
-"""An image without a chip in its tag, which is the one for A2 (https://docs.vllm.ai/projects/ascend/en/latest/, installation)."""
+"""An image without a chip in its tag, which is the one for A2
+(https://docs.vllm.ai/projects/ascend/en/latest/installation.html)."""
 ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})
 """Engines whose server starts the ranks of its node itself."""
 SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {

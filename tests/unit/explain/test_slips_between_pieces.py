@@ -23,14 +23,14 @@ Prefill (10.1.0.1):
 
 ```bash
 export VLLM_NIXL_SIDE_CHANNEL_HOST=10.1.0.1
-vllm serve deepseek-ai/DeepSeek-V3.1 --port 8100 -tp 8 --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
+vllm serve deepseek-ai/DeepSeek-V3.1 --port 8100 -tp 8 CONNECTOR
 ```
 
 Decode (10.1.0.2):
 
 ```bash
 export VLLM_NIXL_SIDE_CHANNEL_HOST=10.1.0.2
-vllm serve deepseek-ai/DeepSeek-V3.1 --port 8200 -tp 8 --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'
+vllm serve deepseek-ai/DeepSeek-V3.1 --port 8200 -tp 8 CONNECTOR
 ```
 
 Proxy:
@@ -40,7 +40,9 @@ python toy_proxy_server.py --port 8192 --prefiller-hosts 10.1.0.1 --prefiller-po
   --decoder-hosts 10.1.0.2 --decoder-ports 8200
 ```
 """
-LAST = """ --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'\n```\n\nProxy"""
+CONNECTOR = """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
+POOLS = POOLS.replace("CONNECTOR", CONNECTOR)
+LAST = f" {CONNECTOR}\n```\n\nProxy"
 BENCH = (
     f"```bash\n{SERVE}```\n\n```bash\nvllm bench serve --model moonshotai/Kimi-K2.5 --host 127.0.0.1 --port 8000\n```\n"
 )

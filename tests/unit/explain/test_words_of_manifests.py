@@ -70,8 +70,8 @@ spec:
             command:
               - sh
               - -c
-              - "bash /vllm-workspace/examples/online_serving/multi-node-serving.sh leader --ray_cluster_size=$(LWS_GROUP_SIZE);
-                vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8 --pipeline-parallel-size 2 --trust-remote-code"
+              - "bash /w/multi-node-serving.sh leader --ray_cluster_size=$(LWS_GROUP_SIZE);
+                vllm serve moonshotai/Kimi-K2-Instruct -tp 8 -pp 2 --trust-remote-code"
     workerTemplate:
       spec:
         containers:
@@ -80,7 +80,7 @@ spec:
             command:
               - sh
               - -c
-              - "bash /vllm-workspace/examples/online_serving/multi-node-serving.sh worker --ray_address=$(LWS_LEADER_ADDRESS)"
+              - "bash /w/multi-node-serving.sh worker --ray_address=$(LWS_LEADER_ADDRESS)"
 """
 WORDS = (
     "Kubernetes refuses",

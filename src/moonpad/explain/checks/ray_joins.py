@@ -22,16 +22,20 @@ _MOST: Final = 50
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _HERE: Final = ("0.0.0.0", "127.0.0.1", "localhost")  # noqa: S104 a value that is warned of
 _OPTIONS: Final = frozenset(
-    "--address --autoscaling-config --block --dashboard-agent-grpc-port --dashboard-agent-listen-port --dashboard-grpc-port"
-    " --dashboard-host --dashboard-port --disable-usage-stats --enable-object-reconstruction --enable-resource-isolation"
-    " --gcs-server-port --head --help --include-dashboard --include-log-monitor --labels --labels-file --log-color"
-    " --log-style --max-worker-port --memory --metrics-export-port --min-worker-port --no-redirect-output"
-    " --node-ip-address --node-manager-port --node-name --num-cpus --num-gpus --num-redis-shards --object-manager-port"
-    " --object-spilling-directory --object-store-memory --plasma-directory --plasma-store-socket-name --port"
-    " --ray-client-server-port --ray-debugger-external --raylet-socket-name --redis-max-clients --redis-max-memory"
-    " --redis-password --redis-shard-ports --redis-username --resources --runtime-env-agent-port --storage"
-    " --system-config --system-reserved-cpu --system-reserved-memory --temp-dir --tracing-startup-hook --verbose"
-    " --worker-port-list --enable-usage-stats".split()
+    re.findall(
+        r"--[a-z-]+",
+        "--address --autoscaling-config --block --dashboard-agent-grpc-port --dashboard-agent-listen-port "
+        "--dashboard-grpc-port --dashboard-host --dashboard-port --disable-usage-stats --enable-object-reconstruction "
+        "--enable-resource-isolation --enable-usage-stats --gcs-server-port --head --help --include-dashboard "
+        "--include-log-monitor --labels --labels-file --log-color --log-style --max-worker-port --memory "
+        "--metrics-export-port --min-worker-port --no-redirect-output --node-ip-address --node-manager-port "
+        "--node-name --num-cpus --num-gpus --num-redis-shards --object-manager-port --object-spilling-directory "
+        "--object-store-memory --plasma-directory --plasma-store-socket-name --port --ray-client-server-port "
+        "--ray-debugger-external --raylet-socket-name --redis-max-clients --redis-max-memory --redis-password "
+        "--redis-shard-ports --redis-username --resources --runtime-env-agent-port --storage --system-config "
+        "--system-reserved-cpu --system-reserved-memory --temp-dir --tracing-startup-hook --verbose "
+        "--worker-port-list ",
+    )
 )
 """Of `ray start`. Others are judged only where they are all but one of these."""
 

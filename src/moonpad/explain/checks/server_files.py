@@ -16,7 +16,9 @@ from moonpad.values.finding import Code, Severity
 
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3}|~{3})(?P<kind>\w*)")
 _KEY: Final = re.compile(r"(?P<key>[A-Za-z][\w.-]*):(?:[ \t]+(?P<value>\S.*?))?[ \t]*")
-_GLUED: Final = re.compile(r"(?P<key>[a-z][a-z0-9-]*-[a-z0-9-]+)(?::(?P<value>[^\s/].*)|[ \t]+(?P<other>[\d.]+|true|false))")
+_GLUED: Final = re.compile(
+    r"(?P<key>[a-z][a-z0-9-]*-[a-z0-9-]+)(?::(?P<value>[^\s/].*)|[ \t]+(?P<other>[\d.]+|true|false))"
+)
 _TEXTS: Final = re.compile(r"[\"'](?:yes|true|on|1|no|false|off)[\"']", re.IGNORECASE)
 _ALIKE: Final = 0.75
 _LONGEST: Final = 200

@@ -17,8 +17,8 @@ _BEGIN: Final = (
     rf"(?P<program>{'|'.join(BY_SUBCOMMANDS)})[ \t]+"
 )
 _BEFORE: Final = re.compile(
-    _BEGIN
-    + r"(?P<options>(?:--(?!version|help)[a-z][\w-]*(?:[= ][\w./:-]+)?[ \t]+){1,6})(?P<sub>serve|bench|chat|complete)[ \t]+\S"
+    _BEGIN + r"(?P<options>(?:--(?!version|help)[a-z][\w-]*(?:[= ][\w./:-]+)?[ \t]+){1,6})"
+    r"(?P<sub>serve|bench|chat|complete)[ \t]+\S"
 )
 _NONE: Final = re.compile(
     _BEGIN + r"(?P<word>start|run|server|launch|launch_server|server-start|benchmark|deploy|api_server|openai)"
