@@ -30,6 +30,8 @@ class Register:
     comes_back: bool = False
     """Plugins add names again that the engine has no more."""
     any_case: bool = False
+    by_path: bool = False
+    """A name with a dot is one of a class of the user's own."""
     also: tuple[str, ...] = ()
     """What is taken without being a name."""
     instead: Mapping[str, str] = field(default_factory=dict)

@@ -330,6 +330,8 @@ ALL_DECLARED: Final[Mapping[str, str]] = {"vllm": "VLLM_"}
 """How the variables of an engine begin that declares all that it reads, none of them in the place of an option."""
 OWN_VARIABLES: Final = ("VLLM_", "SGLANG_", "SGL_")
 """How the variables begin that an engine reads itself, and no library."""
+OF_OTHER_ENGINE: Final = ("SGLANG_", "SGL_")
+"""Variables that the engine of `EXPERTS_BY_VARIABLE` never reads."""
 EXECUTOR: Final = "--distributed-executor-backend"
 RAY: Final = "ray"
 CHATS: Final[Mapping[str, Mapping[str, str]]] = {

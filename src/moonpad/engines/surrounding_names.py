@@ -58,6 +58,17 @@ BY_SUBCOMMANDS: Final[Mapping[str, str]] = {"vllm": "vllm serve"}
 """Programs whose first word is a subcommand: the one that serves."""
 OWN_ADDRESS: Final = re.compile(r"HOST_IP$|^HCCL_IF_IP$|_LOCAL_IP$")
 """Variables that name the address of the machine itself: VLLM_HOST_IP, SGLANG_HOST_IP."""
+OWN_ADDRESSES: Final = ("HCCL_IF_IP", "VLLM_HOST_IP", "SGLANG_HOST_IP")
+"""Those of them that nodes of one engine are told apart by."""
+OF_RAY_NODE: Final = "VLLM_HOST_IP"
+"""The one by which an engine's workers in a Ray cluster are told apart."""
+MEASURES: Final = "vllm bench serve"
+"""The program that asks a server, by --base-url or --host and --port, and puts its --endpoint behind."""
+SERVES_NEXT: Final = re.compile(r"[ \t]*(?:vllm[ \t]+serve|python3?[ \t]+-m[ \t]+vllm)\b")
+"""A line that starts a server behind the script that joins pods."""
+PLAIN_ASCEND: Final = re.compile(r"(?:^|/)ascend/vllm-ascend:v?\d[\d.]*(?:rc\d+)?(?:-openeuler)?$")
+"""An image without a chip in its tag, which is the one for A2
+(https://docs.vllm.ai/projects/ascend/en/latest/installation.html)."""
 ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})
 """Engines whose server starts the ranks of its node itself."""
 SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {

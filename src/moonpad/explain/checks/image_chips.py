@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from moonpad.engines.surrounding_names import PLAIN_ASCEND
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.shared_memory import shell_around
 from moonpad.explain.documents.device_mentions import mentions
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
@@ -24,8 +26,12 @@ def image_of_other_chip(case: Case) -> Iterator[Remark]:
     if not is_first(case.commands, case.script):
         return
     images = [wrapper.image for command in case.commands for wrapper in command.wrappers if wrapper.image is not None]
+    if not images and (shell := shell_around(case)) is not None and shell.container is not None:
+        images = [shell.container.image] if shell.container.image is not None else []
     tags = [(image, _TAG.search(image.text)) for image in images if _OF_ASCEND.search(image.text)]
     found = next(((image, tag[1].casefold()) for image, tag in tags if tag is not None), None)
+    if found is None:
+        found = next(((image, "a2") for image in images if PLAIN_ASCEND.search(image.text)), None)
     if found is None:
         return
     image, tag = found

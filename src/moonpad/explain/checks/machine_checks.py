@@ -39,6 +39,7 @@ from moonpad.explain.checks.meeting_places import port_of_ray, unlike_sizes
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
+from moonpad.explain.checks.node_ports import met_elsewhere, more_than_machine, one_own_address, ranks_twice
 from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine, unlike_drafts
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
@@ -49,7 +50,7 @@ from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.pod_selectors import selectors
 from moonpad.explain.checks.pod_strings import texts_alone
 from moonpad.explain.checks.processor_cores import pools_of_nodes, threads_of_cores
-from moonpad.explain.checks.proxy_ports import counted_ports, proxy_ports
+from moonpad.explain.checks.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.recipe_sizes import devices_of_role
 from moonpad.explain.checks.request_keys import key_of_request, path_without_version, unpublished_port
@@ -64,8 +65,11 @@ from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.step_ranks import step_ranks
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
+from moonpad.explain.checks.variable_prefixes import variable_prefix
+from moonpad.explain.checks.variable_values import variable_value
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
 from moonpad.explain.checks.windows_programs import path_of_wsl
+from moonpad.explain.checks.worker_options import option_of_worker
 from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
@@ -147,9 +151,17 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     rdma_of_pod,
     handshake_on_loopback,
     port_within_random,
+    variable_value,
+    option_of_worker,
+    variable_prefix,
+    met_elsewhere,
+    one_own_address,
+    ranks_twice,
+    more_than_machine,
     router_target,
     proxy_ports,
     counted_ports,
+    comma_of_proxy,
     bootstrap_port,
     bridged_nodes,
     *PACKAGE_CHECKS,

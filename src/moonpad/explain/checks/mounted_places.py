@@ -71,6 +71,7 @@ def cache_not_mounted(case: Case) -> Iterator[Remark]:
     if not cache or any(_covers(target, cache) or _covers(cache, target) for target in targets):
         return
     meant = [each for each in targets if _is_meant(each) and not _IS_CACHE.search(each)]
+    meant += [each for each in targets if cache == _CACHE and re.fullmatch(rf"{HOME}/\.?huggingface/?", each)]
     if not meant:
         return
     message = (

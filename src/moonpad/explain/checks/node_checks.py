@@ -105,6 +105,15 @@ def _executor(
 ) -> Iterator[Remark]:
     """Ranks on several machines, and nothing that joins them."""
     ranks = first.layout.tp * first.layout.pp
+    if first.settings.executor == "mp" and cluster is not None and ranks > cluster.per_node and command.more == "":
+        message = (
+            f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices, and mp starts them all on this one"
+        )
+        remedy = (
+            f"start a Ray cluster and write ray, or add --nnodes {cluster.nodes} --node-rank R --master-addr ADDRESS"
+        )
+        where = options.executor
+        yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, where, message, f"{remedy} on every machine")
     if first.settings.executor is not None or not since(version, options.native_since):
         return
     if cluster is not None and ranks > cluster.per_node:

@@ -22,6 +22,11 @@ _HOSTS: Final = r"{}-hosts?[ =]+(?P<hosts>[^-\\\n]*)"
 _HERE: Final = frozenset({"127.0.0.1", "localhost", "0.0.0.0"})  # noqa: S104 - what is written, not what is bound
 _COUNTED: Final = re.compile(r"start[-_]port|port[-_](?:base|start|offset)|external-lb|--data-parallel-rank|\bseq\b")
 """Servers whose ports are counted up from one."""
+_NO_SERVER: Final = re.compile(r"SIDE_CHANNEL|kv_port|rpc[-_]port|BOOTSTRAP|master[-_]port", re.IGNORECASE)
+"""Lines with ports of other services than the server's own."""
+_IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+_SCRIPTS: Final = re.compile(r"toy_proxy_server\.py|load_balance_proxy_\w*\.py|disagg_proxy_\w*\.py")
+_COMMAS: Final = re.compile(rf"(?<![\w-])(?P<flag>--{_ROLE}-(?:ports|hosts))[ =]+(?P<list>[\w.-]+(?:,[\w.-]+)+)")
 _NEAR: Final = 8
 _MOST: Final = 100
 _LONGEST: Final = 4000
@@ -43,10 +48,14 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
     for number, match in named:
         near = "\n".join(text for at, text in lines if abs(at - number) <= _NEAR)
         hosts = re.search(_HOSTS.format(re.escape(match["flag"].rpartition("-")[0])), near)
-        if hosts is None or not {*re.split(r"[ ,]+", hosts["hosts"].strip())} <= _HERE:
+        if hosts is None:
+            continue
+        named_hosts = {*re.split(r"[ ,]+", hosts["hosts"].strip())}
+        if not named_hosts <= _HERE and not _are_of_the_text(named_hosts, lines):
             continue
         for port in re.findall(r"\d+", match["ports"]):
-            elsewhere = any(re.search(rf"(?<!\d){port}(?!\d)", text) for _, text in lines if not _PORTS.search(text))
+            others = [text for _, text in lines if not _PORTS.search(text) and not _NO_SERVER.search(text)]
+            elsewhere = any(re.search(rf"(?<!\d){port}(?!\d)", text) for text in others)
             if port in known or elsewhere:
                 continue
             message = f"{script.where(number)}: {match['flag']} sends to {port}, and the servers here listen on "
@@ -55,6 +64,12 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.CONFLICT, match["flag"], message, remedy)
             yield Remark(remark.finding, command=None)
             break
+
+
+def _are_of_the_text(hosts: set[str], lines: Sequence[tuple[int, str]]) -> bool:
+    """Addresses that other lines name as well, as those of the machines that the servers are started on."""
+    others = "\n".join(text for _, text in lines if not _PORTS.search(text) and "-host" not in text)
+    return all(_IP.fullmatch(host) and re.search(rf"(?<![\d.]){re.escape(host)}(?!\d)", others) for host in hosts)
 
 
 _STARTED: Final = re.compile(r"--(?:[a-z]+-)?start-port[ =]+(?P<first>\d{4,5})(?!\d)")
@@ -116,3 +131,21 @@ def _listened(commands: Sequence[Command]) -> set[str]:
             return set()
         found.add(text)
     return found
+
+
+def comma_of_proxy(case: Case) -> Iterator[Remark]:
+    """`--prefiller-ports 9100,9101` of a proxy that takes its lists with blanks."""
+    script = case.script
+    if len(script.commands) > _MOST or not is_first(case.commands, script):
+        return
+    for number, text in _joined(numbered(script, 1, len(script.lines))):
+        match = _COMMAS.search(text) if _SCRIPTS.search(text) else None
+        if match is not None:
+            message = (
+                f"{script.where(number)}: the proxy takes a list with blanks, and {match['list'][:40]} is one word: "
+            )
+            message += "a port is refused (invalid int value), a host is not found"
+            remedy = f"write {match['flag']} {match['list'][:60].replace(',', ' ')}"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, match["flag"], message, remedy)
+            yield Remark(remark.finding, command=None)
+            return

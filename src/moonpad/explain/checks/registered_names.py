@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
+from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.registered_names import Register, registers
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
@@ -52,16 +53,17 @@ def _in_list(case: Case, path: str) -> list[str]:
 
 def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Remark]:
     name = written.upper() if row.any_case else written
-    if name.casefold() in row.also:
+    if name.casefold() in row.also or (row.by_path and ("." in name or ":" in name)):
         return
-    span, version = row.span(name), case.version
+    own = case.engine.name == case.base
+    span, version = row.span(name), case.version if own else base_version(case.engine.program, case.version)
     if version and (not is_final(version) or row.neighbours(version) is None):
         return
     if span is not None and (not version or _may_have(row, span, version)):
         return
     flag = term.partition(".")[0]
     place, title = case.option(flag), case.engine.facts.title
-    release = f"{title} {version}" if version else title
+    release = f"{title} {case.version}" if case.version else title
     message = f"{release} has no {row.what} named {shortened(written)}"
     remedy = row.remedy
     if span is not None and order(span[0]) > order(version):
@@ -73,7 +75,7 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     if near and (span is None or meant) and near[0] in row.names(version or row.read[-1]):
         remedy = f"write {near[0]}"
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
-    sure = bool(version) and not of_others
+    sure = bool(version) and not of_others and own  # a plugin may add names
     known = row.closed or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index if place else None)

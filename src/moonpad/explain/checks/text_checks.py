@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
+from moonpad.explain.checks.bench_targets import bench_target
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.build_switches import built_for_hosts
 from moonpad.explain.checks.cache_roots import cached_root
@@ -16,6 +17,7 @@ from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
+from moonpad.explain.checks.compose_words import compose_words
 from moonpad.explain.checks.config_map_files import files_of_maps
 from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
@@ -56,6 +58,7 @@ from moonpad.explain.checks.master_ports import master_behind_own_port
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
+from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
@@ -68,10 +71,13 @@ from moonpad.explain.checks.pod_ports import (
     variable_of_service,
 )
 from moonpad.explain.checks.pod_quantities import refused_quantities
+from moonpad.explain.checks.pod_words import pod_words
+from moonpad.explain.checks.pool_sides import side_channels, side_without_connector
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_modules, unlike_ranks
+from moonpad.explain.checks.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
@@ -90,6 +96,8 @@ from moonpad.explain.checks.script_slips import (
     spaced_sign,
     used_before,
 )
+from moonpad.explain.checks.server_files import keys_of_server_file
+from moonpad.explain.checks.serving_script import serving_script
 from moonpad.explain.checks.set_again import set_again
 from moonpad.explain.checks.setting_slips import (
     colon_for_blank,
@@ -102,6 +110,7 @@ from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
 from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
+from moonpad.explain.checks.subcommand_slips import subcommand_slips
 from moonpad.explain.checks.two_caches import cache_of_download, folder_beside, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
@@ -225,6 +234,18 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quotes_in_variables,
     misspelt_vendor,
     profiled_forks,
+    serving_script,
+    keys_of_server_file,
+    pod_words,
+    compose_words,
+    page_as_model,
+    path_of_host,
+    subcommand_slips,
+    bench_target,
+    side_channels,
+    side_without_connector,
+    ray_joins,
+    fewer_in_cluster,
     kept_on_one_node,
     request_path,
     joined_selector,

@@ -1,0 +1,42 @@
+"""What values variables take of engines and of their libraries: data/variable_values.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.toml_rows import Provenance, Text, rows
+
+FILE: Final = "variable_values.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableValue:
+    """Regular expressions are of whole values. One of `takes` and `refuses` is enough."""
+
+    names: tuple[str, ...]
+    engines: tuple[str, ...] = ()
+    """Those whose own variables they are; none for variables of libraries, which are there with every engine."""
+    since: str = ""
+    """The first release of those engines that was read and looks at the value so."""
+    takes: str = ""
+    """What a value is like that is taken; "" for any that is not refused."""
+    refuses: str = ""
+    """What a value is like that is never taken."""
+    message: Text
+    """What happens; `{value}` is what is written."""
+    remedy: Text
+    provenance: Provenance
+
+
+@cache
+def variable_values() -> Mapping[str, tuple[VariableValue, ...]]:
+    """By the names of the variables."""
+    found: dict[str, tuple[VariableValue, ...]] = {}
+    for _, row in rows(FILE, "values"):
+        value = row.build(VariableValue)
+        for name in value.names:
+            found[name] = (*found.get(name, ()), value)
+    return found

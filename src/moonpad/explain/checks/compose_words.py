@@ -1,0 +1,154 @@
+"""Services of a compose file: what they call each other, and words that Compose refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import yaml
+from yaml import MappingNode, Node, ScalarNode
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.pod_objects import fields_of, items_of, text_of
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first_server
+from moonpad.values.finding import Code, Severity
+
+_SERVICES: Final = re.compile(r"^services:[ \t]*(?:#.*)?$", re.MULTILINE)
+_LARGEST: Final = 100_000
+_URL: Final = re.compile(
+    r"https?://(?P<host>[A-Za-z][\w.-]*|127\.0\.0\.1|0\.0\.0\.0)(?::(?P<port>\d{2,5}))?(?P<path>/\S*)?"
+)
+_LOCAL: Final = ("localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104 what is written, not what is bound
+_SPACES: Final = re.compile(r"(?:host|none|private|shareable|service:.+|container:.+|\$.*)?")
+_OPENAI: Final = re.compile(r"OPENAI\w*_(?:BASE_)?URLS?|OPENAI_BASE_URL")
+"""Variables of clients that put /chat/completions behind what they are given."""
+_DRIVERS: Final = ("nvidia", "amd", "amd.com/gpu", "cdi", "intel", "habana")
+
+_Said = tuple[Code, str, str, str, Node]
+
+
+def compose_words(case: Case) -> Iterator[Remark]:
+    """One remark of each file."""
+    script = case.script
+    if script.markdown or not is_first_server(case.commands, script):
+        return
+    starts = [first for _, first in script.origins] or [1]
+    for first, end in zip(starts, [*starts[1:], len(script.lines) + 1], strict=True):
+        text = "\n".join(script.lines[first - 1 : end - 1])
+        script.budget.work(len(text) // 100, "its YAML")
+        if not _SERVICES.search(text) or len(text) > _LARGEST or "{%" in text or "{{" in text:
+            continue
+        script.budget.work(len(text) // 4, "its YAML")
+        try:
+            document = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except (yaml.YAMLError, RecursionError):
+            continue
+        top = fields_of(document)
+        services = {name: fields_of(node) for name, node in fields_of(top.get("services")).items()}
+        if "include" in top or any("extends" in each for each in services.values()):
+            continue
+        for code, where, message, remedy, node in _found(services):
+            line = script.where(first + node.start_mark.line)
+            remark = make_remark(Severity.WARNING, code, where, f"{line}: {message}", remedy)
+            yield Remark(remark.finding, command=None)
+            break
+
+
+def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
+    names = {*services} | {text_of(each.get("container_name")) for each in services.values()}
+    names |= {text_of(each.get("hostname")) for each in services.values()}
+    for fields in services.values():
+        yield from _depends(fields, services)
+        yield from _devices(fields)
+        ipc = fields.get("ipc")
+        if ipc is not None and not _SPACES.fullmatch(text_of(ipc)):
+            message = (
+                f"ipc takes host, private, shareable or service:NAME, and Docker refuses {shortened(text_of(ipc), 40)}"
+            )
+            yield Code.INVALID_VALUE, "ipc", message, "write ipc: host", ipc
+        for name, url, node in _urls(fields):
+            yield from _of_url(name, url, node, fields, services, names)
+
+
+def _depends(fields: Mapping[str, Node], services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
+    given = fields.get("depends_on")
+    nodes = items_of(given) or (list(given.value) if isinstance(given, MappingNode) else [])
+    for each in nodes:
+        node = each[0] if isinstance(each, tuple) else each
+        name = text_of(node)
+        if name and name not in services and "$" not in name:
+            message = f"depends_on names {shortened(name, 40)}, and the file has no such service: Compose refuses it"
+            yield Code.CONFLICT, "depends_on", message, f"name one of {', '.join(list(services)[:4])}", node
+
+
+def _devices(fields: Mapping[str, Node]) -> Iterator[_Said]:
+    place: Node | None = fields.get("deploy")
+    for key in ("resources", "reservations", "devices"):
+        place = fields_of(place).get(key)
+    for device in items_of(place):
+        given = fields_of(device)
+        if given and "capabilities" not in given and "<<" not in given:
+            message = "a reserved device needs capabilities: Compose refuses the file without it"
+            yield Code.MISSING_FLAG, "capabilities", message, "write capabilities: [gpu]", device
+        driver = given.get("driver")
+        if driver is not None and text_of(driver).casefold() in ("nvidea", "nividia", "nvdia", "nvida", "nvidia-gpu"):
+            message = f"no driver is called {text_of(driver)}: could not select device driver"
+            yield Code.INVALID_VALUE, "driver", message, f"write driver: {_DRIVERS[0]}", driver
+
+
+def _urls(fields: Mapping[str, Node]) -> Iterator[tuple[str, re.Match[str], Node]]:
+    environment = fields.get("environment")
+    pairs: list[tuple[str, str, Node]] = []
+    if isinstance(environment, MappingNode):
+        pairs = [(key, text_of(node), node) for key, node in fields_of(environment).items()]
+    for item in items_of(environment):
+        if isinstance(item, ScalarNode):
+            name, _, value = item.value.partition("=")
+            pairs.append((name, value, item))
+    for name, value, node in pairs:
+        match = _URL.fullmatch(value.strip("'\""))
+        if match is not None:
+            yield name, match, node
+
+
+def _of_url(
+    name: str,
+    url: re.Match[str],
+    node: Node,
+    fields: Mapping[str, Node],
+    services: Mapping[str, Mapping[str, Node]],
+    names: set[str],
+) -> Iterator[_Said]:
+    host, port = url["host"], url["port"]
+    own = [each for each in services.values() if each is not fields and _publishes(each, port or "")]
+    alone = "network_mode" in fields or any("network_mode" in each for each in services.values())
+    if host in _LOCAL and own and not alone and not _publishes(fields, port or ""):
+        served = next(key for key, each in services.items() if each is own[0])
+        message = (
+            f"{name} asks at {host}, which is the container itself, and port {port} is that of the service {served}"
+        )
+        yield Code.CONFLICT, name, message, f"write http://{served}:{_inside(own[0], port or '')}", node
+    elif host not in _LOCAL and "." not in host and host not in names and port and not alone:
+        if any(key in fields for key in ("networks", "extra_hosts", "links", "external_links")) or host.startswith(
+            "host"
+        ):
+            return
+        message = f"{name} asks {shortened(host, 40)}, and the file has no service of that name"
+        yield Code.CONFLICT, name, message, f"write one of {', '.join(list(services)[:4])}", node
+    elif host in services and _OPENAI.fullmatch(name) and (url["path"] or "/") == "/":
+        message = f"{name} has no /v1 at its end: clients put /chat/completions behind it, and the server answers 404"
+        yield Code.INVALID_VALUE, name, message, f"write {url[0].rstrip('/')}/v1", node
+
+
+def _publishes(fields: Mapping[str, Node], port: str) -> bool:
+    return bool(port) and any(port in part for part in _ports(fields))
+
+
+def _inside(fields: Mapping[str, Node], port: str) -> str:
+    return next((part[-1] for part in _ports(fields) if port in part), port)
+
+
+def _ports(fields: Mapping[str, Node]) -> Sequence[list[str]]:
+    return [text_of(each).partition("/")[0].split(":") for each in items_of(fields.get("ports"))]

@@ -1,0 +1,69 @@
+"""The script with which vLLM's images join the pods of a group into a Ray cluster, `multi-node-serving.sh`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as ENGINE
+from moonpad.engines.surrounding_names import SERVES_NEXT
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first_server, numbered
+from moonpad.values.finding import Code, Severity
+
+_CALL: Final = re.compile(r"multi-node-serving\.sh[ \t]+(?P<sub>[A-Za-z][\w-]*)(?P<rest>[^;&|\n]*)")
+_NEEDS: Final = {"leader": "--ray_cluster_size", "worker": "--ray_address"}
+_COMMENT: Final = re.compile(r"\s*(?:#|//)")
+_SIZE: Final = re.compile(r"[ \t]+size:[ \t]*(?P<size>\d{1,3})[ \t]*(?:#.*)?")
+_LITERAL: Final = re.compile(r"--ray_cluster_size=(?P<size>\d{1,3})(?![\w$])")
+
+
+def serving_script(case: Case) -> Iterator[Remark]:
+    """A subcommand that it does not have, an option written otherwise, a number of pods that never come."""
+    script = case.script
+    if case.base != ENGINE or not is_first_server(case.commands, script):
+        return
+    lines = list(numbered(script, 1, len(script.lines)))
+    sizes = {match["size"] for _, text in lines if (match := _SIZE.fullmatch(text))}
+    for at, (number, text) in enumerate(lines):
+        call = None if _COMMENT.match(text) else _CALL.search(text)
+        if call is None:
+            continue
+        where, sub = script.where(number), call["sub"]
+        rest, joined = call["rest"], text.rstrip()
+        while joined.endswith("\\") and at + 1 < len(lines):
+            at += 1
+            joined = lines[at][1].rstrip()
+            rest = f"{rest.rstrip().removesuffix(chr(92))} {re.split(r'[;&|]', joined)[0]}"
+        found = _problem(sub, rest, sizes, text, lines[at + 1][1] if at + 1 < len(lines) else "")
+        if found is not None:
+            remark = make_remark(Severity.WARNING, found[0], found[1], f"{where}: {found[2]}", found[3])
+            yield Remark(remark.finding, command=None)
+            return
+
+
+def _problem(sub: str, rest: str, sizes: set[str], text: str, below: str) -> tuple[Code, str, str, str] | None:
+    needed = _NEEDS.get(sub)
+    if needed is None:
+        message = f"the script has the subcommands leader and worker, and ends at {shortened(sub, 40)}"
+        return Code.INVALID_VALUE, sub, message, "write leader or worker"
+    if "$" not in rest.replace("$(", "").replace("${", "") and f"{needed}=" not in rest:
+        message = f"{sub} takes {needed}=VALUE in one word, and without it the script ends (Missing argument {needed})"
+        return Code.MISSING_FLAG, needed, message, f"write {needed}=…"
+    literal = _LITERAL.search(rest)
+    if literal is not None and len(sizes) == 1 and literal["size"] not in sizes:
+        message = f"the leader waits for {literal['size']} machines, and the group has {next(iter(sizes))} pods"
+        return Code.CONFLICT, needed, f"{message}: it never begins", "write $(LWS_GROUP_SIZE)"
+    ended = re.search(r"[;&|\"'`]|\bdone\b", text[text.index("multi-node-serving.sh") :])
+    if ended is None and not text.rstrip().endswith("\\") and SERVES_NEXT.match(below) and _is_one_string(text):
+        message = "nothing ends this command before the next line of the same text in quotes: the words of the server "
+        return Code.MISSING_FLAG, ";", f"{message}become arguments of the script", "put ; behind it"
+    return None
+
+
+def _is_one_string(text: str) -> bool:
+    """A double quote that opens in front of it and does not close: YAML folds the lines into one."""
+    before = text[: text.index("multi-node-serving.sh")]
+    return before.count('"') % 2 == 1 and re.match(r"[ \t]*-[ \t]+\"", before) is not None
