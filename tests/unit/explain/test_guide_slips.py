@@ -122,7 +122,7 @@ def test_ports_of_the_nodes(port: int, expected: list[str]) -> None:
     nodes = guide(
         f"{options} --node-rank 0 --master-port 29500", f"{options} --node-rank 1 --headless --master-port {port}"
     )
-    assert told(nodes, "must agree on it") == expected
+    assert told(nodes, "they do not find each other") == expected
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
+_BASE_URL: Final = "--base-url"
 _WITH_PATH: Final = re.compile(r"https?://[^\s/]+/v1/?")
 _LOCAL: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 what is written, not what is bound
 _BETWEEN: Final = re.compile(
@@ -37,13 +38,13 @@ def bench_target(case: Case) -> Iterator[Remark]:
     for command in script.commands:
         if command.program != MEASURES:
             continue
-        base, where = value_of(command.argv, ("--base-url",)), script.where(command.line)
+        base, where = value_of(command.argv, (_BASE_URL,)), script.where(command.line)
         if base is not None:
             address = base.text.strip("'\"")
             if _WITH_PATH.fullmatch(address) and value_of(command.argv, ("--endpoint",)) is None:
                 message = f"{where}: --endpoint, /v1/completions by itself, is put behind {shortened(address)}: 404"
-                remedy = f"write --base-url {shortened(address.rstrip('/').removesuffix('/v1'))}"
-                remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "--base-url", message, remedy)
+                remedy = f"write {_BASE_URL} {shortened(address.rstrip('/').removesuffix('/v1'))}"
+                remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, _BASE_URL, message, remedy)
                 yield replace(remark, command=None)
                 return
             continue

@@ -35,7 +35,7 @@ from moonpad.explain.checks.lone_pool import (
     no_consumer,
     shared_transfer_rank,
 )
-from moonpad.explain.checks.meeting_places import port_of_ray, unlike_sizes
+from moonpad.explain.checks.meeting_places import unlike_sizes
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
 from moonpad.explain.checks.nameless_user import nameless_user
@@ -123,7 +123,6 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     port_of_measurement,
     blanks_in_export,
     left_by_sudo,
-    port_of_ray,
     unlike_sizes,
     key_of_request,
     path_without_version,

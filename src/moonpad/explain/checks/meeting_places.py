@@ -1,4 +1,4 @@
-"""Nodes that are meant to be one group, and are told other sizes or another port of the head."""
+"""Nodes that are meant to be one group, and are told other sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Remark, make_remark
-from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 
 _NODES: Final = ("--nnodes",)
@@ -24,7 +23,6 @@ _SIZES: Final = (
 )
 _HERE: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|\[?::)")
 _MOST: Final = 60
-_GCS: Final = 6379
 
 
 def unlike_sizes(case: Case) -> Iterator[Remark]:
@@ -61,29 +59,3 @@ def _meets(command: Command) -> tuple[str, str] | None:
 def _text(command: Command, flags: tuple[str, ...]) -> str:
     word = value_of(command.argv, flags)
     return word.text.strip("'\"") if word is not None else ""
-
-
-def port_of_ray(case: Case) -> Iterator[Remark]:
-    """`ray start --head --port=6379`, and another node that asks at 6380."""
-    script = case.script
-    if not is_first_server(case.commands, script):
-        return
-    starts = [each for each in script.commands[:_MOST] if each.program == "ray" and _is_start(each)]
-    heads = [each for each in starts if any(word.text == "--head" for word in each.argv)]
-    if len(heads) != 1:
-        return
-    own = _text(heads[0], ("--port",)) or str(_GCS)
-    for node in starts:
-        address = _text(node, ("--address",))
-        port = address.rpartition(":")[2]
-        if node is heads[0] or not port.isdigit() or not own.isdigit() or port == own or ":" not in address:
-            continue
-        where = script.where(node.line)
-        message = f"{where}: this node asks at port {port}, and the head listens on {own}: the cluster has one node"
-        remark = make_remark(Severity.WARNING, Code.CONFLICT, "--address", message, f"write the port {own}")
-        yield Remark(remark.finding, command=None)
-        return
-
-
-def _is_start(command: Command) -> bool:
-    return bool(command.argv) and command.argv[0].text == "start"

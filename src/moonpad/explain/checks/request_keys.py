@@ -100,6 +100,6 @@ def unpublished_port(case: Case) -> Iterator[Remark]:
         if match is not None and not _COMMENT.match(text):
             message = f"{script.where(number)}: the container publishes no port, so nothing listens on {match['port']} "
             message += "of this machine: connection refused"
-            remedy = f"add -p {match['port']}:{case.text('--port') or match['port']}, or --network host"
+            remedy = f"add -p {match['port']}:{case.text('--port') or match['port']}, or {_NETWORK[0]} host"
             yield Remark(make_remark(Severity.WARNING, Code.MISSING_FLAG, "-p", message, remedy).finding, command=0)
             return

@@ -25,6 +25,7 @@ _NONE: Final = re.compile(
     r"(?=[ \t]+(?:serve[ \t]|--?[a-z]|[\w.-]+/[\w.-]+))"
 )
 _MEANT: Final = {"benchmark": "bench"}
+_ENTRYPOINT: Final = "--entrypoint"
 _ENTRY: Final = re.compile(r"--entrypoint[= ](?P<quote>[\"'])(?P<words>[\w./-]+[ ]+[\w./ -]+)(?P=quote)")
 _COMMENT: Final = re.compile(r"\s*(?:#|//)")
 
@@ -43,8 +44,8 @@ def subcommand_slips(case: Case) -> Iterator[Remark]:
         if entry := _ENTRY.search(text):
             first, _, rest = entry["words"].partition(" ")
             message = f"{where}: an entry point is one program, and none is called {shortened(entry['words'])!r}"
-            remedy = f"write --entrypoint {first}, and {rest.strip()} behind the image"
-            found = make_remark(Severity.WARNING, Code.INVALID_VALUE, "--entrypoint", message, remedy)
+            remedy = f"write {_ENTRYPOINT} {first}, and {rest.strip()} behind the image"
+            found = make_remark(Severity.WARNING, Code.INVALID_VALUE, _ENTRYPOINT, message, remedy)
         elif continued:
             continue
         elif match := _BEFORE.search(text):
