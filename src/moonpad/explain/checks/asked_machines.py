@@ -10,6 +10,7 @@ from moonpad.explain.checks.pod_objects import fields_of, inner, number_of, obje
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import block_of
 from moonpad.values.finding import Code, Severity
 
 _PREDICTOR: Final = ("spec", "predictor", "model", "resources")
@@ -29,7 +30,8 @@ def asked_devices(case: Case) -> Iterator[Remark]:
     if first.node.data_parallel_local is not None or first.node.headless or (first.node.nodes or 1) > command.pods:
         return
     asked = [(name, line) for name, line in case.script.asked if name[:1].isdigit()]  # a label tells the kind alone
-    near = [line for _, line in asked if abs(command.line - line) < _NEAR]
+    first_line, last_line = block_of(case.commands, case.script)
+    near = [line for _, line in asked if first_line <= line <= last_line and abs(command.line - line) < _NEAR]
     if not near:
         return
     nearest = min(near, key=lambda line: (line > command.line, abs(command.line - line)))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as MEASURED
+from moonpad.engines.surrounding_names import MEASURES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_only_server
@@ -67,6 +68,8 @@ def port_of_measurement(case: Case) -> Iterator[Remark]:
         host, port = _text(command, ("--host",)), _text(command, ("--port",))
         if not _is_measurement(command) or not port.isdigit() or port == own or not _LOCAL.fullmatch(host):
             continue
+        if command.program == MEASURES:
+            continue  # bench_targets.py
         if _text(command, ("--base-url", "--server-url")):
             continue
         message = f"{script.where(command.line)}: the measurement asks at port {port}, and the server listens on {own}"

@@ -1,4 +1,4 @@
-"""Words and quantities of Kubernetes' objects that its API refuses."""
+"""Words of Kubernetes' objects that its API refuses."""
 
 from __future__ import annotations
 
@@ -26,16 +26,13 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "podManagementPolicy": ("OrderedReady", "Parallel"),
 }
 """Keys → the only words that they take; nearly one of them is a slip."""
-_SIZES: Final = ("memory", "sizeLimit", "storage", "ephemeral-storage")
-_QUANTITY: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?")
-_NEARLY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ ]?(?P<unit>[kKmMgGtT])[iI]?[bB1l]?")
 _DEVICES: Final = re.compile(r"(?P<vendor>nvidia|amd|intel)\.com/(?:gpus|GPU|Gpu|GPUS|gpu-count|gpu_count)")
 _COMMENT: Final = re.compile(r"\s*#")
 _ALIKE: Final = 0.85
 
 
 def pod_words(case: Case) -> Iterator[Remark]:
-    """`sizeLimit: 32GB`, `medium: memory`, `nvidia.com/gpus: 8`."""
+    """`medium: memory`, `nvidia.com/gpus: 8`."""
     script = case.script
     if not script.objects or not is_first_server(case.commands, script):
         return
@@ -64,12 +61,6 @@ def _problem(key: str, value: str) -> tuple[str, str, str] | None:
                 f"{key} takes {_listed(words)}, and Kubernetes refuses {shortened(value, 40)}",
                 f"write {near[0]}",
             )
-    if key in _SIZES and not _QUANTITY.fullmatch(value) and (size := _NEARLY.fullmatch(value)):
-        unit = f"{size['unit'].upper()}i" if size["unit"] not in "k" else "Ki"
-        message = (
-            f"{value} is not a quantity of Kubernetes, which knows Ki, Mi, Gi and Ti (or k, M, G, T): it refuses it"
-        )
-        return key, message, f"write {size['number']}{unit}"
     if device := _DEVICES.fullmatch(key):
         message = f"no device plugin offers {key}: the pod waits for a node that has it, and is never scheduled"
         return key, message, f"write {device['vendor']}.com/gpu"

@@ -26,7 +26,7 @@ _CLIENT: Final = re.compile(
 )
 _OF_OPENAI: Final = re.compile(r"\bOpenAI\(|from openai import|OPENAI_(?:API_)?BASE")
 _BARE: Final = re.compile(
-    r"https?://[^\s/\"'`<>]{1,100}:[^\s/\"'`<>]{1,60}(?P<path>/(?:chat/completions|completions|embeddings))(?![\w/-])"
+    r"https?://[^\s/\"'`<>]{1,100}:(?P<port>[^\s/\"'`<>]{1,60})(?P<path>/(?:chat/completions|completions|embeddings))(?![\w/-])"
 )
 _COMMENT: Final = re.compile(r"\s*(?:#|//|;)")
 _NETWORK: Final = ("--network", "--net")
@@ -62,11 +62,12 @@ def path_without_version(case: Case) -> Iterator[Remark]:
     script = case.script
     if case.engine.facts.gguf_only or not is_first_server(case.commands, script):
         return
+    own = case.text("--port").strip("'\"") or str(case.engine.command_line.port or "")
     openai = is_in_lines(_OF_OPENAI, script.lines, 2000)
     for number, text in numbered(script, 1, len(script.lines)):
         if _COMMENT.match(text) or _BETWEEN.search(text):
             continue
-        if match := _BARE.search(text):
+        if (match := _BARE.search(text)) and (match["port"] == own or not match["port"].isdigit()):
             path = match["path"]
             message = f"{script.where(number)}: {path} is not a path of the server, which answers 404"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, path, message, f"write /v1{path}")
