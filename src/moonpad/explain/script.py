@@ -40,6 +40,7 @@ from moonpad.explain.shell.wrapper_scripts import with_started_scripts
 from moonpad.explain.shell.wrappers import assignment
 from moonpad.explain.source_text import IGNORED, InputText, Source, without_template_comments
 
+_LATE_END: Final = re.compile(r"(?<!`)(`[^`\n]{10,4000})\n`(?=[ \t]*$)", re.MULTILINE)
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
 _FAILED: Final = re.compile(
@@ -162,7 +163,9 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
 
 
 def _fenced(text: str) -> str:
-    """With `'''` alone on a line as the fence that it was meant for, where no Python is."""
+    """With `'''` alone on a line as the fence that it was meant for, where no Python is, and the end of code in a
+    sentence on its own line, where it stands alone on the next one."""
+    text = _LATE_END.sub(r"\1`\n", text) if "\n`" in text else text
     marks = _QUOTED_FENCE.findall(text)
     if len(marks) < 2 or len(marks) % 2 or _PYTHON.search(text):
         return text

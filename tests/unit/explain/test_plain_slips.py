@@ -125,3 +125,8 @@ def test_modules_of_one_worker(other: str, expected: int) -> None:
     options = "--model-path moonshotai/Kimi-K2.5 --tp 16 --dist-init-addr 10.0.0.1:29500 --nnodes 2 --node-rank"
     text = f"```\npython3 -m dynamo.sglang {options} 0\n```\n```\npython3 -m {other} {options} 1\n```\n"
     assert len(told(text, "started by the same module")) == expected
+
+
+def test_the_end_of_code_on_the_next_line() -> None:
+    text = "I am trying this:\n\n`vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8\n`\n\nBut it ends.\n"
+    assert [one.layout.tp for one in ask(text) if one.layout] == [8]
