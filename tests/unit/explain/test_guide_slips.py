@@ -110,6 +110,13 @@ def test_sizes_of_nodes_that_meet(other: str, where: list[str]) -> None:
     assert told(guide(f"{first} {options} 0", f"{second} {options} 1"), "both nodes meet") == where
 
 
+def test_several_layouts_for_the_same_machines() -> None:
+    options = "--nnodes 2 --dist-init-addr 10.0.0.1:5000 --node-rank"
+    first, second = S.replace("--tp-size 8", "--tp-size 16"), f"{S} --pp-size 2"
+    blocks = [f"{layout} {options} {rank}" for layout in (first, second) for rank in (0, 1)]
+    assert told(guide(*blocks), "both nodes meet") == []
+
+
 @pytest.mark.parametrize(("port", "expected"), [(6380, ["--address"]), (6379, [])])
 def test_the_port_of_the_head(port: int, expected: list[str]) -> None:
     text = guide("ray start --head --port=6379", f"ray start --address=10.0.0.1:{port}", f"{V} -pp 2")

@@ -31,10 +31,12 @@ def unlike_sizes(case: Case) -> Iterator[Remark]:
     mine = _meets(command)
     if mine is None or len(script.commands) > _MOST or is_fragment(command):
         return
-    for other in script.commands:
-        if other.line >= command.line or other in case.commands or other.program != command.program:
-            continue
-        if _meets(other) != mine or _text(other, _RANK) == _text(command, _RANK):
+    meeting = [each for each in script.commands if each.program == command.program and _meets(each) == mine]
+    if len(case.commands) > 1 or any(_same(each, command) and each is not command for each in meeting):
+        return  # a guide gives several layouts for the same machines: this one has its nodes
+    for other in meeting:
+        alone = not any(_same(each, other) and each is not other for each in meeting)
+        if other.line >= command.line or _text(other, _RANK) == _text(command, _RANK) or not alone:
             continue
         for flags in _SIZES:
             here, there = _text(command, flags), _text(other, flags)
@@ -46,6 +48,10 @@ def unlike_sizes(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, "give all nodes the same")
             yield Remark(remark.finding, command=0)
             return
+
+
+def _same(one: Command, two: Command) -> bool:
+    return all(_text(one, flags) == _text(two, flags) for flags in _SIZES)
 
 
 def _meets(command: Command) -> tuple[str, str] | None:
