@@ -54,7 +54,7 @@ from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
-from moonpad.explain.checks.master_ports import master_behind_own_port
+from moonpad.explain.checks.master_ports import MEETING_PORTS
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
@@ -210,7 +210,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     worker_of_another_kind,
     image_of_insiders,
     ranks_of_router,
-    master_behind_own_port,
+    *MEETING_PORTS,
     nearly_a_connector_key,
     probe_patience,
     probed_port,

@@ -1,0 +1,111 @@
+"""Engines whose experts lie in host memory: files of rules for another family of models, methods for another maker's
+processors, and an engine that comes without the kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines import foreign_names
+from moonpad.engines import host_expert_names as names
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.quantization_flags import weights_of
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_LONGEST: Final = 1000
+_SHIPPED: Final = "optimize_rules/"
+_AMD: Final = re.compile(
+    r"\b(?:AMD[ ](?:EPYC|Ryzen|Threadripper)|EPYC|Threadripper|Ryzen|AuthenticAMD)\b", re.IGNORECASE
+)
+_INTEL: Final = re.compile(r"\b(?:Intel|Xeon|AMX)\b", re.IGNORECASE)
+_INSTALLS: Final = re.compile(r"\bpip3?[ ]install\b.*?[\s\"']sglang(?:\[\w+\])?(?:[=<>~]=?[\w.]+)?(?=[\s\"']|$)")
+
+
+def rules_of_another_family(case: Case) -> Iterator[Remark]:
+    """The rules look for modules by the names of their classes: those of another family have none of them."""
+    place = case.option(*names.RULES)
+    value = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
+    if place is None or not value or unresolved(value) or unresolved(case.first.model):
+        return
+    file = value.rpartition("/")[2]
+    model = case.model_named.rstrip("/").rpartition("/")[2]
+    own = next((family for family, pattern in names.FAMILIES_OF_MODELS if pattern.search(model)), "")
+    theirs = next((family for family, pattern in names.FAMILIES_OF_RULES if pattern.match(file)), "")
+    if own and theirs and own != theirs:
+        message = f"{shortened(file, 50)} has the rules of {theirs}, by its name, and {shortened(model, 50)} is of "
+        message += f"{own}: its classes are found nowhere in it, and nothing is put onto the processors"
+        remedy = f"take the file for {own}"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+    elif _SHIPPED in value and value.endswith(".yml"):
+        message = f"{shortened(file, 50)}: the files that the engine brings end in .yaml: there is no such file"
+        remedy = f"write {shortened(value[:-3], 80)}yaml"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+
+
+def method_of_another_maker(case: Case) -> Iterator[Remark]:
+    """AMX is of Intel's processors, and the text speaks of AMD's alone."""
+    place, method = case.option(names.METHOD), case.text(names.METHOD).strip("'\"")
+    if place is None or method not in names.OF_AMX or not case.engine.facts.host_experts:
+        return
+    case.script.budget.work(2 * len(case.script.lines), "the processors of its text")
+    written = f"{names.METHOD} {method}"
+    lines = [line[:_LONGEST].replace(written, "") for line in case.script.lines if method not in line]
+    found = next((match[0] for line in lines if (match := _AMD.search(line))), "")
+    if not found or any(_INTEL.search(line) for line in lines):
+        return
+    message = (
+        f"{method} is for processors with AMX, which are Intel's, and the text speaks of {found}: the load ends, or "
+    )
+    message += "runs without what makes it fast"
+    remedy = (
+        f"write {names.METHOD} MOE_INT8 with kt-kernel built for BLIS, RAWINT4, FP8 or BF16 for published weights, "
+    )
+    remedy += "or LLAMAFILE with a GGUF"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, names.METHOD, message, remedy, at=place.index)
+
+
+def method_of_other_weights(case: Case) -> Iterator[Remark]:
+    """The published weights of a model that is not planned, in another format than the method reads."""
+    place, method = case.option(names.METHOD), case.text(names.METHOD).strip("'\"")
+    wants = foreign_names.FORMATS_OF_METHODS.get(method)
+    if place is None or wants is None or case.checkpoint is not None or not case.engine.facts.host_experts:
+        return
+    path = case.text(names.WEIGHTS).strip("'\"").rstrip("/")
+    model = case.first.model.strip("'\"").rstrip("/")
+    weights = weights_of(case) if path and path.rpartition("/")[2] == model.rpartition("/")[2] else None
+    if weights is None or not weights.methods or {*weights.methods} & {*wants}:
+        return
+    if not {*weights.methods} <= {*foreign_names.METHOD_OF_FORMAT}:
+        return
+    right = foreign_names.METHOD_OF_FORMAT[sorted(weights.methods)[0]]
+    message = f"{method}: by their name these weights are {sorted(weights.methods)[0].upper()}, which {right} reads"
+    remedy = f"write {names.METHOD} {right}, or give weights of that kind"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, names.METHOD, message, remedy, at=place.index)
+
+
+def without_kernels(case: Case) -> Iterator[Remark]:
+    """The text installs the engine alone, which reads the options and has not the kernels for them."""
+    place = case.option(names.WEIGHTS)
+    if place is None or case.script.markdown:
+        return
+    case.script.budget.work(2 * len(case.script.lines), "what it installs")
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    installs = any(_INSTALLS.search(line) for line in lines)
+    if not installs or any(names.BRINGS_KERNELS.search(line) for line in lines):
+        return
+    message = (
+        "sglang by itself reads these options and brings no kt-kernel: the start ends (kt_kernel is not installed)"
+    )
+    remedy = "pip install kt-kernel too, or install sglang-kt in the place of sglang"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, names.WEIGHTS, message, remedy, at=place.index)
+
+
+HOST_EXPERT_RULES: Final = (
+    rules_of_another_family,
+    method_of_another_maker,
+    method_of_other_weights,
+    without_kernels,
+)
