@@ -411,3 +411,8 @@ FORMATS_OF_METHODS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Methods of the engine that keeps experts in RAM → `quant_method` of the published weights that they read."""
 METHOD_OF_FORMAT: Final[Mapping[str, str]] = {"fp8": "FP8", "bf16": "BF16"}
+PASSED_OVER: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "attn_backend": (("TRTLLM", "FLASHINFER", "VANILLA", "FLASHINFER_STAR_ATTENTION"), "TRTLLM"),
+}
+"""Keys of option files that take any text → the names, and what stands for another: get_attention_backend of
+TensorRT-LLM's _torch/attention_backend/utils.py."""

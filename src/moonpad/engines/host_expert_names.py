@@ -61,3 +61,7 @@ FAMILIES_OF_RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("Mixtral", re.compile(r"mixtral", re.IGNORECASE)),
 )
 """ktransformers/optimize/optimize_rules of the server of 2025."""
+OF_KIMI: Final = "RAWINT4"
+NOT_IN_INT4: Final = re.compile(r"deepseek[-_](?:v3|r1)|minimax[-_]m2|glm[-_][45]|qwen3", re.IGNORECASE)
+"""Models whose publishers give FP8 or BF16."""
+IN_INT4: Final = re.compile(r"int4|w4|4bit|awq|gptq|nvfp4|mxfp4|q4|kimi", re.IGNORECASE)

@@ -75,14 +75,23 @@ def method_of_other_weights(case: Case) -> Iterator[Remark]:
         return
     path = case.text(names.WEIGHTS).strip("'\"").rstrip("/")
     model = case.first.model.strip("'\"").rstrip("/")
-    weights = weights_of(case) if path and path.rpartition("/")[2] == model.rpartition("/")[2] else None
-    if weights is None or not weights.methods or {*weights.methods} & {*wants}:
+    last = model.rpartition("/")[2]
+    if not last or path.rpartition("/")[2] != last or unresolved(model):
         return
-    if not {*weights.methods} <= {*foreign_names.METHOD_OF_FORMAT}:
+    weights = weights_of(case)
+    own = sorted(weights.methods)[0] if weights is not None and len(weights.methods) == 1 else ""
+    if own in foreign_names.METHOD_OF_FORMAT and own not in wants:
+        right = foreign_names.METHOD_OF_FORMAT[own]
+        message = f"{method}: by their name these weights are {own.upper()}, which {right} reads"
+        remedy = f"write {names.METHOD} {right}, or give weights of that kind"
+    elif not own and method == names.OF_KIMI and names.NOT_IN_INT4.search(last) and not names.IN_INT4.search(last):
+        message = (
+            f"{method} reads INT4 weights as Kimi's publisher gives them, and those of {shortened(last, 50)} are in "
+        )
+        message += "another format"
+        remedy = f"write {names.METHOD} FP8 for FP8 weights, or BF16"
+    else:
         return
-    right = foreign_names.METHOD_OF_FORMAT[sorted(weights.methods)[0]]
-    message = f"{method}: by their name these weights are {sorted(weights.methods)[0].upper()}, which {right} reads"
-    remedy = f"write {names.METHOD} {right}, or give weights of that kind"
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.METHOD, message, remedy, at=place.index)
 
 

@@ -39,6 +39,7 @@ from moonpad.explain.checks.lone_pool import (
 from moonpad.explain.checks.meeting_places import unlike_sizes
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
+from moonpad.explain.checks.mpi_starts import ranks_that_all_serve
 from moonpad.explain.checks.nameless_user import nameless_user
 from moonpad.explain.checks.node_ports import met_elsewhere, more_than_machine, one_own_address, ranks_twice
 from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine, unlike_drafts
@@ -166,6 +167,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     bootstrap_port,
     bridged_nodes,
     *PACKAGE_CHECKS,
+    ranks_that_all_serve,
     *CONTAINER_SLIPS,
     *POD_DEVICES,
 )
