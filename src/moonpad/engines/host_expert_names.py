@@ -65,3 +65,15 @@ OF_KIMI: Final = "RAWINT4"
 NOT_IN_INT4: Final = re.compile(r"deepseek[-_](?:v3|r1)|minimax[-_]m2|glm[-_][45]|qwen3", re.IGNORECASE)
 """Models whose publishers give FP8 or BF16."""
 IN_INT4: Final = re.compile(r"int4|w4|4bit|awq|gptq|nvfp4|mxfp4|q4|kimi", re.IGNORECASE)
+BRINGS_ENGINE: Final = re.compile(
+    r"\bpip3?[ ]install\b.*?[\s\"']sglang(?:\[\w+\])?(?:[=<>~]=?[\w.]+)?(?=[\s\"']|$)", re.ASCII
+)
+"""A line that installs the engine without the kernels."""
+WITHOUT_KERNELS: Final = (
+    "sglang by itself reads these options and brings no kt-kernel: the start ends (kt_kernel is not installed)",
+    "pip install kt-kernel too, or install sglang-kt in the place of sglang",
+)
+FOR_AMD: Final = (
+    "write --kt-method MOE_INT8 with kt-kernel built for BLIS, RAWINT4, FP8 or BF16 for published weights, or "
+    "LLAMAFILE with a GGUF"
+)

@@ -71,7 +71,15 @@ def without_model(case: Case) -> Iterator[Remark]:
     said = names.WITHOUT_MODEL.get(case.engine.name)
     if said is None or case.first.model or case.open_ended or is_fragment(command) or command.more or command.custom:
         return
-    if case.script.markdown or command.guessed or command.embedded or is_worker(command, case.script):
+    if (
+        case.script.markdown
+        or case.script.objects
+        or not command.prefix
+        or command.accepted
+        or command.guessed
+        or command.embedded
+        or is_worker(command, case.script)
+    ):
         return
     if not command.argv or any(word.unresolved for word in command.argv if not word.text.startswith("--")):
         return

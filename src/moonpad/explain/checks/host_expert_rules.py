@@ -21,7 +21,6 @@ _AMD: Final = re.compile(
     r"\b(?:AMD[ ](?:EPYC|Ryzen|Threadripper)|EPYC|Threadripper|Ryzen|AuthenticAMD)\b", re.IGNORECASE
 )
 _INTEL: Final = re.compile(r"\b(?:Intel|Xeon|AMX)\b", re.IGNORECASE)
-_INSTALLS: Final = re.compile(r"\bpip3?[ ]install\b.*?[\s\"']sglang(?:\[\w+\])?(?:[=<>~]=?[\w.]+)?(?=[\s\"']|$)")
 
 
 def rules_of_another_family(case: Case) -> Iterator[Remark]:
@@ -60,10 +59,7 @@ def method_of_another_maker(case: Case) -> Iterator[Remark]:
         f"{method} is for processors with AMX, which are Intel's, and the text speaks of {found}: the load ends, or "
     )
     message += "runs without what makes it fast"
-    remedy = (
-        f"write {names.METHOD} MOE_INT8 with kt-kernel built for BLIS, RAWINT4, FP8 or BF16 for published weights, "
-    )
-    remedy += "or LLAMAFILE with a GGUF"
+    remedy = names.FOR_AMD
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.METHOD, message, remedy, at=place.index)
 
 
@@ -102,13 +98,10 @@ def without_kernels(case: Case) -> Iterator[Remark]:
         return
     case.script.budget.work(2 * len(case.script.lines), "what it installs")
     lines = [line[:_LONGEST] for line in case.script.lines]
-    installs = any(_INSTALLS.search(line) for line in lines)
+    installs = any(names.BRINGS_ENGINE.search(line) for line in lines)
     if not installs or any(names.BRINGS_KERNELS.search(line) for line in lines):
         return
-    message = (
-        "sglang by itself reads these options and brings no kt-kernel: the start ends (kt_kernel is not installed)"
-    )
-    remedy = "pip install kt-kernel too, or install sglang-kt in the place of sglang"
+    message, remedy = names.WITHOUT_KERNELS
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.WEIGHTS, message, remedy, at=place.index)
 
 
