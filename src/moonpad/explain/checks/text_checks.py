@@ -62,6 +62,7 @@ from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
+from moonpad.explain.checks.plain_slips import PLAIN_SLIPS
 from moonpad.explain.checks.pod_ports import (
     exposed_port,
     probed_port,
@@ -211,6 +212,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     image_of_insiders,
     ranks_of_router,
     *MEETING_PORTS,
+    *PLAIN_SLIPS,
     nearly_a_connector_key,
     probe_patience,
     probed_port,
