@@ -32,6 +32,7 @@ _PIP: Final = re.compile(r"\b(?:pip3?|uv pip)[ ]+install\b(?P<rest>.*)")
 _EQUALS: Final = re.compile(r"(?<=[\s\"'])(?P<name>[A-Za-z][\w.-]*(?:\[[\w,-]+\])?)=(?P<version>\d[\w.]*)(?=[\s\"']|$)")
 _HUB_OFFLINE: Final = re.compile(r"HF_HUB_OFFLINE=[\"']?(?P<value>\w*)")
 _DOWNLOADS: Final = re.compile(r"(?:^|[ \t;&|])(?:hf|huggingface-cli)[ ]+download[ ]+[\"']?(?P<name>[\w.-]+/[\w.-]+)")
+_NOT_NAMES: Final = ("-e", "--config-settings", "-C", "--global-option")
 _ON: Final = ("1", "true", "yes", "on")
 _VISIBLE: Final = "CUDA_VISIBLE_DEVICES"
 _LONGEST: Final = 2000
@@ -109,12 +110,9 @@ def lines_of_script(case: Case) -> Iterator[Remark]:
         if line.lstrip().startswith("#"):
             continue
         pip = _PIP.search(line) if "=" in line else None
-        found = _EQUALS.search(pip["rest"]) if pip is not None else None
-        if (
-            found is not None
-            and "pip" not in told
-            and not pip["rest"][: found.start()].rstrip().endswith(("-e", "--config-settings"))
-        ):
+        rest = pip["rest"] if pip is not None else ""
+        found = _EQUALS.search(rest)
+        if found is not None and "pip" not in told and not rest[: found.start()].rstrip().endswith(_NOT_NAMES):
             told.add("pip")
             message = f"{script.where(number)}: {found[0]} is no requirement: pip wants two signs (Invalid requirement)"
             remedy = f"write {found['name']}=={found['version']}"
