@@ -95,3 +95,10 @@ HTTP_PORT: Final = "--http-port"
 SYSTEM_PORT: Final = "DYN_SYSTEM_PORT"
 EVENTS: Final = "--kv-events-config"
 DEVICES: Final = "CUDA_VISIBLE_DEVICES"
+OF_FRONTENDS: Final = frozenset({"--http-port", "--http-host", "--router-mode"})
+"""Options that the frontend has, and workers do not."""
+PORTS: Final[Mapping[str, tuple[str, str]]] = {
+    "NATS_SERVER": (":2379", "2379 is the port of etcd: the broker listens on 4222 by default"),
+    "ETCD_ENDPOINTS": (":4222", "4222 is the port of NATS: etcd listens on 2379 by default"),
+}
+"""Variables of one service with the usual port of the other."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 THREADS: Final = ("--kt-cpuinfer", "--cpu_infer")
@@ -43,3 +44,36 @@ CACHE: Final = "--cache_lens"
 ANSWER: Final = "--max_new_tokens"
 TRUTHS: Final = ("--web", "--no_flash_attn", "--low_mem", "--load_q4", "--cache_8bit", "--cache_q4")
 """Options of the type bool of argparse: any text is true, `False` too."""
+OF_AMX: Final = ("AMXINT4", "AMXINT8")
+"""Methods for processors with AMX: «Intel CPUs with AMX» of kt-kernel's README, which has BLIS for AMD's."""
+BRINGS_KERNELS: Final = re.compile(r"kt[-_]kernel|ktransformers|sglang-kt|\bkt[ ]run\b|install\.sh", re.IGNORECASE)
+FAMILIES_OF_MODELS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("DeepSeek-V3", re.compile(r"deepseek[-_]?(?:v3|r1(?![-_]distill))|kimi[-_]?k2", re.IGNORECASE)),
+    ("DeepSeek-V2", re.compile(r"deepseek[-_]?(?:coder[-_])?v2", re.IGNORECASE)),
+    ("Qwen3-MoE", re.compile(r"qwen3[-_](?:235b|30b)", re.IGNORECASE)),
+    ("Mixtral", re.compile(r"mixtral", re.IGNORECASE)),
+)
+"""By their names; Kimi-K2 has the classes of DeepSeek-V3, and its guide takes that file."""
+FAMILIES_OF_RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("DeepSeek-V3", re.compile(r"deepseek[-_]v3", re.IGNORECASE)),
+    ("DeepSeek-V2", re.compile(r"deepseek[-_]v2", re.IGNORECASE)),
+    ("Qwen3-MoE", re.compile(r"qwen3moe", re.IGNORECASE)),
+    ("Mixtral", re.compile(r"mixtral", re.IGNORECASE)),
+)
+"""ktransformers/optimize/optimize_rules of the server of 2025."""
+OF_KIMI: Final = "RAWINT4"
+NOT_IN_INT4: Final = re.compile(r"deepseek[-_](?:v3|r1)|minimax[-_]m2|glm[-_][45]|qwen3", re.IGNORECASE)
+"""Models whose publishers give FP8 or BF16."""
+IN_INT4: Final = re.compile(r"int4|w4|4bit|awq|gptq|nvfp4|mxfp4|q4|kimi", re.IGNORECASE)
+BRINGS_ENGINE: Final = re.compile(
+    r"\bpip3?[ ]install\b.*?[\s\"']sglang(?:\[\w+\])?(?:[=<>~]=?[\w.]+)?(?=[\s\"']|$)", re.ASCII
+)
+"""A line that installs the engine without the kernels."""
+WITHOUT_KERNELS: Final = (
+    "sglang by itself reads these options and brings no kt-kernel: the start ends (kt_kernel is not installed)",
+    "pip install kt-kernel too, or install sglang-kt in the place of sglang",
+)
+FOR_AMD: Final = (
+    "write --kt-method MOE_INT8 with kt-kernel built for BLIS, RAWINT4, FP8 or BF16 for published weights, or "
+    "LLAMAFILE with a GGUF"
+)

@@ -33,3 +33,23 @@ ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")
 """From the first of these releases to before the second: torch 2.13 no longer needs one."""
 NAMED_USERS: Final = frozenset({"0", "2000", "65534"})
 """Of these images."""
+ENGINES_OF_IMAGES: Final[Mapping[str, str]] = {
+    "vllm": r"\bvllm\b",
+    "sglang": r"\bsglang\b",
+    "tensorrt-llm": r"\btensorrt[-_]llm\b",
+}
+"""Engines with images of their own, and what a line that installs them has in it."""
+TITLES: Final[Mapping[str, str]] = {"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM"}
+_TAGGED: Final = r"(?:[:@].*)?"
+OF_ENGINE: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(rf"(?:docker\.io/)?lmsysorg/sglang{_TAGGED}"), "sglang"),
+    (re.compile(rf"(?:docker\.io/)?vllm/vllm-openai{_TAGGED}"), "vllm"),
+    (re.compile(rf"nvcr\.io/nvidia/tensorrt-llm/release{_TAGGED}"), "tensorrt-llm"),
+    (re.compile(rf"nvcr\.io/nvidia/ai-dynamo/sglang-runtime{_TAGGED}"), "sglang"),
+    (re.compile(rf"nvcr\.io/nvidia/ai-dynamo/vllm-runtime{_TAGGED}"), "vllm"),
+    (re.compile(rf"nvcr\.io/nvidia/ai-dynamo/tensorrtllm-runtime{_TAGGED}"), "tensorrt-llm"),
+)
+"""Published images with one engine in them."""
+ALSO_BROUGHT: Final = ("vllm", "sglang")
+ALSO_BROUGHT_BEFORE: Final = "0.4.6"
+"""vLLM was a requirement of SGLang's before this release, and the images for ROCm were made on those of vLLM."""

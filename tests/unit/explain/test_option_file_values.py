@@ -105,3 +105,31 @@ def test_the_file_wins_over_a_worker_s_options_too() -> None:
     text = f"cat > extra.yaml <<EOF\ntensor_parallel_size: 1\nEOF\n{worker}\n"
     found = [finding.message for one in ask(text) for finding in one.findings]
     assert any("the file wins" in message for message in found)
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "expected"),
+    [
+        ("attn_backend: TRTLMM", "is not a name of attn_backend", [WARNING]),
+        ("attn_backend: flashinfer", "is not a name of attn_backend", []),
+        ("attn_backend: ANOTHER", "is not a name of attn_backend", []),
+        ("cache_transceiver_config:\n  backend: MOONCAKEE", "is not a value of", [WARNING]),
+        ("cache_transceiver_config:\n  backend: UCX", "is not a value of", []),
+        ("cache_transceiver_config:\n  backend: ucx", "are in capitals from 1.1 on", [WARNING]),
+        ("cache_transceiver_config:\n  backend: UCX", "are in capitals from 1.1 on", []),
+        ("speculative_config:\n  num_nextn_predict_layers: 3", "which kind of draft", [WARNING]),
+        ("speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3", "which kind of draft", []),
+        ("speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3", "has no layers", []),
+    ],
+)
+def test_names_and_drafts(content: str, words: str, expected: list[Severity]) -> None:
+    assert said(content, words) == expected
+
+
+def test_a_draft_without_layers() -> None:
+    text = TEXT.replace("deepseek-ai/DeepSeek-R1", "nvidia/Kimi-K2-Thinking-NVFP4")
+    content = "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: {}"
+    for layers, expected in (("3", True), ("0", True)):
+        judged = ask(text.format(content.format(layers), "config"), "8xB200", "1.3.0rc14")
+        words = "has no layers for multi-token" if layers == "3" else "is 1 or more"
+        assert any(words in finding.message for each in judged for finding in each.findings) is expected

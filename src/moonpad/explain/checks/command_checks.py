@@ -18,6 +18,7 @@ from moonpad.explain.checks.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
 from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.family_checks import MODEL_CHECKS
+from moonpad.explain.checks.file_options import FILE_OPTIONS
 from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.gguf_parts import parts_of_set
 from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
@@ -163,6 +164,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     parts_of_set,
     *SIZE_CHECKS,
     *OPTION_FILE_CHECKS,
+    *FILE_OPTIONS,
     transceiver_of_pool,
     *OPTION_FILE_KEY_CHECKS,
     *OPTION_FILE_KIND_CHECKS,

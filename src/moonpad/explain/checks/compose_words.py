@@ -10,6 +10,7 @@ import yaml
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.pod_devices import of_nvidia
 from moonpad.explain.checks.pod_objects import fields_of, items_of, text_of
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
@@ -25,6 +26,12 @@ _SPACES: Final = re.compile(r"(?:host|none|private|shareable|service:.+|containe
 _OPENAI: Final = re.compile(r"OPENAI\w*_(?:BASE_)?URLS?|OPENAI_BASE_URL")
 """Variables of clients that put /chat/completions behind what they are given."""
 _DRIVERS: Final = ("nvidia", "amd", "amd.com/gpu", "cdi", "intel", "habana")
+
+_GIVES: Final = ("deploy", "gpus", "runtime", "devices", "privileged", "device_requests", "<<")
+_VISIBLE: Final = "VISIBLE_DEVICES"
+_CPU: Final = re.compile(r"--device[ =]+cpu\b")
+_CAPABILITIES: Final = ("gpu", "nvidia", "tpu", "npu")
+_NEARLY: Final = ("gpus", "cuda", "nvidia-gpu", "all", "gpu0")
 
 _Said = tuple[Code, str, str, str, Node]
 
@@ -70,6 +77,8 @@ def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
             yield Code.INVALID_VALUE, "ipc", message, "write ipc: host", ipc
         for name, url, node in _urls(fields):
             yield from _of_url(name, url, node, fields, services, names)
+    for fields in services.values():
+        yield from _without_devices(fields)
 
 
 def _depends(fields: Mapping[str, Node], services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
@@ -83,6 +92,29 @@ def _depends(fields: Mapping[str, Node], services: Mapping[str, Mapping[str, Nod
             yield Code.CONFLICT, "depends_on", message, f"name one of {', '.join(list(services)[:4])}", node
 
 
+def _without_devices(fields: Mapping[str, Node]) -> Iterator[_Said]:
+    """A service of an image for NVIDIA's devices that is given none; `deploy` may hold them in other words."""
+    image = fields.get("image")
+    if image is None or not of_nvidia(text_of(image)) or any(key in fields for key in _GIVES):
+        return
+    if any(_VISIBLE in name for name in _variables(fields)) or _CPU.search(_words(fields)):
+        return
+    message = f"{shortened(text_of(image), 60)} gets no device, unless Docker's default runtime is NVIDIA's"
+    remedy = "reserve them under deploy.resources.reservations.devices, or write gpus: all"
+    yield Code.MISSING_FLAG, "deploy", message, remedy, image
+
+
+def _variables(fields: Mapping[str, Node]) -> Iterator[str]:
+    yield from fields_of(fields.get("environment"))
+    for item in items_of(fields.get("environment")):
+        yield text_of(item).partition("=")[0]
+
+
+def _words(fields: Mapping[str, Node]) -> str:
+    nodes = [node for name in ("command", "entrypoint") if (node := fields.get(name)) is not None]
+    return " ".join(text_of(word) for node in nodes for word in (items_of(node) or (node,)))
+
+
 def _devices(fields: Mapping[str, Node]) -> Iterator[_Said]:
     place: Node | None = fields.get("deploy")
     for key in ("resources", "reservations", "devices"):
@@ -92,6 +124,10 @@ def _devices(fields: Mapping[str, Node]) -> Iterator[_Said]:
         if given and "capabilities" not in given and "<<" not in given:
             message = "a reserved device needs capabilities: Compose refuses the file without it"
             yield Code.MISSING_FLAG, "capabilities", message, "write capabilities: [gpu]", device
+        named = [text_of(each) for each in items_of(given.get("capabilities"))]
+        if named and not {*named} & {*_CAPABILITIES} and any(each.casefold() in _NEARLY for each in named):
+            message = f"no driver offers {shortened(named[0], 20)}: could not select device driver"
+            yield Code.INVALID_VALUE, "capabilities", message, "write capabilities: [gpu]", device
         driver = given.get("driver")
         if driver is not None and text_of(driver).casefold() in ("nvidea", "nividia", "nvdia", "nvida", "nvidia-gpu"):
             message = f"no driver is called {text_of(driver)}: could not select device driver"

@@ -24,6 +24,8 @@ _MODULE: Final = re.compile(r"(?:-m[\s\"',-]{1,12}|^\s*-\s+[\"']?)dynamo\.(\w{2,
 _PORT: Final = re.compile(r"--http-port[=\s]+(\d{2,5})\b")
 _REQUEST: Final = re.compile(r"\bcurl\b[^\n]*?(?:localhost|127\.0\.0\.1):(\d{2,5})/(?:v1/|health)")
 _ENDPOINT: Final = re.compile(r'"endpoint"\s*:\s*"(tcp://[^"\s]{1,60}:\d{2,5})"')
+_NO_OBJECT: Final = re.compile(r"\[.*\w.*\]|[A-Za-z_][\w.]*\s*[=:].*", re.DOTALL | re.ASCII)
+_LONGEST: Final = 2000
 _MOST: Final = 300
 _ALIKE: Final = 0.6
 _warning = partial(make_remark, Severity.WARNING)
@@ -40,6 +42,9 @@ def values_of_worker(case: Case) -> Iterator[Remark]:
         if of_trt and flag in names.OF_OTHERS:
             message = f"{flag} is of another engine's worker, and this one has no such option: the start ends"
             yield _warning(Code.UNKNOWN_FLAG, flag, message, names.OF_OTHERS[flag], at=at)
+        if of_trt and flag in names.OF_FRONTENDS:
+            message = f"{flag} is of the frontend, and this worker has no such option: the start ends"
+            yield _warning(Code.UNKNOWN_FLAG, flag, message, f"write {flag} at the frontend", at=at)
         if not value or unresolved(value):
             continue
         yield from _of_list(takes, flag, value, at)
@@ -47,12 +52,18 @@ def values_of_worker(case: Case) -> Iterator[Remark]:
         if share is not None and share > 1:
             message = f"{shortened(value, 20)} is more than the whole: it is a share of the free memory, from 0 to 1"
             yield _warning(Code.INVALID_VALUE, flag, message, f"write {flag} 0.85", at=at)
-        if of_trt and flag == names.OVERRIDE and value.startswith("{") and as_json(value) is None:
+        if of_trt and flag == names.OVERRIDE and _NO_OBJECT.fullmatch(value[:_LONGEST]):
+            message = "the worker reads a JSON object of keys and values here, and this is none: the start ends"
+            yield _warning(Code.INVALID_VALUE, flag, message, """write '{"key": value}'""", at=at)
+        elif of_trt and flag == names.OVERRIDE and value.startswith("{") and as_json(value) is None:
             message = "not JSON, which the worker reads here: it wants double quotes, and no comma at the end"
             yield _warning(Code.INVALID_VALUE, flag, message, "write the keys and texts in double quotes", at=at)
     if case.variable(names.BROKER).startswith(("http://", "https://")):
         message = "the broker is not asked by HTTP: its clients take nats:// or tls:// alone"
         yield _warning(Code.INVALID_VALUE, names.BROKER, message, "write nats://HOST:4222")
+    for name, (port, message) in names.PORTS.items():
+        if case.variable(name).rstrip("/").endswith(port):
+            yield _warning(Code.INVALID_VALUE, name, message, "give each its own port")
     for name, right in names.VARIABLES.items():
         if case.variable(name) and not case.variable(right):
             message = f"Dynamo reads {right}, and passes over this one: it looks for the service at localhost"

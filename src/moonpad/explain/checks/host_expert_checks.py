@@ -12,6 +12,7 @@ from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_memory import experts_on_devices, memory_of_host, one_node_of_memory
 from moonpad.explain.checks.expert_pools import POOL_CHECKS
+from moonpad.explain.checks.host_expert_rules import HOST_EXPERT_RULES
 from moonpad.explain.checks.host_expert_weights import WEIGHT_CHECKS
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -240,4 +241,5 @@ HOST_EXPERT_CHECKS: Final = (
     false_is_true,
     *WEIGHT_CHECKS,
     *POOL_CHECKS,
+    *HOST_EXPERT_RULES,
 )

@@ -10,6 +10,7 @@ from moonpad.explain.checks.behind_image import behind_image
 from moonpad.explain.checks.bench_paths import path_of_requests, port_of_measurement
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
+from moonpad.explain.checks.container_slips import CONTAINER_SLIPS
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.exchange_buffer import exchange_buffer
@@ -38,12 +39,14 @@ from moonpad.explain.checks.lone_pool import (
 from moonpad.explain.checks.meeting_places import unlike_sizes
 from moonpad.explain.checks.memory_binding import binding_in_container
 from moonpad.explain.checks.model_storage import storage_of_weights
+from moonpad.explain.checks.mpi_starts import ranks_that_all_serve
 from moonpad.explain.checks.nameless_user import nameless_user
 from moonpad.explain.checks.node_ports import met_elsewhere, more_than_machine, one_own_address, ranks_twice
 from moonpad.explain.checks.one_pool import one_pool_two_engines, two_pools_one_engine, unlike_drafts
 from moonpad.explain.checks.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.plugin_keys import plugin_key
 from moonpad.explain.checks.plugin_names import connector_keys, connector_name
+from moonpad.explain.checks.pod_devices import POD_DEVICES
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
@@ -164,4 +167,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     bootstrap_port,
     bridged_nodes,
     *PACKAGE_CHECKS,
+    ranks_that_all_serve,
+    *CONTAINER_SLIPS,
+    *POD_DEVICES,
 )

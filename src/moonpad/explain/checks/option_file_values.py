@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
 from moonpad.catalog.option_file_values import option_file_values
+from moonpad.engines import foreign_names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.option_file import option_file
 from moonpad.engines.value_checks import number, unresolved, whole
@@ -22,6 +24,8 @@ _GRAPHS: Final = "cuda_graph_config"
 _SIZES: Final = re.compile(r"\[(\d{1,6}(?:, ?\d{1,6}){0,500})\]")
 _DRAFTS: Final = "speculative_config"
 _WITH_WEIGHTS: Final = frozenset({"Eagle", "Eagle3"})
+_OWN_LAYERS: Final = "MTP"
+_ALIKE: Final = 0.75
 _LENGTH_SINCE: Final = "1.2.0rc0"
 """The releases from which on a draft's length has to be given: 1.1.0 does not ask for it, and 1.2.1 does."""
 _WEIGHTS: Final = ("speculative_model", "speculative_model_dir", "pytorch_eagle_weights_path", "pytorch_weights_path")
@@ -84,6 +88,35 @@ def draft_of_file(case: Case) -> Iterator[Remark]:
         yield _warning(Code.MISSING_FLAG, _DRAFTS, message, "add max_draft_len: 3", at=at)
 
 
+def passed_over_names(case: Case) -> Iterator[Remark]:
+    """A name that no release has and that none refuses: the engine takes its default for it."""
+    options, at = of_the_file(case)
+    for key, (takes, default) in foreign_names.PASSED_OVER.items():
+        value = options.get(key, "")
+        if not value or unresolved(value) or value.upper() in takes:
+            continue
+        near = next(iter(get_close_matches(value.upper(), takes, 1, _ALIKE)), "")
+        if near:
+            message = (
+                f"{shortened(value)} is not a name of {key}, which passes over what it does not know, or ends the "
+            )
+            message += f"start: by default it is {default}"
+            yield _warning(Code.INVALID_VALUE, key, message, f"write {near}", at=at)
+
+
+def layers_of_draft(case: Case) -> Iterator[Remark]:
+    """A draft by the model's own layers, which it does not have."""
+    options, at = of_the_file(case)
+    known = case.checkpoint
+    if known is None or options.get(f"{_DRAFTS}.decoding_type") != _OWN_LAYERS or known.architecture.nextn_layers:
+        return
+    if any(f"{_DRAFTS}.{key}" in options for key in _WEIGHTS):
+        return
+    message = f"{known.name} has no layers for multi-token prediction, which {_OWN_LAYERS} drafts with"
+    remedy = "leave speculative_config out, or name an Eagle3 draft of the model"
+    yield _warning(Code.CONFLICT, _DRAFTS, message, remedy, at=at)
+
+
 def file_wins(case: Case) -> Iterator[Remark]:
     """A size that the command line gives and the file gives otherwise: the file is read last."""
     options, _ = of_the_file(case)
@@ -119,4 +152,11 @@ def _engines() -> frozenset[str]:
     return frozenset(name for row in option_file_values().values() for name in row.engines)
 
 
-OPTION_FILE_CHECKS: Final = (words_of_keys, sizes_of_graphs, draft_of_file, file_wins)
+OPTION_FILE_CHECKS: Final = (
+    words_of_keys,
+    sizes_of_graphs,
+    draft_of_file,
+    passed_over_names,
+    layers_of_draft,
+    file_wins,
+)

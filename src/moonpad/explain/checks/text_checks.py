@@ -54,7 +54,7 @@ from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
-from moonpad.explain.checks.master_ports import master_behind_own_port
+from moonpad.explain.checks.master_ports import MEETING_PORTS
 from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
@@ -62,6 +62,7 @@ from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
+from moonpad.explain.checks.plain_slips import PLAIN_SLIPS
 from moonpad.explain.checks.pod_ports import (
     exposed_port,
     probed_port,
@@ -210,7 +211,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     worker_of_another_kind,
     image_of_insiders,
     ranks_of_router,
-    master_behind_own_port,
+    *MEETING_PORTS,
+    *PLAIN_SLIPS,
     nearly_a_connector_key,
     probe_patience,
     probed_port,
