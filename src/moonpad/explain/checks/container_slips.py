@@ -17,6 +17,7 @@ from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
+_GPUS: Final = "--gpus"
 _SIZE: Final = re.compile(r"\d+(?:\.\d+)*[ ]?(?:[kmgtp])?i?b?", re.IGNORECASE | re.ASCII)
 """As Docker reads a size: its docker/go-units, RAMInBytes."""
 _SMALLEST: Final = 1 << 20
@@ -82,7 +83,7 @@ def devices_with_comma(case: Case) -> Iterator[Remark]:
     message = "Docker parts this at its commas, and takes what follows the first one for a number of devices: the "
     message += "container is not started (cannot set both Count and DeviceIDs on device request)"
     word = given[-1].words[-1] if given[-1].words else None
-    remedy = f"""write --gpus '"{shortened(value, 60)}"', with both kinds of quotes"""
+    remedy = f"""write {_GPUS} '"{shortened(value, 60)}"', with both kinds of quotes"""
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--gpus", message, remedy, word=word)
 
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import Final
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import file_names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
@@ -30,7 +30,7 @@ def settings_for_file(case: Case) -> Iterator[Remark]:
     """`--extra_llm_api_options '{"enable_attention_dp": true}'`: it is opened as a file."""
     for place in case.first.parsed.occurrences:
         value = place.value.strip("'\"") if isinstance(place.value, str) else ""
-        if place.written not in names.FILES_OF_SETTINGS or not value or _FILE.search(value):
+        if place.written not in file_names.FILES_OF_SETTINGS or not value or _FILE.search(value):
             continue
         if not _SETTINGS.fullmatch(value[:_LONGEST]) or (unresolved(value) and not value.startswith("{")):
             continue
@@ -49,7 +49,7 @@ def file_of_another_name(case: Case) -> Iterator[Remark]:
     written = [next(filter(None, match.groups())).strip("'\"") for line in lines if (match := _WRITES.search(line))]
     for place in case.first.parsed.occurrences:
         value = place.value.strip("'\"") if isinstance(place.value, str) else ""
-        if place.written not in names.FILES_OF_SETTINGS or not _FILE.search(value) or unresolved(value):
+        if place.written not in file_names.FILES_OF_SETTINGS or not _FILE.search(value) or unresolved(value):
             continue
         path = PurePosixPath(value)
         if len(written) != 1 or value in written or sum(path.name in line for line in lines) > 1:
@@ -68,7 +68,7 @@ def file_of_another_name(case: Case) -> Iterator[Remark]:
 def without_model(case: Case) -> Iterator[Remark]:
     """A whole command without a model."""
     command = case.commands[0]
-    said = names.WITHOUT_MODEL.get(case.engine.name)
+    said = file_names.WITHOUT_MODEL.get(case.engine.name)
     if said is None or case.first.model or case.open_ended or is_fragment(command) or command.more or command.custom:
         return
     if (
@@ -83,7 +83,7 @@ def without_model(case: Case) -> Iterator[Remark]:
         return
     if not command.argv or any(word.unresolved for word in command.argv if not word.text.startswith("--")):
         return
-    if any(word.text.partition("=")[0] in names.ALSO_MODEL or word.text in ("...", "…") for word in command.argv):
+    if any(word.text.partition("=")[0] in file_names.ALSO_MODEL or word.text in ("...", "…") for word in command.argv):
         return
     flag, message = said
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, flag, message, f"name the model: {flag}")

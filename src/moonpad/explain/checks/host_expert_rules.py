@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines import foreign_names
+from moonpad.engines import file_names
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
@@ -66,7 +66,7 @@ def method_of_another_maker(case: Case) -> Iterator[Remark]:
 def method_of_other_weights(case: Case) -> Iterator[Remark]:
     """The published weights of a model that is not planned, in another format than the method reads."""
     place, method = case.option(names.METHOD), case.text(names.METHOD).strip("'\"")
-    wants = foreign_names.FORMATS_OF_METHODS.get(method)
+    wants = file_names.FORMATS_OF_METHODS.get(method)
     if place is None or wants is None or case.checkpoint is not None or not case.engine.facts.host_experts:
         return
     path = case.text(names.WEIGHTS).strip("'\"").rstrip("/")
@@ -76,8 +76,8 @@ def method_of_other_weights(case: Case) -> Iterator[Remark]:
         return
     weights = weights_of(case)
     own = sorted(weights.methods)[0] if weights is not None and len(weights.methods) == 1 else ""
-    if own in foreign_names.METHOD_OF_FORMAT and own not in wants:
-        right = foreign_names.METHOD_OF_FORMAT[own]
+    if own in file_names.METHOD_OF_FORMAT and own not in wants:
+        right = file_names.METHOD_OF_FORMAT[own]
         message = f"{method}: by their name these weights are {own.upper()}, which {right} reads"
         remedy = f"write {names.METHOD} {right}, or give weights of that kind"
     elif not own and method == names.OF_KIMI and names.NOT_IN_INT4.search(last) and not names.IN_INT4.search(last):

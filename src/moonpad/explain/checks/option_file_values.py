@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from moonpad.catalog.option_file_values import option_file_values
-from moonpad.engines import foreign_names
+from moonpad.engines import file_names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.option_file import option_file
 from moonpad.engines.value_checks import number, unresolved, whole
@@ -91,7 +91,7 @@ def draft_of_file(case: Case) -> Iterator[Remark]:
 def passed_over_names(case: Case) -> Iterator[Remark]:
     """A name that no release has and that none refuses: the engine takes its default for it."""
     options, at = of_the_file(case)
-    for key, (takes, default) in foreign_names.PASSED_OVER.items():
+    for key, (takes, default) in file_names.PASSED_OVER.items():
         value = options.get(key, "")
         if not value or unresolved(value) or value.upper() in takes:
             continue
