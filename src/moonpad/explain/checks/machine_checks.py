@@ -47,7 +47,7 @@ from moonpad.explain.checks.plugin_names import connector_keys, connector_name
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
-from moonpad.explain.checks.pod_selectors import selectors
+from moonpad.explain.checks.pod_selectors import port_by_name, selectors
 from moonpad.explain.checks.pod_strings import texts_alone
 from moonpad.explain.checks.processor_cores import pools_of_nodes, threads_of_cores
 from moonpad.explain.checks.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
@@ -86,6 +86,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     nameless_user,
     port_name_twice,
     selectors,
+    port_by_name,
     texts_alone,
     spaces_of_one_graph,
     graphs_apart,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.api_groups import group_of_kind
 from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.bench_targets import bench_target
@@ -71,6 +72,7 @@ from moonpad.explain.checks.pod_ports import (
     variable_of_service,
 )
 from moonpad.explain.checks.pod_quantities import refused_quantities
+from moonpad.explain.checks.pod_types import requests_and_limits, shared_memory_elsewhere, types_of_fields
 from moonpad.explain.checks.pod_words import pod_words
 from moonpad.explain.checks.pool_sides import side_channels, side_without_connector
 from moonpad.explain.checks.probe_paths import probe_path
@@ -119,6 +121,7 @@ from moonpad.explain.checks.variable_slips import (
     not_handed_on,
     slurm_header,
 )
+from moonpad.explain.checks.worker_sets import variables_of_set, workers_behind_service
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
@@ -237,6 +240,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     serving_script,
     keys_of_server_file,
     pod_words,
+    group_of_kind,
+    types_of_fields,
+    requests_and_limits,
+    shared_memory_elsewhere,
+    variables_of_set,
+    workers_behind_service,
     compose_words,
     page_as_model,
     path_of_host,
