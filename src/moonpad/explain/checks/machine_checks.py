@@ -49,6 +49,7 @@ from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_grap
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
 from moonpad.explain.checks.pod_selectors import port_by_name, selectors
 from moonpad.explain.checks.pod_strings import texts_alone
+from moonpad.explain.checks.pool_requests import ids_of_sides, request_past_proxy, servers_of_proxy
 from moonpad.explain.checks.processor_cores import pools_of_nodes, threads_of_cores
 from moonpad.explain.checks.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
@@ -108,6 +109,9 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     table_of_pool,
     launched_apart,
     options_of_proxy,
+    request_past_proxy,
+    servers_of_proxy,
+    ids_of_sides,
     name_of_other_pool,
     rank_of_another,
     unlike_neighbours,
