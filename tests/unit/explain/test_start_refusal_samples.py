@@ -16,6 +16,7 @@ FILES = (
     "start_refusal_samples_wide_21.toml",
     "start_refusal_samples_mine_20.toml",
     "start_refusal_samples_mine_19.toml",
+    "start_refusal_samples_mine_23.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 

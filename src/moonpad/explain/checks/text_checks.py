@@ -79,11 +79,18 @@ from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_modules, unlike_ranks
+from moonpad.explain.checks.ray_environment import environment_of_ray
 from moonpad.explain.checks.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
+from moonpad.explain.checks.request_secrets import (
+    key_of_client,
+    model_of_client,
+    scheme_of_request,
+    tokens_of_request,
+)
 from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.router_ranks import ranks_of_router
@@ -254,6 +261,11 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     side_channels,
     side_without_connector,
     ray_joins,
+    environment_of_ray,
+    scheme_of_request,
+    key_of_client,
+    tokens_of_request,
+    model_of_client,
     fewer_in_cluster,
     kept_on_one_node,
     request_path,
