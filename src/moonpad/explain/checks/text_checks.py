@@ -57,7 +57,7 @@ from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.master_ports import master_behind_own_port
 from moonpad.explain.checks.minimum_release import minimum_release
-from moonpad.explain.checks.misspelt_devices import misspelt_vendor
+from moonpad.explain.checks.misspelt_devices import misspelt_file, misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
 from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
@@ -243,6 +243,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     lone_quote,
     quotes_in_variables,
     misspelt_vendor,
+    misspelt_file,
     profiled_forks,
     serving_script,
     keys_of_server_file,
