@@ -10,6 +10,7 @@ from moonpad.explain.checks.behind_image import behind_image
 from moonpad.explain.checks.bench_paths import path_of_requests, port_of_measurement
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
+from moonpad.explain.checks.counted_words import devices_in_words, ranks_of_pods
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.exchange_buffer import exchange_buffer
@@ -142,6 +143,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     rank_of_batch,
     unlike_images,
     ranks_of_cluster,
+    ranks_of_pods,
+    devices_in_words,
     idle_devices,
     one_port,
     one_set_of_devices,
