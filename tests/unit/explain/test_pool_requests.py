@@ -21,7 +21,13 @@ OF_DECODE = "--decoder-hosts 10.1.0.2 --decoder-ports 8200"
 CURL = 'curl http://{}/v1/completions -d \'{{"model": "deepseek-ai/DeepSeek-V3.1", "prompt": "a"}}\''
 WORDS = (
     *("past the proxy", "nothing of the text listens", "is named for prefill and for decode", "is told no server"),
-    *("takes the other for itself", "they do not speak", "is told no address", "on its own machine", "has no --"),
+    *(
+        "over what this side knows of itself",
+        "they do not speak",
+        "is told no address",
+        "on its own machine",
+        "has no --",
+    ),
     *("and the servers here listen",),
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from moonpad.engines.surrounding_names import SIDE_CHANNELS
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
@@ -112,14 +113,12 @@ def ids_of_sides(case: Case) -> Iterator[Remark]:
             continue
         where, own_id = script.where(other.line), own.get("engine_id")
         if isinstance(own_id, str) and own_id and own_id == its.get("engine_id") and not unresolved(own_id):
-            message = (
-                f"engine_id {shortened(own_id, 40)} is that of the other side too ({where}): each side keeps what it "
-            )
-            message += "knows of the other under its id, and takes the other for itself"
+            message = f"engine_id {shortened(own_id, 40)} is that of the other side too ({where}): "
+            message += "what is known of the other side is kept under its id, over what this side knows of itself there"
             remedy = "give the servers of each side an engine_id of their own, or leave it out"
-            yield make_remark(
-                Severity.WARNING, Code.CONFLICT, f"{_TRANSFER}.engine_id", message, remedy, at=place.index
-            )
+            by_id = own.get("kv_connector") in SIDE_CHANNELS
+            severity = Severity.WARNING if by_id else Severity.NOTE  # examples of other connectors have one id
+            yield make_remark(severity, Code.CONFLICT, f"{_TRANSFER}.engine_id", message, remedy, at=place.index)
             return
         mine, theirs = (str(each.get("kv_connector", "")) for each in (own, its))
         plain = mine.removesuffix("V1"), theirs.removesuffix("V1")
