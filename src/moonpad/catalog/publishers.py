@@ -15,6 +15,7 @@ FILE: Final = "publishers.toml"
 OWNERS: Final = "model_owners.toml"
 _LEAST: Final = 5
 """Letters of an owner's name that `ai` is taken off."""
+_FORMAT: Final = re.compile(r"-(?:nv|mx)?fp4(?:-|$)", re.IGNORECASE)
 _LINE: Final = re.compile(r"kimi-(?:k[0-9](?:\.?[0-9])?(?![0-9])|linear)", re.IGNORECASE)
 
 
@@ -73,8 +74,10 @@ def owner_meant(repository: str) -> str:
     owner, slash, name = repository.partition("/")
     if not slash or not name or "/" in name:
         return ""
+    others = {family.owner.casefold() for family in families()}
     for family in families():
-        if owner.casefold() in family.words and re.fullmatch(family.name, name, re.IGNORECASE):
+        wrong = owner.casefold() in family.words or owner.casefold() in others - {family.owner.casefold()}
+        if wrong and re.fullmatch(family.name, name, re.IGNORECASE):
             return f"{family.owner}/{name}"
     same = [model for model in models() if model.partition("/")[2].casefold() == name.casefold()]
     if any(model.partition("/")[0].casefold() == owner.casefold() for model in same):
@@ -82,7 +85,15 @@ def owner_meant(repository: str) -> str:
     nearly = next((model for model in same if _plain(model.partition("/")[0]) == _plain(owner)), "")
     publisher = publishers().get(owner.casefold())
     in_full = publisher is not None and name.casefold().startswith(tuple(line.casefold() for line in publisher.lines))
-    return nearly or (same[0] if in_full and len(same) == 1 else "")
+    return nearly or (same[0] if len(same) == 1 and (in_full or _has_it_smaller(owner, name)) else "")
+
+
+def _has_it_smaller(owner: str, name: str) -> bool:
+    """Whether an owner publishes other formats alone, and has the model in one: `nvidia/Kimi-K2.5-NVFP4`."""
+    parts = (model.casefold().partition("/") for model in models())
+    its = [other for of, _, other in parts if of == owner.casefold()]
+    named = any(other.startswith(f"{name.casefold()}-") for other in its)
+    return named and all(_FORMAT.search(other) for other in its)
 
 
 def _plain(owner: str) -> str:

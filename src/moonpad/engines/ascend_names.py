@@ -22,6 +22,14 @@ PROXY_OPTIONS: Final = (
     *("--port", "--host", "--prefiller-hosts", "--prefiller-ports", "--decoder-hosts", "--decoder-ports"),
     *("--max-retries", "--retry-delay"),
 )
+OTHER_PROXIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "toy_proxy_server.py": (
+        *("--port", "--host", "--prefiller-hosts", "--prefiller-host", "--prefiller-ports", "--prefiller-port"),
+        *("--decoder-hosts", "--decoder-host", "--decoder-ports", "--decoder-port", "--help"),
+    ),
+}
+"""Proxies of the engine's own tests, and their options (vLLM 0.10.1 to 0.19.0,
+tests/v1/kv_connector/nixl_integration)."""
 PAIRED_OPTIONS: Final = (("--prefiller-hosts", "--prefiller-ports"), ("--decoder-hosts", "--decoder-ports"))
 """As many of the one as of the other (Number of prefiller hosts must match number of prefiller ports)."""
 

@@ -62,6 +62,8 @@ OWN_ADDRESSES: Final = ("HCCL_IF_IP", "VLLM_HOST_IP", "SGLANG_HOST_IP")
 """Those of them that nodes of one engine are told apart by."""
 OF_RAY_NODE: Final = "VLLM_HOST_IP"
 """The one by which an engine's workers in a Ray cluster are told apart."""
+KEY_VARIABLE: Final = "VLLM_API_KEY"
+"""The variable that is a server's key where no option names one."""
 MEASURES: Final = "vllm bench serve"
 """The program that asks a server, by --base-url or --host and --port, and puts its --endpoint behind."""
 SERVES_NEXT: Final = re.compile(r"[ \t]*(?:vllm[ \t]+serve|python3?[ \t]+-m[ \t]+vllm)\b")

@@ -44,6 +44,8 @@ _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashin
 _TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
 
 _ALL_BUT_THE_SAME = 0.93
+_KNOWN_IN_FULL = frozenset({"HCCL"})
+"""First words of libraries' variables that are all known, so that less than the same is a slip."""
 _WORD_ALIKE = 0.8
 """Of six letters one is wrong."""
 _RENAMED = 0.88
@@ -297,7 +299,11 @@ def _declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook
     doubled: NCCL, RCCL and HCCL are three libraries. `known`: by their first words."""
     first, _, rest = name.partition("_")
     if first in known:
-        return _nearest(name, known[first], _ALL_BUT_THE_SAME, book, budget)
+        longer = [each for each in known[first] if each.startswith(f"{name}_")]
+        if first in _KNOWN_IN_FULL and rest.count("_") and len(longer) == 1:
+            return longer[0]
+        alike = _RENAMED if first in _KNOWN_IN_FULL else _ALL_BUT_THE_SAME
+        return _nearest(name, known[first], alike, book, budget)
     slips = (
         f"{word}_{rest}"
         for word, names in known.items()

@@ -16,6 +16,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
+from moonpad.explain.checks.draft_targets import draft_of_other_model, vocabulary_of_draft
 from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
 from moonpad.explain.checks.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.file_options import FILE_OPTIONS
@@ -29,6 +30,7 @@ from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others
 from moonpad.explain.checks.local_checks import chat_template, expert_method
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
+from moonpad.explain.checks.model_overrides import types_of_overrides
 from moonpad.explain.checks.offered_machines import offered_machine
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
@@ -54,6 +56,7 @@ from moonpad.explain.checks.repository_names import (
     owner_left_out,
     remark_in_name,
     repository,
+    repository_of_draft,
     repository_owner,
 )
 from moonpad.explain.checks.serving_checks import (
@@ -108,6 +111,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *PARSER_CHECKS,
     parser_family,
     repository,
+    repository_of_draft,
     repository_owner,
     owner_left_out,
     remark_in_name,
@@ -154,6 +158,9 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     step_budget,
     draft_family,
     draft_of_vocabulary,
+    draft_of_other_model,
+    vocabulary_of_draft,
+    types_of_overrides,
     tokens_of_tree,
     prefill_context,
     cache_of_workers,

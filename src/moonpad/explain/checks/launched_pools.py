@@ -102,13 +102,14 @@ def options_of_proxy(case: Case) -> Iterator[Remark]:
         program = next(
             (base_name(word) for word in (*command.prefix, *command.argv)[:4] if word.text.endswith(".py")), ""
         )
-        if program not in plugin.PROXIES or command.fork:
+        options = plugin.OTHER_PROXIES.get(program, plugin.PROXY_OPTIONS)
+        if program not in (*plugin.PROXIES, *plugin.OTHER_PROXIES) or command.fork:
             continue
         where = script.where(command.line)
         for flag in [word.partition("=")[0] for word in words if word.startswith("--")]:
-            if any(known.startswith(flag) for known in plugin.PROXY_OPTIONS):
+            if any(known.startswith(flag) for known in options):
                 continue
-            near = difflib.get_close_matches(flag, plugin.PROXY_OPTIONS, n=1, cutoff=_ALIKE)
+            near = difflib.get_close_matches(flag, options, n=1, cutoff=_ALIKE)
             if near:
                 yield _told(flag, f"{where}: {program} has no {shortened(flag, 40)}: it ends", f"write {near[0]}")
                 return

@@ -11,6 +11,7 @@ from moonpad.explain.checks.bench_paths import path_of_requests, port_of_measure
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
 from moonpad.explain.checks.container_slips import CONTAINER_SLIPS
+from moonpad.explain.checks.counted_words import devices_in_words, ranks_of_pods
 from moonpad.explain.checks.draft_names import draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.exchange_buffer import exchange_buffer
@@ -50,8 +51,9 @@ from moonpad.explain.checks.pod_devices import POD_DEVICES
 from moonpad.explain.checks.pod_memory import memory_of_container
 from moonpad.explain.checks.pod_names import port_name_twice, spaces_of_one_graph
 from moonpad.explain.checks.pod_rdma import handshake_on_loopback, rdma_of_pod
-from moonpad.explain.checks.pod_selectors import selectors
+from moonpad.explain.checks.pod_selectors import port_by_name, selectors
 from moonpad.explain.checks.pod_strings import texts_alone
+from moonpad.explain.checks.pool_requests import ids_of_sides, request_past_proxy, servers_of_proxy
 from moonpad.explain.checks.processor_cores import pools_of_nodes, threads_of_cores
 from moonpad.explain.checks.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
@@ -89,6 +91,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     nameless_user,
     port_name_twice,
     selectors,
+    port_by_name,
     texts_alone,
     spaces_of_one_graph,
     graphs_apart,
@@ -110,6 +113,9 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     table_of_pool,
     launched_apart,
     options_of_proxy,
+    request_past_proxy,
+    servers_of_proxy,
+    ids_of_sides,
     name_of_other_pool,
     rank_of_another,
     unlike_neighbours,
@@ -140,6 +146,8 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     rank_of_batch,
     unlike_images,
     ranks_of_cluster,
+    ranks_of_pods,
+    devices_in_words,
     idle_devices,
     one_port,
     one_set_of_devices,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -17,6 +18,9 @@ _NAMED: Final = re.compile(
     r"|\bruntimeClassName[\"']?:[ ]*[\"']?(?P<runtime>[a-z]{4,9})[\"']?[ ]*(?:#.*)?$"
     r"|--runtime[ =](?P<docker>[a-z]{4,9})(?![\w./-])"
 )
+_FILE: Final = re.compile(r"(?:--device[= ]|-[ ]+)[\"']?/dev/(?P<name>[a-z][a-z_]{4,20})(?![\w/-])")
+_FILES: Final = ("davinci_manager", "devmm_svm", "hisi_hdc")
+_ALIKE: Final = 0.75
 _COMMENT: Final = re.compile(r"\s*(?:#|//)")
 
 
@@ -38,6 +42,26 @@ def misspelt_vendor(case: Case) -> Iterator[Remark]:
         remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, remedy)
         yield Remark(remark.finding, command=None)
         return
+
+
+def misspelt_file(case: Case) -> Iterator[Remark]:
+    """`--device /dev/hisi_hcd`: `docker run` ends where the machine has no such file."""
+    script = case.script
+    if not is_first_server(case.commands, script):
+        return
+    for number, text in numbered(script, 1, len(script.lines)):
+        for match in () if _COMMENT.match(text) else _FILE.finditer(text):
+            name = match["name"]
+            near = difflib.get_close_matches(name, _FILES, n=1, cutoff=_ALIKE) if name not in _FILES else []
+            if not near:
+                continue
+            message = (
+                f"{script.where(number)}: no driver makes a file /dev/{name}, and docker run ends where it is not there"
+            )
+            message += " (no such file or directory)"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, f"/dev/{name}", message, f"write /dev/{near[0]}")
+            yield Remark(remark.finding, command=None)
+            return
 
 
 def _is_nearly(name: str) -> bool:

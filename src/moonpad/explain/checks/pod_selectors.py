@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.pod_objects import PodObject, fields_of, inner, object_of, pod_objects, text_of
+from moonpad.explain.checks.pod_objects import (
+    PodObject,
+    fields_of,
+    inner,
+    items_of,
+    object_of,
+    pod_objects,
+    text_of,
+)
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
@@ -40,6 +48,40 @@ def selectors(case: Case) -> Iterator[Remark]:
             name = shortened(text_of(inner(service.fields, "metadata", "name")), 40)
             message = f"the Service {name} asks for {other}, and the pods have {_said(labels, other)}: it sends to none"
             yield _remark("spec.selector", message, "write the label of the pods in the Service")
+
+
+def port_by_name(case: Case) -> Iterator[Remark]:
+    """`targetPort: http` of a Service whose pods give none of their ports that name."""
+    if not case.script.objects or not (objects := pod_objects(case.script)):
+        return
+    holder = object_of(case, objects)
+    if holder is None or holder.templated or holder.kind not in _WITH_PODS:
+        return
+    labels, pod = _labels(holder), fields_of(inner(holder.fields, "spec", "template", "spec"))
+    containers = [
+        fields_of(each) for key in ("containers", "initContainers") for each in items_of(pod.get(key)) if key in pod
+    ]
+    ports = [fields_of(port) for container in containers for port in items_of(container.get("ports"))]
+    named = {text_of(port.get("name")) for port in ports}
+    for service in objects:
+        asked = _texts(service, "spec", "selector")
+        if service.kind != "Service" or service.templated or not asked or not labels:
+            continue
+        if not asked.items() <= labels.items():
+            continue
+        for port in items_of(inner(service.fields, "spec", "ports")):
+            node = fields_of(port).get("targetPort")
+            target = text_of(node)
+            if node is None or not target or target.isdigit() or target in named or not _is_known(target):
+                continue
+            message = (
+                f"{case.script.where(service.offset + node.start_mark.line)}: the Service sends to the port named "
+            )
+            message += f"{shortened(target, 40)}, and the pods name "
+            message += f"{', '.join(sorted(filter(None, named))[:3])} alone" if any(named) else "none of theirs"
+            remedy = f"give the container's port name: {target}, or write its number as targetPort"
+            yield _remark("targetPort", f"{message}: it sends to none", remedy)
+            return
 
 
 def _labels(holder: PodObject) -> Labels | None:

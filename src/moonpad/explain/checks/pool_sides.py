@@ -18,10 +18,10 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-_PORT, _HOST = SIDE_CHANNELS["NixlConnector"]
+_CONNECTOR, (_PORT, _HOST) = next(iter(SIDE_CHANNELS.items()))
 _TRANSFER: Final = "--kv-transfer-config"
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
-_LOOPBACK: Final = re.compile(r"localhost|127\..*")
+_LOOPBACK: Final = re.compile(r"localhost|127\..*|0\.0\.0\.0")
 _SIDES: Final = {
     "prefill": re.compile(r"prefill|预填|\bproducer\b", re.IGNORECASE),
     "decode": re.compile(r"decod|解码|\bconsumer\b", re.IGNORECASE),
@@ -33,6 +33,9 @@ def side_channels(case: Case) -> Iterator[Remark]:
     """The address of the other side's machine, or one that no other machine reaches."""
     command = case.commands[0]
     mine = _setting(command, _HOST)
+    if not mine and _HOST not in command.env and not command.more and _by_side_channel(command):
+        yield from _left_at_loopback(case)
+        return
     if not mine:
         return
     for other in _of_other_side(case):
@@ -54,6 +57,25 @@ def side_channels(case: Case) -> Iterator[Remark]:
         else:
             continue
         yield replace(remark, variable=_HOST)
+        return
+
+
+def _by_side_channel(command: Command) -> bool:
+    word = value_of(command.argv, (_TRANSFER,))
+    return word is not None and _CONNECTOR in word.text
+
+
+def _left_at_loopback(case: Case) -> Iterator[Remark]:
+    """A side that does not say its address, of which the other side's text says that it is another machine's."""
+    for other in _of_other_side(case):
+        its = _setting(other, _HOST)
+        if not its or not _IP.fullmatch(its) or _LOOPBACK.fullmatch(its) or not _by_side_channel(other):
+            continue
+        where = case.script.where(other.line)
+        message = f"the other side ({where}) has {its}, and this one is told no address: it announces localhost, where "
+        message += "the other looks for it on its own machine"
+        remedy = f"export {_HOST} with the address of this machine"
+        yield replace(make_remark(Severity.WARNING, Code.MISSING_FLAG, _HOST, message, remedy), command=None)
         return
 
 

@@ -41,7 +41,7 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
     named = [(number, match) for number, text in lines for match in _PORTS.finditer(text)]
     if not named or any(_COUNTED.search(text) for _, text in lines):
         return
-    known = _listened(script.commands)
+    known = _listened(script.commands, str(case.engine.command_line.port or ""))
     asked = [port for _, match in named for port in re.findall(r"\d+", match["ports"])]
     if not known or known.isdisjoint(asked):
         return
@@ -118,8 +118,8 @@ def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         yield first, held
 
 
-def _listened(commands: Sequence[Command]) -> set[str]:
-    """Empty where a server's port is not a number of the text."""
+def _listened(commands: Sequence[Command], usual: str) -> set[str]:
+    """Empty where a server's port is not a number of the text. `usual`: that of a server that is told none."""
     found: set[str] = set()
     for command in commands:
         program = program_named(command.program)
@@ -127,6 +127,8 @@ def _listened(commands: Sequence[Command]) -> set[str]:
             continue
         word = value_of(command.argv, ("--port",))
         text = word.text.strip("'\"") if word is not None else ""
+        if word is None and not command.more and not command.custom:
+            text = usual
         if not text.isdigit() or (command.container is not None and command.container.given("--publish")):
             return set()
         found.add(text)

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.drafts import drafts
 from moonpad.catalog.other_models import with_active
 from moonpad.catalog.publishers import lacking, owner_meant, owner_of
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.draft_targets import draft_named
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -46,6 +48,23 @@ def repository(case: Case) -> Iterator[Remark]:
         remedy = f"take one that it has: {', '.join(has[:6])}" if has else f"write {shortened(whole)}"
         remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
         yield replace(remark, command=number)
+
+
+def repository_of_draft(case: Case) -> Iterator[Remark]:
+    """A draft under a publisher that does not have it: `moonshotai/kimi-k2.5-eagle3-mla`."""
+    for number, reading in enumerate(case.readings):
+        draft = draft_named(reading)
+        place, name = draft if draft is not None else (None, "")
+        has, day = lacking(name)
+        if place is None or not has:
+            continue
+        owner = name.partition("/")[0]
+        same = sorted({each for each in drafts() if each.partition("/")[2] == name.partition("/")[2].casefold()})
+        message = f"{owner} has no repository {shortened(name.partition('/')[2])}" + (f" (as of {day})" if day else "")
+        remedy = f"write {same[0]}" if same else "name the repository that holds the draft"
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(name), message, remedy, at=place.index)
+        yield replace(remark, command=number)
+        return
 
 
 def repository_owner(case: Case) -> Iterator[Remark]:

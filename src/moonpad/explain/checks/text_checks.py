@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.api_groups import group_of_kind
 from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
 from moonpad.explain.checks.bench_targets import bench_target
@@ -56,7 +57,7 @@ from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.master_ports import MEETING_PORTS
 from moonpad.explain.checks.minimum_release import minimum_release
-from moonpad.explain.checks.misspelt_devices import misspelt_vendor
+from moonpad.explain.checks.misspelt_devices import misspelt_file, misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
 from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
@@ -72,17 +73,25 @@ from moonpad.explain.checks.pod_ports import (
     variable_of_service,
 )
 from moonpad.explain.checks.pod_quantities import refused_quantities
+from moonpad.explain.checks.pod_types import requests_and_limits, shared_memory_elsewhere, types_of_fields
 from moonpad.explain.checks.pod_words import pod_words
 from moonpad.explain.checks.pool_sides import side_channels, side_without_connector
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
 from moonpad.explain.checks.rank_checks import unlike_modules, unlike_ranks
+from moonpad.explain.checks.ray_environment import environment_of_ray
 from moonpad.explain.checks.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
+from moonpad.explain.checks.request_secrets import (
+    key_of_client,
+    model_of_client,
+    scheme_of_request,
+    tokens_of_request,
+)
 from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.router_ranks import ranks_of_router
@@ -120,6 +129,7 @@ from moonpad.explain.checks.variable_slips import (
     not_handed_on,
     slurm_header,
 )
+from moonpad.explain.checks.worker_sets import variables_of_set, workers_behind_service
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
@@ -235,10 +245,17 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     lone_quote,
     quotes_in_variables,
     misspelt_vendor,
+    misspelt_file,
     profiled_forks,
     serving_script,
     keys_of_server_file,
     pod_words,
+    group_of_kind,
+    types_of_fields,
+    requests_and_limits,
+    shared_memory_elsewhere,
+    variables_of_set,
+    workers_behind_service,
     compose_words,
     page_as_model,
     path_of_host,
@@ -247,6 +264,11 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     side_channels,
     side_without_connector,
     ray_joins,
+    environment_of_ray,
+    scheme_of_request,
+    key_of_client,
+    tokens_of_request,
+    model_of_client,
     fewer_in_cluster,
     kept_on_one_node,
     request_path,
