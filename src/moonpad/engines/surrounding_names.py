@@ -128,3 +128,5 @@ READ_BY_SERVERS: Final = re.compile(
     r"|OMP|MC|MOONCAKE|LMCACHE|RAY|NVIDIA|FLASHINFER|TRANSFORMERS)_"
 )
 """Beginnings of the names of variables that a server, or a library in it, reads."""
+PROXIED: Final = "hosted_vllm/"
+"""How LiteLLM writes before the name of a model that such a server has."""
