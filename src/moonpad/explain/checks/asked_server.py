@@ -68,6 +68,13 @@ def calls_to(case: Case) -> Iterator[ClientCall]:
             yield call
 
 
+def stands_elsewhere(case: Case, port: str, first: int, last: int) -> bool:
+    """Whether the number stands in another line than these: something of the text may listen there."""
+    number = re.compile(rf"(?<!\d){port}(?!\d)")
+    lines = enumerate(case.script.lines, 1)
+    return any(number.search(text[:_LONGEST]) for at, text in lines if not first <= at <= last)
+
+
 def is_named(case: Case, word: str) -> bool:
     """Whether the text speaks of an option or a variable anywhere: the server may be started with it."""
     return is_in_lines(_word(word), case.script.lines, _LONGEST)

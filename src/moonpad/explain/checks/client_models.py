@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from moonpad.engines import foreign_names as names
-from moonpad.explain.checks.asked_server import BETWEEN, HOSTED, calls_to, is_shown_to_fail, own_port
+from moonpad.explain.checks.asked_server import BETWEEN, HOSTED, calls_to, is_shown_to_fail, own_port, stands_elsewhere
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.proxied_names import OPEN, names_of_server
 from moonpad.explain.checks.request_names import is_one_group
@@ -65,6 +65,9 @@ def load_generator(case: Case) -> Iterator[Remark]:
             continue
         where, asked = script.where(one.line), model["value"] if model is not None else ""
         if here["port"] != port:
+            below = one.line > case.commands[0].line
+            if not below or stands_elsewhere(case, here["port"], one.line, one.line + _MOST // 2):
+                continue
             message = f"{where}: {one.name} asks at port {here['port']}, and the server listens on {port}"
             remark = make_remark(Severity.WARNING, Code.CONFLICT, "--url", message, f"write port {port} there")
         elif known and asked and asked not in known and not OPEN.search(asked):

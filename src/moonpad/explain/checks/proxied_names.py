@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from moonpad.engines import foreign_names as names
 from moonpad.engines.surrounding_names import PROXIED
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.checks.asked_server import is_shown_to_fail, own_port
+from moonpad.explain.checks.asked_server import is_shown_to_fail, own_port, stands_elsewhere
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_one_group
 from moonpad.explain.commands import Script
@@ -79,7 +79,8 @@ def name_behind_proxy(case: Case) -> Iterator[Remark]:
         provider = next((each for each in _PROVIDERS if setting.model.startswith(each)), "")
         asked = setting.model.removeprefix(provider)
         told = None
-        if setting.port != port and setting.host in _LOCAL and asked in known:
+        apart = setting.port != port and setting.host in _LOCAL
+        if apart and asked in known and not stands_elsewhere(case, setting.port, setting.line, setting.line + _MOST):
             what = f"the proxy asks at port {setting.port} for {shortened(asked, 40)}, and the server listens on {port}"
             told = what, "api_base", f"write port {port} in api_base"
         elif setting.port == port and not provider and asked in known and "custom_llm_provider" not in setting.fields:

@@ -34,7 +34,7 @@ _CUTS_DOWN: Final = "0.27.1"
 
 def tokens_of_request(case: Case) -> Iterator[Remark]:
     """`max_tokens` as large as the context leaves no token for the prompt."""
-    context, place = _context(case)
+    context, place = context_of(case)
     if context < 1 or case.base not in (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION):
         return
     if case.option(_ROUNDS) is not None or case.open_ended:
@@ -79,7 +79,7 @@ def _cuts_down(case: Case) -> bool:
     return case.base == names.EXPERTS_BY_VARIABLE and since(case.base_version or _LATEST, _CUTS_DOWN)
 
 
-def _context(case: Case) -> tuple[int, str]:
+def context_of(case: Case) -> tuple[int, str]:
     """Of the server, and the option that sets it; 0 where it is not known."""
     place = case.option(*_CONTEXT)
     option = _CONTEXT[0] if case.base == names.EXPERTS_BY_VARIABLE else _CONTEXT[1]
