@@ -111,7 +111,21 @@ TOLD = {
     "conda": (CONDA.format("k2"), "nothing makes k2"),
     "nodes": (NODE.format("", 0) + NODE.format("-0905", 1), "load different weights"),
 }
+SGLANG = "```bash\nsglang serve --model-path moonshotai/Kimi-K2-Thinking --tp 8 --trust-remote-code{}\n```\n"
+TOLD |= {
+    "loopback": (
+        SGLANG.format("") + "```bash\ncurl http://10.0.0.5:30000/v1/models\n```\n",
+        "10.0.0.5, and the server",
+    ),
+    "bench": (
+        SGLANG.format("") + "```bash\npython -m sglang.bench_serving --backend vllm --num-prompts 9\n```\n",
+        "asks at port 8000, that of its --backend",
+    ),
+}
 QUIET = {
+    "every interface": SGLANG.format(" --host 0.0.0.0") + "```bash\ncurl http://10.0.0.5:30000/v1/models\n```\n",
+    "behind a proxy": SGLANG.format("") + "nginx\n```bash\ncurl http://10.0.0.5:30000/v1/models\n```\n",
+    "bench": SGLANG.format("") + "```bash\npython -m sglang.bench_serving --num-prompts 9\n```\n",
     "length": K25.format(" --max-model-len 32768") + BENCH.format("--dataset-name random --random-input-len 16384"),
     "data": K25.format("") + BENCH.format("--dataset-name sharegpt --dataset-path /data/sharegpt.json"),
     "in order": POOLS + ROUTER.format(SPLIT.format(1, 2), 8000),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
-from moonpad.explain.checks.asked_server import BETWEEN, calls_to, is_shown_to_fail
+from moonpad.explain.checks.asked_server import BETWEEN, calls_to, is_named, is_shown_to_fail
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.client_calls import ClientCall
 from moonpad.explain.documents.line_search import is_in_lines
@@ -19,6 +19,8 @@ _CERTIFICATES: Final = ("--ssl-certfile", "--ssl-keyfile")
 _TLS: Final = re.compile(r"certbot|letsencrypt|ssl_certificate|\bTLS\b|\bHTTPS\b|ssl-(?:cert|key)|stunnel")
 _WHOLE: Final = re.compile(r"/v1/(?:chat/completions|completions|models|responses)/?$")
 _LONGEST: Final = 2000
+_LOCAL: Final = ("127.0.0.1", "localhost")
+_ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
 def scheme_of_client(case: Case) -> Iterator[Remark]:
@@ -59,6 +61,28 @@ def path_in_base(case: Case) -> Iterator[Remark]:
             message += "server answers 404 without /v1 before it"
             yield _said(call, "base_url", message, "write it with /v1 at its end")
             return
+
+
+def bound_to_itself(case: Case) -> Iterator[Remark]:
+    """A request to the machine's address, where the server listens on 127.0.0.1 alone."""
+    host = case.text("--host").strip("'\"") if case.option("--host") is not None else ""
+    local = host in _LOCAL or (not host and case.base == names.EXPERTS_BY_OPTION and case.option("--host") is None)
+    if not local or case.open_ended or case.commands[0].container is not None or case.first.node.nodes not in (None, 1):
+        return
+    if case.script.objects or is_in_lines(BETWEEN, case.script.lines, _LONGEST) or is_named(case, "HOST_IP"):
+        return
+    for call in calls_to(case):
+        if (
+            not _ADDRESS.fullmatch(call.host)
+            or call.host.startswith(("127.", "0."))
+            or is_shown_to_fail(case, call.line)
+        ):
+            continue
+        by_default = "" if host else " by default"
+        message = f"{case.script.where(call.line)}: the request goes to {call.host}, and the server listens on "
+        message += f"{host or _LOCAL[0]} alone{by_default}: connection refused"
+        yield _said(call, "--host", message, "start it with --host 0.0.0.0 and a key")
+        return
 
 
 def _said(call: ClientCall, place: str, message: str, remedy: str) -> Remark:

@@ -8,7 +8,7 @@ from typing import Final
 from moonpad.explain.checks.absent_paths import path_not_there, scraped_metrics
 from moonpad.explain.checks.bench_lengths import data_of_measurement, length_of_measurement
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.client_addresses import path_in_base, scheme_of_client
+from moonpad.explain.checks.client_addresses import bound_to_itself, path_in_base, scheme_of_client
 from moonpad.explain.checks.client_keys import key_of_client
 from moonpad.explain.checks.client_models import load_generator, model_of_client, variables_of_client
 from moonpad.explain.checks.compose_addresses import address_of_service
@@ -30,6 +30,7 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     key_of_client,
     scheme_of_client,
     path_in_base,
+    bound_to_itself,
     tokens_of_request,
     logprobs_of_request,
     tools_of_request,
