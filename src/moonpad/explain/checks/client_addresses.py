@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.asked_server import BETWEEN, calls_to, is_named, is_shown_to_fail
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.request_keys import OF_OPENAI
 from moonpad.explain.documents.client_calls import ClientCall
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
@@ -56,7 +57,8 @@ def path_in_base(case: Case) -> Iterator[Remark]:
             message += f"which ends with {call.path}: the server answers 404"
             yield _said(call, "base_url", message, "let it end with /v1")
             return
-        if call.kind == "client" and call.path in ("", "/"):
+        by_another = call.host in _LOCAL and is_in_lines(OF_OPENAI, case.script.lines, _LONGEST)  # path_without_version
+        if call.kind == "client" and call.path in ("", "/") and not by_another:
             message = f"{case.script.where(call.line)}: the library adds /chat/completions to this address, and the "
             message += "server answers 404 without /v1 before it"
             yield _said(call, "base_url", message, "write it with /v1 at its end")

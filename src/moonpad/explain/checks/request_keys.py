@@ -24,7 +24,7 @@ _CLIENT: Final = re.compile(
     r"(?:base_url|api_base|OPENAI_(?:API_)?BASE(?:_URL)?)[\"']?[ ]*[=:][ ]*[\"']?"
     r"https?://(?:localhost|127\.0\.0\.1):[0-9]{2,5}/?(?=[\"'\s,)]|$)"
 )
-_OF_OPENAI: Final = re.compile(r"\bOpenAI\(|from openai import|OPENAI_(?:API_)?BASE")
+OF_OPENAI: Final = re.compile(r"\bOpenAI\(|from openai import|OPENAI_(?:API_)?BASE")
 _BARE: Final = re.compile(
     r"https?://[^\s/\"'`<>]{1,100}:[^\s/\"'`<>]{1,60}(?P<path>/(?:chat/completions|completions|embeddings))(?![\w/-])"
 )
@@ -62,7 +62,7 @@ def path_without_version(case: Case) -> Iterator[Remark]:
     script = case.script
     if case.engine.facts.gguf_only or not is_first_server(case.commands, script):
         return
-    openai = is_in_lines(_OF_OPENAI, script.lines, 2000)
+    openai = is_in_lines(OF_OPENAI, script.lines, 2000)
     for number, text in numbered(script, 1, len(script.lines)):
         if _COMMENT.match(text) or _BETWEEN.search(text):
             continue
