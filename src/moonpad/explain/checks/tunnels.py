@@ -70,7 +70,7 @@ def localhost_of_container(case: Case) -> Iterator[Remark]:
             f"{script.where(number)}: localhost in {match['name']} is the container itself, where nothing listens "
         )
         message += f"on {port}: connection refused"
-        remedy = "give the container --network host, or write the address of the machine in its place"
+        remedy = "give the container the network of the host, or write the address of the machine in its place"
         remark = make_remark(Severity.WARNING, Code.CONFLICT, match["name"], message, remedy)
         yield replace(remark, command=None)
         return
