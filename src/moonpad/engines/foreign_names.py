@@ -387,3 +387,7 @@ EMPTY_IS_NONE: Final = frozenset({"vllm serve", "vllm-ascend"})
 """Programs that take an empty value of most options for none (vllm/engine/arg_utils.py of 0.27.0, optional_type)."""
 NEVER_EMPTY: Final = frozenset({"--tensor-parallel-size", "--pipeline-parallel-size", "--data-parallel-size"})
 """Those of them that want a number."""
+KEY_VARIABLE: Final = "VLLM_API_KEY"
+"""Holds the key of a server of `EXPERTS_BY_VARIABLE` that is given no `--api-key`."""
+DEVELOPER_MODE: Final = "VLLM_SERVER_DEV_MODE"
+"""Opens the paths of development of that engine's server."""

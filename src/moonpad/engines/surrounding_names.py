@@ -130,3 +130,7 @@ READ_BY_SERVERS: Final = re.compile(
     r"|OMP|MC|MOONCAKE|LMCACHE|RAY|NVIDIA|FLASHINFER|TRANSFORMERS)_"
 )
 """Beginnings of the names of variables that a server, or a library in it, reads."""
+PROXIED: Final = "hosted_vllm/"
+"""How LiteLLM writes before the name of a model that such a server has."""
+PORTS_OF_BACKENDS: Final = {"sglang": 30000, "sglang-native": 30000, "sglang-oai": 30000, "vllm": 8000, "": 30000}
+"""Where the measurement of `EXPERTS_BY_OPTION` asks by itself, by its --backend (bench_serving.py of 0.5.9)."""

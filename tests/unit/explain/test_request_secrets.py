@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.values.finding import Finding
+from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
 GUIDE = """# Kimi-K2.7-Code on 8x H200 (vLLM 0.24.0)
@@ -42,39 +42,34 @@ vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8 --pipeline-paral
   --distributed-executor-backend ray --trust-remote-code
 ```
 """
-WORDS = (
-    *("the request goes by", "the key of the request", "without the word Bearer", "the client asks for"),
-    *("the request asks for", "set without export, and ray", "is set behind ray start"),
-)
 
 
-def found(text: str) -> list[Finding]:
-    return [each for one in ask(text) for each in one.findings if any(words in each.message for words in WORDS)]
+def said(text: str) -> set[str]:
+    return {each.message for one in ask(text) for each in one.findings if each.severity is Severity.WARNING}
 
 
 @pytest.mark.parametrize(
-    ("text", "old", "new", "where"),
+    ("text", "old", "new"),
     [
-        (GUIDE, "curl -k https", "curl http", "http://"),
-        (GUIDE, 'base_url="https', 'base_url="http', "http://"),
-        (GUIDE, " --ssl-keyfile /k.pem --ssl-certfile /c.pem", "", "https://"),
-        (GUIDE, "Bearer token-kimi", "Bearer token-other", "Authorization"),
-        (GUIDE, "Bearer token-kimi", "token-kimi", "Authorization"),
-        (GUIDE, 'api_key="token-kimi"', 'api_key="EMPTY"', "api_key"),
-        (GUIDE, 'create(model="kimi-code"', 'create(model="moonshotai/Kimi-K2.7-Code"', "model"),
-        (GUIDE, '"max_tokens": 640', '"max_tokens": 64000', "max_tokens"),
-        (CLUSTER, "export VLLM_HOST_IP=10.0.0.12", "VLLM_HOST_IP=10.0.0.12", "VLLM_HOST_IP"),
+        (GUIDE, "curl -k https", "curl http"),
+        (GUIDE, 'base_url="https', 'base_url="http'),
+        (GUIDE, " --ssl-keyfile /k.pem --ssl-certfile /c.pem", ""),
+        (GUIDE, "Bearer token-kimi", "Bearer token-other"),
+        (GUIDE, "Bearer token-kimi", "token-kimi"),
+        (GUIDE, 'api_key="token-kimi"', 'api_key="EMPTY"'),
+        (GUIDE, 'create(model="kimi-code"', 'create(model="moonshotai/Kimi-K2.7-Code"'),
+        (GUIDE, '"max_tokens": 640', '"max_tokens": 64000'),
+        (CLUSTER, "export VLLM_HOST_IP=10.0.0.12", "VLLM_HOST_IP=10.0.0.12"),
         (
             CLUSTER,
             "export VLLM_HOST_IP=10.0.0.12\nray start --address=10.0.0.11:6379 --num-gpus=8",
             "ray start --address=10.0.0.11:6379 --num-gpus=8\nexport VLLM_HOST_IP=10.0.0.12",
-            "VLLM_HOST_IP",
         ),
     ],
 )
-def test_it_is_not_answered(text: str, old: str, new: str, where: str) -> None:
+def test_it_is_not_answered(text: str, old: str, new: str) -> None:
     assert old in text
-    assert [each.where for each in found(text.replace(old, new, 1))] == [where]
+    assert said(text.replace(old, new, 1)) - said(text)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +85,12 @@ def test_it_is_not_answered(text: str, old: str, new: str, where: str) -> None:
     ],
 )
 def test_it_is_answered(old: str, new: str) -> None:
-    assert found(GUIDE.replace(old, new)) == []
+    assert {
+        text for text in said(GUIDE.replace(old, new)) - said(GUIDE) if "request" in text or "client" in text
+    } == set()
 
 
 def test_ray_has_its_environment() -> None:
-    assert found(CLUSTER) == []
-    assert (
-        found(CLUSTER.replace("export VLLM_HOST_IP=10.0.0.12\n", "VLLM_HOST_IP=10.0.0.12\nexport VLLM_HOST_IP\n")) == []
-    )
-    assert found(CLUSTER.replace("export VLLM_HOST_IP=10.0.0.12\n", "VLLM_HOST_IP=10.0.0.12 \\\n")) == []
+    late = "VLLM_HOST_IP=10.0.0.12\nexport VLLM_HOST_IP\n"
+    for other in (late, "VLLM_HOST_IP=10.0.0.12 \\\n"):
+        assert said(CLUSTER.replace("export VLLM_HOST_IP=10.0.0.12\n", other)) - said(CLUSTER) == set()

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.engines.foreign_names import EXPERTS_BY_OPTION
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as MEASURED
-from moonpad.engines.surrounding_names import MEASURES
+from moonpad.engines.surrounding_names import MEASURES, PORTS_OF_BACKENDS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_only_server
@@ -66,13 +67,22 @@ def port_of_measurement(case: Case) -> Iterator[Remark]:
         return
     for command in script.commands[:_MOST]:
         host, port = _text(command, ("--host",)), _text(command, ("--port",))
+        by_itself = (
+            ""
+            if port or command.more or program_table().engines.get(command.program) != EXPERTS_BY_OPTION
+            else (str(PORTS_OF_BACKENDS.get(_text(command, ("--backend",)), "")))
+        )
+        port = port or by_itself
         if not _is_measurement(command) or not port.isdigit() or port == own or not _LOCAL.fullmatch(host):
             continue
         if command.program == MEASURES:
             continue  # bench_targets.py
         if _text(command, ("--base-url", "--server-url")):
             continue
-        message = f"{script.where(command.line)}: the measurement asks at port {port}, and the server listens on {own}"
+        told = ", that of its --backend," if by_itself else ","
+        message = (
+            f"{script.where(command.line)}: the measurement asks at port {port}{told} and the server listens on {own}"
+        )
         remark = make_remark(Severity.WARNING, Code.CONFLICT, "--port", message, f"write --port {own} there")
         yield replace(remark, command=None)
         return

@@ -59,6 +59,7 @@ from moonpad.explain.checks.repository_names import (
     repository_of_draft,
     repository_owner,
 )
+from moonpad.explain.checks.request_checks import REQUEST_CHECKS
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -167,6 +168,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *AITER_CHECKS,
     *WHOLE_COMMAND_CHECKS,
     *TEXT_CHECKS,
+    *REQUEST_CHECKS,
     *GGUF_CHECKS,
     parts_of_set,
     *SIZE_CHECKS,

@@ -10,8 +10,8 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.grouping import ADDRESS, value_of
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.grouping import ADDRESS, model_of, value_of
+from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _NODES: Final = ("--nnodes",)
@@ -23,6 +23,8 @@ _SIZES: Final = (
 )
 _HERE: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|\[?::)")
 _MOST: Final = 60
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+"""A model of a hub: folders may differ from node to node."""
 
 
 def unlike_sizes(case: Case) -> Iterator[Remark]:
@@ -38,6 +40,13 @@ def unlike_sizes(case: Case) -> Iterator[Remark]:
         alone = not any(_same(each, other) and each is not other for each in meeting)
         if other.line >= command.line or _text(other, _RANK) == _text(command, _RANK) or not alone:
             continue
+        models = [(model_of(each) or "").strip("'\"") for each in (command, other)]
+        if len({*models}) > 1 and all(_REPOSITORY.fullmatch(model) for model in models):
+            message = f"{shortened(models[0], 60)} here and {shortened(models[1], 60)} in {script.where(other.line)}, "
+            message += f"and both nodes meet at {mine[1]}: the ranks load different weights"
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, "model", message, "give all nodes the same")
+            yield Remark(remark.finding, command=0)
+            return
         for flags in _SIZES:
             here, there = _text(command, flags), _text(other, flags)
             if here == there or unresolved(here) or unresolved(there):
@@ -51,7 +60,7 @@ def unlike_sizes(case: Case) -> Iterator[Remark]:
 
 
 def _same(one: Command, two: Command) -> bool:
-    return all(_text(one, flags) == _text(two, flags) for flags in _SIZES)
+    return model_of(one) == model_of(two) and all(_text(one, flags) == _text(two, flags) for flags in _SIZES)
 
 
 def _meets(command: Command) -> tuple[str, str] | None:

@@ -17,6 +17,7 @@ from moonpad.values.finding import Code, Severity
 
 _KEY: Final = "--api-key"
 _WITH_KEY: Final = re.compile(r"authorization|bearer|api[-_]?key[\"']?[ ]*[=:]|x-api-key|OPENAI_API_KEY", re.IGNORECASE)
+_WITHOUT_WORD: Final = re.compile(r"\bauthorization:[ ]*(?!bearer|basic|token\b[ ])[\w-]+[\"']", re.IGNORECASE)
 _SENT: Final = re.compile(
     r"\bcurl\b[^|;&]*?(?:https?://)?(?P<host>localhost|127\.0\.0\.1|0\.0\.0\.0):(?P<port>[0-9]{2,5})(?P<path>/[\w./-]*)?"
 )
@@ -24,7 +25,7 @@ _CLIENT: Final = re.compile(
     r"(?:base_url|api_base|OPENAI_(?:API_)?BASE(?:_URL)?)[\"']?[ ]*[=:][ ]*[\"']?"
     r"https?://(?:localhost|127\.0\.0\.1):[0-9]{2,5}/?(?=[\"'\s,)]|$)"
 )
-_OF_OPENAI: Final = re.compile(r"\bOpenAI\(|from openai import|OPENAI_(?:API_)?BASE")
+OF_OPENAI: Final = re.compile(r"\bOpenAI\(|from openai import|OPENAI_(?:API_)?BASE")
 _BARE: Final = re.compile(
     r"https?://[^\s/\"'`<>]{1,100}:(?P<port>[^\s/\"'`<>]{1,60})(?P<path>/(?:chat/completions|completions|embeddings))(?![\w/-])"
 )
@@ -43,6 +44,11 @@ def key_of_request(case: Case) -> Iterator[Remark]:
         return
     others = tuple(line for line in script.lines if _KEY not in line)
     script.budget.work(2 * len(others), "its requests")
+    if is_in_lines(_WITHOUT_WORD, others, 2000):
+        message = "the header Authorization has the key without the word Bearer: the server answers 401"
+        remedy = 'write -H "Authorization: Bearer …"'
+        yield make_remark(Severity.WARNING, Code.CONFLICT, _KEY, message, remedy, at=place.index)
+        return
     if is_in_lines(_WITH_KEY, others, 2000):
         return
     behind = max(word.end_line for word in case.commands[0].words)
@@ -63,7 +69,7 @@ def path_without_version(case: Case) -> Iterator[Remark]:
     if case.engine.facts.gguf_only or not is_first_server(case.commands, script):
         return
     own = case.text("--port").strip("'\"") or str(case.engine.command_line.port or "")
-    openai = is_in_lines(_OF_OPENAI, script.lines, 2000)
+    openai = is_in_lines(OF_OPENAI, script.lines, 2000)
     for number, text in numbered(script, 1, len(script.lines)):
         if _COMMENT.match(text) or _BETWEEN.search(text):
             continue

@@ -86,12 +86,6 @@ from moonpad.explain.checks.ray_nodes import kept_on_one_node
 from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
-from moonpad.explain.checks.request_secrets import (
-    key_of_client,
-    model_of_client,
-    scheme_of_request,
-    tokens_of_request,
-)
 from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.router_ranks import ranks_of_router
@@ -265,10 +259,6 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     side_without_connector,
     ray_joins,
     environment_of_ray,
-    scheme_of_request,
-    key_of_client,
-    tokens_of_request,
-    model_of_client,
     fewer_in_cluster,
     kept_on_one_node,
     request_path,
