@@ -14,9 +14,9 @@ from typing import Final
 from moonpad.values.errors import UsageError
 
 TEXT_BYTES: Final = 1_000_000
-STEPS: Final = 1_600_000
-"""Steps of work, each about half a microsecond of one processor: under a second in all. Of the five guides the largest
-takes 141,000, with the judging of all that it starts; one with dozens of starts takes half a million.
+STEPS: Final = 2_000_000
+"""Steps of work, each about half a microsecond of one processor: about a second in all. Of the five guides the largest
+takes 190,000, with the judging of all that it starts; one with dozens of starts takes half a million.
 """
 FILES_THAT_ADD: Final = 100
 STEPS_OF_MORE_FILES: Final = 15_000

@@ -128,7 +128,7 @@ STANDALONE = "sglang serve --model-path {} --tp-size 8 --speculative-algorithm {
         ("meta-llama/Llama-3.3-70B-Instruct", "STANDALONE", "Qwen/Qwen3-0.6B", 1),
         ("Qwen/Qwen3-32B", "STANDALONE", "Qwen/Qwen3-0.6B", 0),
         ("Qwen/Qwen2.5-72B-Instruct", "STANDALONE", "Qwen/Qwen2.5-0.5B-Instruct", 0),
-        ("meta-llama/Llama-3.3-70B-Instruct", "EAGLE3", "a/Qwen3-0.6B", 0),
+        ("meta-llama/Llama-3.3-70B-Instruct", "EAGLE3", "a/Qwen3-0.6B", 1),
         ("meta-llama/Llama-3.3-70B-Instruct", "STANDALONE", "$DRAFT", 0),
     ],
 )
