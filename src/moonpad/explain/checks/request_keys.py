@@ -71,7 +71,7 @@ def path_without_version(case: Case) -> Iterator[Remark]:
     own = case.text("--port").strip("'\"") or str(case.engine.command_line.port or "")
     openai = is_in_lines(OF_OPENAI, script.lines, 2000)
     for number, text in numbered(script, 1, len(script.lines)):
-        if _COMMENT.match(text) or _BETWEEN.search(text):
+        if "://" not in text or _COMMENT.match(text) or _BETWEEN.search(text):
             continue
         if (match := _BARE.search(text)) and (match["port"] == own or not match["port"].isdigit()):
             path = match["path"]

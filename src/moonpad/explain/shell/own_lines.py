@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
 
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.programs import program_named
 
-_LONGEST = 1000
+_LONGEST: Final = 1000
+_USUAL: Final = 400_000
+"""Characters that hardly a guide has: beyond them each scan takes long, and a text near the limit is refused early."""
 
 
 def span_of(commands: Sequence[Command], script: Script) -> tuple[int, int]:
@@ -43,9 +47,17 @@ def is_first_server(commands: Sequence[Command], script: Script) -> bool:
 
 def numbered(script: Script, first: int, last: int) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, long ones cut."""
-    script.budget.work(max(0, last - first) // 2, "its engine commands")
+    count = max(0, last - first)
+    more = _beyond_usual(script.lines) * count // max(1, len(script.lines))
+    script.budget.work(count // 2 + more, "its engine commands")
     for line in range(max(first, 1), min(last, len(script.lines)) + 1):
         yield line, script.lines[line - 1][:_LONGEST]
+
+
+@lru_cache(maxsize=2)
+def _beyond_usual(lines: tuple[str, ...]) -> int:
+    """Steps to look once through what a text has beyond the size of a guide: its lines are long then."""
+    return max(0, sum(min(len(line), _LONGEST) for line in lines) - _USUAL) // 8
 
 
 def block_of(commands: Sequence[Command], script: Script) -> tuple[int, int]:
