@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 from moonpad.explain.commands import Wrapper
@@ -138,11 +139,13 @@ def by_nearness(
     own = chains[min(line, len(chains)) - 1] if chains else ()
     rest = list(named)
     for depth in range(len(own), -1, -1):
-        here = [each for each in rest if chains[min(each.line, len(chains)) - 1] == own[:depth]]
-        rest = [each for each in rest if each not in here]
+        inside = [chains[min(each.line, len(chains)) - 1] == own[:depth] for each in rest]
+        here = list(compress(rest, inside))
+        rest = [each for each, is_here in zip(rest, inside, strict=True) if not is_here]
         if here:
             yield _nearest(here, line)
-    rest = [each for each in rest if each in elsewhere]
+    others = set(elsewhere)
+    rest = [each for each in rest if each in others]
     told = [each for each in rest if _TELLS.match(lines[each.line - 1][:_LONGEST])]
     if len({*{each.line: each.kind for each in reversed(told)}.values()}) == 1:
         yield _nearest(told, line)

@@ -33,7 +33,7 @@ def _is_joined(source: Source, start: int) -> bool:
     first = text[line:place]
     least = _indent(first)
     for _ in range(_LINES):
-        source.whole.budget.work(1, "its words")
+        source.whole.budget.work(3, "its words")
         if line == 0:
             return False
         above = text.rfind("\n", 0, line - 1) + 1
