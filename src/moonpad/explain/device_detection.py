@@ -27,7 +27,7 @@ from moonpad.explain.documents.device_nearness import (
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server
 from moonpad.explain.target_detection import Question
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
@@ -74,7 +74,7 @@ def cluster_of(
         for each in mentions(script.lines, script.placed_hints)
         if (not each.known or platform_of(each.kind) in allowed) and script.says_of(each.line, first)
     ]
-    others = {command.line for command in script.commands if command.line != first and _serves(command)}
+    others = {command.line for command in script.commands if command.line != first and is_server(command.program)}
     named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
@@ -95,7 +95,9 @@ def cluster_of(
     elsewhere = elsewhere if any(each.known for each in elsewhere) else named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
-    before = max((other.line for other in script.commands if other.line < first and _serves(other)), default=0)
+    before = max(
+        (other.line for other in script.commands if other.line < first and is_server(other.program)), default=0
+    )
     sure = sure_mentions(named, script.asked, script.lines, before, first)
     for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=script.markdown)):
         copy = reading.layout.world_size
@@ -119,11 +121,6 @@ def cluster_of(
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server"
 
 
 def _of_mentions(

@@ -17,7 +17,7 @@ from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.offline_programs import offline_programs
-from moonpad.explain.programs import base_name, identify, program_named
+from moonpad.explain.programs import base_name, identify, program_named, starts_with_options
 from moonpad.explain.python.text import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.line_repair import repaired
@@ -113,9 +113,11 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
             _spoken(state, start, text)
             _containers_in_ticks(state, start, text)
-    if not any(_serves(command) for command in state.commands):
+    if not any(starts_with_options(command) for command in state.commands):
         state.commands += list(printed_commands(state, texts))
-    if not any(_serves(command) for command in state.commands) and (spoken := list(spoken_layouts(state, texts))):
+    if not any(starts_with_options(command) for command in state.commands) and (
+        spoken := list(spoken_layouts(state, texts))
+    ):
         state.commands += spoken
         state.problems.items.clear()  # no shell was meant to read sentences
 
@@ -327,7 +329,7 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
         before = len(state.commands)
         whole = repaired(text[begin:end], start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
-        state.commands[before:] = [command for command in state.commands[before:] if _serves(command)]
+        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
 
 
 def _containers_in_ticks(state: ScriptState, start: int, text: str) -> None:
@@ -335,9 +337,4 @@ def _containers_in_ticks(state: ScriptState, start: int, text: str) -> None:
     for match in islice(_IN_TICKS.finditer(text), _MOST):
         before = len(state.commands)
         Shell(state, Source.block(state.text, start + match.start("command"), match["command"])).read()
-        state.commands[before:] = [command for command in state.commands[before:] if _serves(command)]
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server" and len(command.argv) > 1
+        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]

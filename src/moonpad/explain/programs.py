@@ -26,6 +26,8 @@ class ProgramTable:
     programs: Mapping[str, Program]
     engines: Mapping[str, str]
     """The name of a program → its engine."""
+    servers: frozenset[str]
+    routers: frozenset[str]
     commands: Mapping[tuple[str, ...], str]
     first_words: frozenset[str]
     files: Mapping[str, str]
@@ -55,6 +57,8 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
     return ProgramTable(
         {program.name: program for _, program in owned},
         {program.name: name for name, program in owned},
+        frozenset(program.name for _, program in owned if program.kind == "server"),
+        frozenset(program.name for _, program in owned if program.kind == "router"),
         commands,
         frozenset(words[0] for words in commands),
         {file: program.name for _, program in owned for file in program.files},
@@ -85,6 +89,23 @@ def listens(command: Command) -> bool:
 def program_named(name: str) -> Program | None:
     """None for what is not a program of an engine."""
     return program_table().programs.get(name)
+
+
+def is_server(name: str) -> bool:
+    return name in program_table().servers
+
+
+def is_router(name: str) -> bool:
+    return name in program_table().routers
+
+
+def is_server_or_router(name: str) -> bool:
+    return is_server(name) or is_router(name)
+
+
+def starts_with_options(command: Command) -> bool:
+    """Whether it is a whole command of a server, with a model or options: not only the program's name."""
+    return is_server(command.program) and len(command.argv) > 1
 
 
 def served_by_image(image: str) -> str:

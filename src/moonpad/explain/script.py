@@ -27,7 +27,7 @@ from moonpad.explain.documents.systemd_unit import is_unit
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.forks import with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
@@ -255,12 +255,6 @@ def _read_inline(part: Inline, state: ScriptState) -> None:
     if not servers:
         state.last_known = last_known
         del state.problems.items[problems_before:]
-
-
-def starts_with_options(command: Command) -> bool:
-    """Whether it is a whole command of a server, with a model or options: not only the program's name."""
-    program = program_named(command.program)
-    return program is not None and program.kind == "server" and len(command.argv) > 1
 
 
 def _read_flags(part: Block | Bullets, state: ScriptState) -> None:

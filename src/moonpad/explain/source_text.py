@@ -37,7 +37,7 @@ class InputText:
             message = f"the script has {size:,} bytes; the limit is {TEXT_BYTES:,}"
             raise too_large(message, "pass only the part with the command")
         # Each character is looked at by some hundred patterns, each line by as many more, whatever the text holds.
-        self.budget.work(len(text) // 2 + 20 * text.count("\n") + text.count("\x1b"), "its text")
+        self.budget.work(len(text) // 3 + 6 * text.count("\n") + text.count("\x1b"), "its text")
         text = _ANSI.sub(lambda match: IGNORED * len(match.group()), text.replace("\r\n", "\n"))
         self.odd = [(match.start(), match.group()) for match in _INVISIBLE.finditer(text, 1)]
         self.odd += [(match.start(), match.group()) for match in _SPACE.finditer(text)]

@@ -13,7 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_one_group
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.grouping import model_of, value_of
-from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.programs import is_server, program_table
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
@@ -37,7 +37,7 @@ def bench_names(case: Case) -> Iterator[Remark]:
         return
     if not is_first(case.commands, script):
         return
-    servers = [command for command in script.commands if _is_server(command)]
+    servers = [command for command in script.commands if is_server(command.program)]
     served = {name for server in servers for name in _served(server)}
     models = {(model_of(server) or "").strip("'\"") for server in servers}
     for command in script.commands:
@@ -151,8 +151,3 @@ def _is_measurement(command: Command) -> bool:
     table = program_table()
     program = table.programs.get(command.program)
     return program is not None and program.kind == "client" and table.engines[command.program] == MEASURED
-
-
-def _is_server(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server"

@@ -93,9 +93,8 @@ def check_id(check: Callable[..., object]) -> str:
 
 def command_checks(case: Case) -> Iterator[Remark]:
     """What all checks find."""
-    case.script.budget.work(
-        6 * len(CHECKS) + sum(len(command.argv) for command in case.commands), "its engine commands"
-    )
+    own = sum(len(command.argv) for command in case.commands)
+    case.script.budget.work(6 * len(CHECKS) + own + 8 * len(case.script.commands), "its engine commands")
     for check in CHECKS:
         yield from check(case)
 

@@ -15,7 +15,7 @@ from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.grouping import value_of
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
@@ -95,7 +95,7 @@ def _to_nobody(script: Script, options: Mapping[str, str]) -> Iterator[Remark]:
     commands = script.commands
     if len(commands) > _MOST or script.objects:
         return
-    servers = [each for each in commands if (program := program_named(each.program)) and program.kind == "server"]
+    servers = [each for each in commands if is_server(each.program)]
     if not servers or any(each.program == "fragment" for each in commands):
         return
     ports = {_port(server) for server in servers}

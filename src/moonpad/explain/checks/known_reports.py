@@ -225,14 +225,16 @@ def _of_model(row: KnownReport, case: Case) -> bool:
     scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
     if row.weights and scheme not in row.weights:
         return False
+    if not row.models or len(case.model_named) > _LONGEST:
+        return not row.models
     names = _names(case, served=bool(row.options or row.text))
-    return not row.models or any(re.search(row.models, name, re.IGNORECASE) for name in names)
+    return any(re.search(row.models, name, re.IGNORECASE) for name in names)
 
 
 def _names(case: Case, *, served: bool = True) -> Sequence[str]:
     """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
-    written = case.model_named.rstrip("/").replace("--", "/")[-_LONGEST:]
+    written = case.model_named.rstrip("/").replace("--", "/")
     known = [case.checkpoint.name] if case.checkpoint else []
     called = case.first.served_name or ""
     served = served or (unresolved(case.model_named) and _REPOSITORY.fullmatch(called) is not None)

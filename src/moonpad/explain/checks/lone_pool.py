@@ -12,7 +12,7 @@ from moonpad.explain.checks.dynamo_workers import by_module
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import value_of
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server_or_router, program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.roles import ROLES
 from moonpad.values.finding import Code, Severity
@@ -128,8 +128,7 @@ def _others(case: Case) -> Iterator[Command]:
 
 
 def _serves(name: str) -> bool:
-    program = program_named(name)
-    return name == "fragment" or (program is not None and program.kind in ("server", "router"))
+    return name == "fragment" or is_server_or_router(name)
 
 
 def decode_without_transfer(case: Case) -> Iterator[Remark]:

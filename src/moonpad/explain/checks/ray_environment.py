@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.surrounding_names import OF_RAY_NODE
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server, numbered
 from moonpad.values.finding import Code, Severity
@@ -30,7 +30,7 @@ def environment_of_ray(case: Case) -> Iterator[Remark]:
         return
     lines = dict(numbered(script, 1, len(script.lines)))
     starts = [number for number, text in lines.items() if _STARTS.match(text)][:_MOST]
-    served = [each.line for each in script.commands if (of := program_named(each.program)) and of.kind == "server"]
+    served = [each.line for each in script.commands if is_server(each.program)]
     for start in starts:
         first = next((at for at in range(start, max(start - _NEAREST, 0), -1) if _FENCE.match(lines[at])), 0)
         above = [lines[at] for at in range(max(first, start - _NEAREST, 1), start)]

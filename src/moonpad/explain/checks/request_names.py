@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Final
@@ -13,7 +14,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import by_module
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server_or_router
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
@@ -63,7 +64,7 @@ def all_but_a_name(case: Case) -> Iterator[Remark]:
     script = case.script
     if case.base != names.EXPERTS_BY_VARIABLE or not is_first(case.commands, script):
         return
-    servers = [command for command in script.commands if _serves(command.program)]
+    servers = [command for command in script.commands if is_server_or_router(command.program)]
     if len(servers) < _SEVERAL:
         return
     known = set[str]()
@@ -104,23 +105,26 @@ def _all_behind(words: Sequence[str], flag: str) -> list[str]:
 
 def is_only_server(case: Case) -> bool:
     """Whether the text starts no other server and no router."""
-    return sum(_serves(command.program) for command in case.script.commands) == 1
+    return sum(is_server_or_router(command.program) for command in case.script.commands) == 1
 
 
 def is_one_group(case: Case) -> bool:
     """Whether all servers of the text are nodes of this one deployment."""
-    serving = [command for command in case.script.commands if _serves(command.program)]
-    return bool(serving) and all(command in case.commands for command in serving)
+    serving = [command for command in case.script.commands if is_server_or_router(command.program)]
+    own = defaultdict[int, list[Command]](list)
+    for command in case.commands:
+        own[command.line].append(command)
+    # The lines first: two commands are compared word by word.
+    return (
+        bool(serving)
+        and all(command.line in own for command in serving)
+        and all(command in own[command.line] for command in serving)
+    )
 
 
 def _values(value: object) -> list[str]:
     values = value if isinstance(value, tuple) else (value,)
     return [text.strip("'\"") for text in values if isinstance(text, str)]
-
-
-def _serves(name: str) -> bool:
-    program = program_named(name)
-    return program is not None and program.kind in ("server", "router")
 
 
 def _asked(script: Script, port: str | None, behind: int) -> Iterator[tuple[str, int]]:
@@ -146,7 +150,7 @@ def name_of_all(case: Case) -> Iterator[Remark]:
     script = case.script
     if not is_first(case.commands, script) or case.open_ended:
         return
-    servers = [command for command in script.commands if _serves(command.program)]
+    servers = [command for command in script.commands if is_server_or_router(command.program)]
     called = [_all_behind([word.text for word in command.argv], "--served-model-name") for command in servers]
     if len(servers) < _SEVERAL or any(command.more for command in servers) or not all(called):
         return

@@ -8,7 +8,7 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.grouping import value_of
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
@@ -25,7 +25,7 @@ def ranks_of_router(case: Case) -> Iterator[Remark]:
     if len(script.commands) > _MOST or not is_first_server(case.commands, script):
         return
     script.budget.work(len(script.commands), "its engine commands")
-    servers = [each for each in script.commands if _serves(each)]
+    servers = [each for each in script.commands if is_server(each.program)]
     if not servers or any(each.unresolved or each.more or _has_ranks(each) for each in servers):
         return
     for command in script.commands:
@@ -38,11 +38,6 @@ def ranks_of_router(case: Case) -> Iterator[Remark]:
         remark = make_remark(Severity.WARNING, Code.CONFLICT, _RANKS, message, remedy)
         yield Remark(remark.finding, command=None)
         return
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server"
 
 
 def _has_ranks(command: Command) -> bool:

@@ -12,7 +12,7 @@ from moonpad.engines.foreign_names import ROUTERS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.grouping import value_of
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_router, is_server
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
@@ -31,9 +31,8 @@ def roles_of_router(case: Case) -> Iterator[Remark]:
     script = case.script
     if script.objects or len(script.commands) > _MOST or not is_first(case.commands, script):
         return
-    kinds = [(command, program_named(command.program)) for command in script.commands]
-    routers = [command for command, program in kinds if program is not None and program.kind == "router"]
-    servers = [command for command, program in kinds if program is not None and program.kind == "server"]
+    routers = [command for command in script.commands if is_router(command.program)]
+    servers = [command for command in script.commands if is_server(command.program)]
     roles = {_place(server): _text(server, _ROLE) for server in servers if _place(server)}
     for router in routers:
         told = _swapped(router, roles) or _not_told(router, servers, roles)

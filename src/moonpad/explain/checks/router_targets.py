@@ -12,7 +12,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.grouping import value_of
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_router, is_server
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
@@ -101,10 +101,9 @@ def _routers_and_servers(case: Case) -> tuple[Sequence[Command], Sequence[Comman
     script = case.script
     if len(script.commands) > _MOST or script.objects or not is_first(case.commands, script):
         return None
-    kinds = [(command, program_named(command.program)) for command in script.commands]
-    routers = [command for command, program in kinds if program is not None and program.kind == "router"]
-    servers = [command for command, program in kinds if program is not None and program.kind == "server"]
-    if any(command.program == "fragment" for command, _ in kinds) or not routers or not servers:
+    routers = [command for command in script.commands if is_router(command.program)]
+    servers = [command for command in script.commands if is_server(command.program)]
+    if any(command.program == "fragment" for command in script.commands) or not routers or not servers:
         return None
     return routers, servers
 

@@ -97,7 +97,7 @@ def _title(command: Command, script: Script) -> tuple[str, int] | None:
     """The nearest line above the command that names one node and little more: without the number, and the number."""
     before = [word.end_line for each in script.commands if each.line < command.line for word in each.words[-1:]]
     top = max([line for line in before if line < command.line] + [command.line - _FARTHEST, 0])
-    script.budget.work(command.line - top, "its engine commands")
+    script.budget.work(command.line - top + len(script.commands), "its engine commands")
     for line in range(command.line - 1, top, -1):
         text = script.lines[line - 1].strip()
         found = _TITLE.findall(text) if len(text) <= _LONGEST else []

@@ -13,7 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.node_checks import starts_ray
 from moonpad.explain.commands import Wrapper
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import block_of, numbered
 from moonpad.values.finding import Code, Severity
@@ -105,7 +105,7 @@ def slurm_idle_nodes(case: Case) -> Iterator[Remark]:
     if job is None or job.nodes is None or job.nodes < 2 or _step(case) is not None or _is_other(case):
         return
     node, commands = case.first.node, case.script.commands
-    servers = [each for each in commands if (known := program_named(each.program)) and known.kind == "server"]
+    servers = [each for each in commands if is_server(each.program)]
     if node.nodes is not None or node.headless or len(servers) != 1 or case.open_ended:
         return
     if case.first.settings.executor not in (None, "mp") or any(case.option(flag) is not None for flag in _OVER_NODES):

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
-from moonpad.explain.commands import Command, Piece, Word
-from moonpad.explain.programs import program_named
+from moonpad.explain.commands import Piece, Word
+from moonpad.explain.programs import is_server
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.source_text import Source
 
@@ -40,15 +40,10 @@ def read_strings(text: str, start: int, state: ScriptState) -> bool:
     for word in islice(_literals(text, start, state), _MOST):
         first, problems = len(state.commands), len(state.problems.items)
         Shell(state, Source.inside(word, state.text)).read()
-        state.commands[first:] = [command for command in state.commands[first:] if _serves(command)]
+        state.commands[first:] = [command for command in state.commands[first:] if is_server(command.program)]
         if len(state.commands) == first:
             del state.problems.items[problems:]
     return len(state.commands) > before
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server"
 
 
 def _literals(text: str, start: int, state: ScriptState) -> Iterator[Word]:

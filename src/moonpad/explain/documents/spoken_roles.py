@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Command
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server
 from moonpad.explain.roles import ROLES, roles_of
 
 _PLACE: Final = (
@@ -49,7 +49,7 @@ _CONFIGS: Final = ("--config", "--extra_llm_api_options", "--extra-llm-api-optio
 
 def with_roles(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
     """Servers with the role that the text gives them; none where only one word of a pair could say it."""
-    servers = [command for command in commands if _serves(command)]
+    servers = [command for command in commands if is_server(command.program)]
     spoken = {id(command): _above(command, commands, lines) for command in servers if not command.role}
     words = {word for word in spoken.values() if word}
     sure = {word for word in words if word not in _OF_BOTH}
@@ -59,11 +59,6 @@ def with_roles(commands: Sequence[Command], lines: Sequence[str]) -> list[Comman
     for named in (_by_container(servers), _by_config(servers), _by_test(servers, lines)):
         roles = {**named, **roles}
     return [replace(command, role=command.role or roles.get(id(command), "")) for command in commands]
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server"
 
 
 def _above(command: Command, commands: Sequence[Command], lines: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from moonpad.engines.argv_reader import parse
 from moonpad.engines.foreign_names import MENTION
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word, cut
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import starts_with_options
 from moonpad.explain.python.data import Listing, Table, Text
 from moonpad.explain.python.engines import EngineOptions
 from moonpad.explain.shell.interpreter import Shell
@@ -50,7 +50,7 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
     state.arms[:] = arms
     shown = isinstance(value, Text) and not value.in_shell
     shown = isinstance(value, Text) and not value.in_shell
-    made = [command for command in state.commands[commands_before:] if _serves(command)]
+    made = [command for command in state.commands[commands_before:] if starts_with_options(command)]
     state.commands[commands_before:] = [command for command in made if not (shown and is_prose(command))]
     if len(state.commands) == commands_before:
         del state.problems.items[problems_before:]
@@ -98,11 +98,6 @@ def _known_names(words: list[Word]) -> list[Word]:
         result.append(replace(word, text=f"${{{word.unresolved[0]}}}") if open_name else word)
         open_name &= "=" not in word.text
     return result
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server" and len(command.argv) > 1
 
 
 def is_prose(command: Command) -> bool:

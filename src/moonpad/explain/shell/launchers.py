@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import LAUNCHERS
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.programs import base_name, program_named
+from moonpad.explain.programs import base_name, is_server
 
 _ARGUMENT: Final = re.compile(r"\$(?:\{([0-9]+)\}|([0-9])(?![0-9]))")
 _ROLE: Final = re.compile(r"\"kv_role\"\s*:\s*\"(?P<role>kv_producer|kv_consumer)\"")
@@ -72,9 +72,7 @@ def _values(command: Command) -> Values:
 
 
 def _numbered(command: Command) -> bool:
-    program = program_named(command.program)
-    serves = program is not None and program.kind == "server"
-    return serves and any(name.isdigit() for word in command.argv for name in word.unresolved)
+    return is_server(command.program) and any(name.isdigit() for word in command.argv for name in word.unresolved)
 
 
 def _known(word: Word, values: Mapping[str, str]) -> Word:

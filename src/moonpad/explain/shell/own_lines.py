@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server
 
 _LONGEST: Final = 1000
 _USUAL: Final = 400_000
@@ -36,8 +36,7 @@ def is_first_server(commands: Sequence[Command], script: Script) -> bool:
     line, first, seen = min(command.line for command in commands), 0, 0
     for command in script.commands:
         seen += 1
-        program = program_named(command.program)
-        if program is not None and program.kind == "server":
+        if is_server(command.program):
             first = min(first, command.line) if first else command.line
         if 0 < first < line:
             break

@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Command, Piece
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import starts_with_options
 from moonpad.explain.python.commands import is_prose
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.source_text import Source
@@ -78,12 +78,9 @@ def _read(lines: list[re.Match[str]], start: int, state: ScriptState) -> list[Co
     code = (" " * skipped.end() + text[skipped.end() :]) if skipped else text
     Shell(state, Source(code, state.text, pieces)).read()
     made = [
-        replace(command, arms=()) for command in state.commands[before:] if _serves(command) and not is_prose(command)
+        replace(command, arms=())
+        for command in state.commands[before:]
+        if starts_with_options(command) and not is_prose(command)
     ]
     del state.commands[before:], state.problems.items[problems:]
     return made
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server" and len(command.argv) > 1

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Command
-from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.programs import is_server, program_table
 
 SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
 """Languages of fences."""
@@ -58,7 +58,7 @@ def without_repeats(commands: Sequence[Command], lines: Sequence[str]) -> list[C
         return list(commands)
     left: list[Command] = []
     for at, command in enumerate(commands):
-        serves = (program := program_named(command.program)) is not None and program.kind == "server"
+        serves = is_server(command.program)
         later = (other for other, now in zip(commands[at + 1 :], typed[at + 1 :], strict=True) if now)
         if not (serves and not typed[at] and any(_is_again(command, other) for other in later)):
             left.append(command)
