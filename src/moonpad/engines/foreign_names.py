@@ -95,6 +95,8 @@ SPEAKING: Final = re.compile(
     r"|-m ktransformers\.(?:local_chat|server(?:\.main)?)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
+OVERRIDES: Final = ("--hf-overrides", "--json-model-override-args")
+"""Options whose JSON is written over the model's configuration."""
 STARTERS: Final = (
     r"(?:python3?(?:\.\d+)?|vllm|sglang|trtllm-serve|llama-server|mpirun|srun|torchrun|numactl|nohup|taskset)"
 )

@@ -13,8 +13,8 @@ _PLACEHOLDER: Final = re.compile(
     r"|\{[A-Za-z_]\w*(?:\.\w+|\[\w+\])*(?::[\d.]*[defgs])?\}"  # of Python: `{port}`, `{args.port}`, `{port:d}`
     r"|\A(?:%[A-Za-z]\w*%|__[A-Za-z]\w*?__|@{1,2}[A-Za-z]\w*@{1,2}|!\w+!|[Yy]our[-_]?[A-Za-z][\w-]*)\Z"
 )
-_BRACKETED: Final = re.compile(r"\[{1,2}[A-Za-z][\w-]*\]{1,2}")
-"""`[port]`; of JSON it may be a list that lost its quotes."""
+_BRACKETED: Final = re.compile(r"(?:\d+[*x])?\[{1,2}[A-Za-z][\w-]*\]{1,2}")
+"""`[port]`, `4*[concurrency]`; of JSON it may be a list that lost its quotes."""
 _DEEPEST: Final = 64
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.S)
 _LARGEST: Final = 2**63 - 1

@@ -71,8 +71,9 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
 
     best = max((each for each in serving_programs() if not of or each in of), key=matching)
     known, begun = matching(best)
-    # One of six is no list of an engine's: a proxy beside it has an option of that name too.
-    listed = known > 2 or bool(known and (3 * (known + begun) >= len(flags) or set(_MODEL) & set(flags)))
+    # One of three, or two of seven, is no list of an engine's: a proxy or a client has an option of that name too.
+    share = 3 if known > 1 else 2
+    listed = known > 2 or bool(known and (share * (known + begun) >= len(flags) or set(_MODEL) & set(flags)))
     return replace(command, program=best) if listed else command
 
 

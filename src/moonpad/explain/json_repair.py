@@ -45,6 +45,7 @@ _WHY: Final[Mapping[str, str]] = {
     "comma": "which allows no comma before a closing bracket",
     "python": "{} is Python: JSON has true, false and null",
 }
+_INTERPRETER: Final = re.compile(r"/python[\d.]*$")
 _MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
 
@@ -100,7 +101,11 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
 
 
 def _is_printed(command: Command) -> bool:
-    """Whether words of a sentence or a log stand before the command on its line."""
+    """Whether words of a sentence or a log stand before the command on its line, or it is as a list of processes shows
+    it: `/usr/bin/python3 /usr/local/bin/vllm serve`, which nobody types."""
+    paths = [word.text for word in command.prefix[:2]]
+    if len(paths) == 2 and all(path.startswith("/") for path in paths) and _INTERPRETER.search(paths[0]):
+        return True
     return not all(wrapper.kind in _PROMPTS or is_known(wrapper) for wrapper in command.wrappers)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -224,7 +224,9 @@ def _flag(word: Word) -> str:
 
 
 def _measures(words: Sequence[Word]) -> bool:
-    return any(re.search(r"bench|eval|client|convert|quant|download", word.text) for word in words)
+    return any(
+        re.search(r"bench|eval|client|convert|quant|download|proxy|router|gateway|balanc", word.text) for word in words
+    )
 
 
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -321,6 +323,8 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
             end += 1
             if blank := _BLANK.match(text, end):  # a paste that doubled the ends of lines
                 end = blank.end()
+        if text.count("`", begin, end) % 2:  # code that has begun before, on a line above too
+            quote = "`"
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
         first = text[line_start:begin].split()[:1]
@@ -329,7 +333,15 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
         before = len(state.commands)
         whole = repaired(text[begin:end], start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
-        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
+        state.commands[before:] = [
+            command for command in state.commands[before:] if starts_with_options(command) and not _is_sentence(command)
+        ]
+
+
+def _is_sentence(command: Command) -> bool:
+    """`vllm serve started with --profiler-config`: two plain words stand where the model would."""
+    first = list(takewhile(lambda word: not word.text.startswith("-"), command.argv))
+    return len(first) > 1 and all(re.fullmatch(r"[a-z]+[,.]?", word.text) for word in first)
 
 
 def _containers_in_ticks(state: ScriptState, start: int, text: str) -> None:

@@ -31,7 +31,7 @@ from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.forks import with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
-from moonpad.explain.shell.line_repair import repaired, words_of_lines
+from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.slurm_directives import slurm_variables
@@ -217,7 +217,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     text = as_shell(block.text) if is_powershell(block.text) else without_prompts(block.text)
     text = repaired(text, block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
-    if placed := words_of_lines(block.text):
+    if placed := (words_of_options(block.text) if block.plain else []) or words_of_lines(block.text):
         at = block.start
         shell.command([state.text.word(word, at + place, at + place + len(word)) for place, word in placed])
         state.intro = None

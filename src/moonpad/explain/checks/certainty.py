@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
@@ -25,6 +26,8 @@ _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INV
 _OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
 """What is said of a value by the options of a release alone."""
 _ALIKE: Final = 0.8
+_FAMILY: Final = 3
+_SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
 
 def as_certain(
@@ -34,6 +37,7 @@ def as_certain(
     of a list of flags whose program is not there, which a wrapper may read."""
     options: dict[int | None, Occurrence] = {option.index: option for option in reversed(parsed.occurrences)}
     slips: dict[str, bool] = {}
+    own = _of_an_own_build(parsed)
     for remark in remarks:
         finding = remark.finding
         option = options.get(remark.at)
@@ -47,13 +51,29 @@ def as_certain(
             yield remark  # a row of the catalogue says so
         elif _took_the_form_of(option, book, version):
             continue
-        elif doubt := _doubt(option, finding.code, book, slips, version):
+        elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version):
             finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
             edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
             yield replace(remark, finding=finding, edits=edits)
         else:
             yield remark
+
+
+def _of_an_own_build(parsed: Parsed) -> dict[str, str]:
+    """Options that no release has and that share two words with at least two others of the command are those of
+    somebody's own build: `--tiered-moe-backend`, `--tiered-moe-numa-strict`, `--enable-tiered-moe`. Why, for each."""
+    unknown = {each.written for each in parsed.occurrences if each.problem == "unknown" and not each.matches}
+    families: dict[str, list[str]] = {}
+    for written in sorted(unknown):
+        words = _SWITCH.sub("", written).split("-")
+        families.setdefault("-".join(words[:2]), []).append(written)
+    return {
+        written: f"it is one of {len(members)} options of the name {family}: a build with options of its own has them"
+        for family, members in families.items()
+        if len(members) >= _FAMILY and "-" in family
+        for written in members
+    }
 
 
 def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], version: Version) -> str:

@@ -16,6 +16,7 @@ from moonpad.values.finding import Code, Severity
 _ESCAPED: Final = re.compile(r"[ \t]*(?:export[ \t]+|local[ \t]+|readonly[ \t]+)?(?P<name>[A-Za-z_]\w*)=\\\$\(")
 _HERE: Final = re.compile(r"<<-?[ \t]*(?P<quote>[\"'\\]?)(?P<end>[A-Za-z_]\w*)")
 _FENCE: Final = re.compile(r"[ \t]*(?:```|~~~)")
+_QUOTE: Final = re.compile(r"(?<!\\)\"")
 _ENDS: Final = re.compile(r"(?P<last>\S)[ \t]*\\[ \t]*")
 
 
@@ -50,10 +51,13 @@ def escaped_substitution(case: Case) -> Iterator[Remark]:
     script = case.script
     if script.objects or not is_first(case.commands, script):
         return
-    end = ""
+    end, inside = "", False
     for number, line in numbered(script, 1, len(script.lines)):
         if end:
             end = "" if line.strip() == end else end
+            continue
+        quoted, inside = inside, not _FENCE.match(line) and inside ^ bool(len(_QUOTE.findall(line)) % 2)
+        if quoted:  # `ssh host "` and a script that the other shell reads
             continue
         if here := _HERE.search(line):
             end = here["end"]

@@ -6,12 +6,13 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from moonpad.checkpoints.architecture import LINEAR_KEYS
+from moonpad.engines.foreign_names import OVERRIDES
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
-_OPTIONS: Final = ("--hf-overrides", "--json-model-override-args")
 _NUMBERS: Final = (
     *("max_position_embeddings", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "hidden_size"),
     *("intermediate_size", "moe_intermediate_size", "vocab_size", "num_experts_per_tok", "n_routed_experts"),
@@ -20,13 +21,13 @@ _NUMBERS: Final = (
 )
 _OBJECTS: Final = ("rope_scaling", "rope_parameters", "quantization_config", "text_config", "vision_config")
 _OF_ROPE: Final = ("factor", "rope_theta", "beta_fast", "beta_slow", "mscale", "mscale_all_dim")
-_KNOWN: Final = (*_NUMBERS, *_OBJECTS, "architectures")
+_KNOWN: Final = (*_NUMBERS, *_OBJECTS, *LINEAR_KEYS.values(), "architectures")
 _ALIKE: Final = 0.95
 
 
 def types_of_overrides(case: Case) -> Iterator[Remark]:
     """`--hf-overrides '{"max_position_embeddings": "262144"}'`: the first that is wrong."""
-    for flag in _OPTIONS:
+    for flag in OVERRIDES:
         place, text = case.option(flag), case.text(flag).strip().strip("'")
         if place is None or not text or unresolved(text):
             continue

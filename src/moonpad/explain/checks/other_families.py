@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model
 from moonpad.engines.base import Engine, Reading
+from moonpad.engines.foreign_names import OVERRIDES
 from moonpad.explain.commands import Script
 from moonpad.plan.parsers import OTHER_FAMILY
 from moonpad.values.checkpoint import Checkpoint
@@ -32,6 +33,8 @@ _OURS: Final = re.compile(r"kimi|moonshot|qwen|llama-?[0-9]|glm-?[0-9]|minimax|m
 _AS_PUBLISHED: Final = frozenset({"", "fp8", "auto"})
 _OF_WEIGHTS: Final = ("compressed-tensors", "modelopt", "quark", "awq", "gptq")
 """How methods are called that weights bring themselves: an engine makes none of them while it loads."""
+_SIZES: Final = ("num_hidden_layers", "hidden_size", "moe_intermediate_size", "num_experts", "n_routed_experts")
+"""Of a configuration, what says how many bytes the weights are."""
 _OF_FORMAT: Final = (Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT)
 
 
@@ -67,6 +70,8 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
     scheme = model.quantization.scheme if model.quantization else ""
     asked = reading.parsed.occurrence("--quantization")
     given = asked.value if asked is not None and isinstance(asked.value, str) else ""
+    if resized := resized_by(reading):
+        return f"{resized} makes another size of {model.id}, whose weights are not known"
     if not is_other(model):
         of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
         return f"--quantization {given[:40]} is for other weights than those of {model.id}" if of_others else ""
@@ -82,6 +87,17 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         form = _OTHER_WEIGHTS.search(line[:_LONGEST])
         if form and form[0].casefold() not in f"{scheme} {name.casefold()}":
             return f"whether {name} is the publisher's or in {form[0].upper()} is not said"
+    return ""
+
+
+def resized_by(reading: Reading) -> str:
+    """The option that writes other sizes over the model's configuration, as for a start with a few layers and random
+    weights; "" where none does."""
+    for flag in OVERRIDES:
+        option = reading.parsed.occurrence(flag)
+        text = option.value if option is not None and isinstance(option.value, str) else ""
+        if any(f'"{size}"' in text for size in _SIZES):
+            return flag
     return ""
 
 

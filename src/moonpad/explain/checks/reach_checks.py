@@ -56,7 +56,8 @@ def quantization_name(case: Case) -> Iterator[Remark]:
         return
     given, options = place.value, option_set(case.engine.program, case.version or None)
     names = values_of(case.engine.program, case.version or None, "quantization")
-    if not names or given in (*names, "None", "none", "auto") or unresolved(given) or options is None:
+    # The letters' case does not count: the configuration makes them small before it looks the name up.
+    if not names or given.lower() in (*names, "none", "auto") or unresolved(given) or options is None:
         return
     if place.problem is not None or (case.version and not since(case.version, options.version)):
         return

@@ -17,7 +17,10 @@ _SHOWN: Final = 4
 _INDENTED: Final = 200
 _ASSIGNED: Final = r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s;&|<>()\"'`]*)[ \t]*)"
 _ONLY_ASSIGNED: Final = re.compile(rf"[ \t]*{_ASSIGNED}{{1,40}}(?:\\|[ \t]#.*)?[ \t]*")
+_OPENS_ARRAY: Final = re.compile(r"[A-Za-z_]\w*\+?=\([^)]*$")
+"""`env_args=(`, whose members look like assignments."""
 _NAME: Final = re.compile(r"(?<![\w\"'$-])([A-Za-z_]\w*)=")
+_IN_QUOTES: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
 _EXPORTS: Final = re.compile(r"\bset[ \t]+-[a-z]*a|allexport|^[ \t]*(?:import|from|def)[ \t]+\w", re.MULTILINE)
 _UNIT_FILE: Final = re.compile(r"[ \t]*EnvironmentFile=-?[\"']?(?P<path>[^\s\"']+)|--env-file[= ](?P<other>[^\s\"']+)")
 _WITH_COMMENT: Final = re.compile(r"[ \t]*(?P<name>[A-Za-z_]\w*)=(?P<value>[^\s\"'#][^\"'#\n]*?)(?P<rest>[ \t]+#.*)")
@@ -45,12 +48,13 @@ def not_exported(case: Case) -> Iterator[Remark]:
         return
     reached = {name for command in case.commands for name in command.env}
     lost: dict[str, int] = {}
-    continued = False
+    continued = listed = False
     for number, written in lines:
-        alone = _ONLY_ASSIGNED.fullmatch(written) is not None and not continued
+        listed = not written.strip().endswith(")") if listed else _OPENS_ARRAY.search(written) is not None
+        alone = _ONLY_ASSIGNED.fullmatch(written) is not None and not continued and not listed
         continued = written.rstrip().endswith("\\") and not alone
         if alone and number < line:
-            for name in _NAME.findall(written):
+            for name in _NAME.findall(_IN_QUOTES.sub('""', written)):
                 lost.setdefault(name, number)
     names = [
         name

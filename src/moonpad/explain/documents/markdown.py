@@ -18,6 +18,7 @@ _LANGUAGES: Final = (
     frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch"})
     | SESSIONS
 )
+_PLAIN: Final = frozenset({"text", "txt", "plain", "plaintext"})
 _OTHER_LANGUAGES: Final = frozenset(
     {
         "yaml",
@@ -105,6 +106,8 @@ class Block:
     substitutions: bool = False
     other: bool = False
     """It is not a shell's: YAML, a Dockerfile, a unit of systemd."""
+    plain: bool = False
+    """It is called a text: no shell need ever read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
-        elif (led := _led(line)) or _UNFENCED.match(line):
+        elif (led := _led(line)) or (_UNFENCED.match(line) and not _ends_code(line)):
             begins = led.start("command") if led else 0
             taken, at = [line[begins:]], offset + begins
             while (
@@ -200,6 +203,11 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above)
+
+
+def _ends_code(line: str) -> bool:
+    """Whether code that a line above has begun ends in it: `(`mpirun -n 16` and on the next line `vllm serve m`)`."""
+    return line.count("`") % 2 == 1
 
 
 def _led(line: str) -> re.Match[str] | None:
@@ -254,4 +262,4 @@ def _block(
             substitutions |= bool(_SUBSTITUTIONS.fullmatch(line))
             taken[number] = " " * len(line)
     text = "\n".join(without_session(taken, language))
-    yield Block(start, text, heading, intro, len(lead), substitutions)
+    yield Block(start, text, heading, intro, len(lead), substitutions, plain=language in _PLAIN)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.catalog.image_releases import held_release
 from moonpad.engines import ENGINES
 from moonpad.engines.foreign_names import BUILD_LINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
 from moonpad.explain.documents.text_hints import VersionMention, version_mentions
+from moonpad.explain.programs import is_server
 
 _MEASURED: Final = re.compile(
     r"benchmark|accuracy|evaluation|performance|\bresults?\b|性能|精度|评测|测试", re.IGNORECASE
@@ -19,6 +21,8 @@ _MEASURED: Final = re.compile(
 _OF_ROCM: Final = re.compile(r"rocm|mi3[0-9]", re.IGNORECASE)
 
 
+_NEAR_IMAGE: Final = 12
+"""Lines between an image and the command that is run in it, which may begin above."""
 _KIND: Final = re.compile(r"\b(?:G?[BHAL]\d{2,3}|MI\d{3}X?|RTX ?\d{4}|91\d[BC])\b")
 """Devices in a row of a table of images, and in the heading above the command for one of them."""
 
@@ -36,6 +40,7 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
     rocm = speaks_of_rocm(script, [command], command.line, (*ROCM_ENV, *ENGINES[engine].command_line.rocm_env))
     has_image = command.container is not None and command.container.image is not None
     kinds = {kind for at in own for kind in _KIND.findall(script.lines[at - 1])}
+    published = _run_in_images_of_publishers(script)
     fitting = [
         each
         for each in version_mentions(script.lines)
@@ -43,6 +48,7 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
         and not each.least
         and not _is_of_others(each, script, rocm=rocm, has_image=has_image)
         and not _is_of_other_row(script.lines[each.line - 1], kinds)
+        and (each.line not in published or own[: len(chains[each.line - 1])] == chains[each.line - 1])
         and (
             each.exact
             or not any(_MEASURED.search(script.lines[at - 1]) for at in chains[each.line - 1] if at not in own)
@@ -53,6 +59,14 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
             if chains[each.line - 1][:depth] == own[:depth]:
                 return each.version
     return ""
+
+
+def _run_in_images_of_publishers(script: Script) -> set[int]:
+    """Lines that name an image which its publisher numbers by himself, with the command that is run in it: a guide to
+    another build says so of one of its sections alone."""
+    starts = {command.line for command in script.commands if is_server(command.program)}
+    lines = {each.line for each in version_mentions(script.lines) if each.image and held_release(each.image)}
+    return {line for line in lines if starts & {*range(line - _NEAR_IMAGE, line + _NEAR_IMAGE)}}
 
 
 def _is_of_others(each: VersionMention, script: Script, *, rocm: bool, has_image: bool) -> bool:

@@ -104,6 +104,20 @@ def words_of_lines(text: str) -> list[tuple[int, str]]:
     return lines if SPEAKING.match(" ".join(line for _, line in lines)) else []
 
 
+def words_of_options(text: str) -> list[tuple[int, str]]:
+    """Of a text that is not for a shell: the arguments, where a program stands in the first line and an option in each
+    line below, without backslashes. What is behind an option is its value as it is, quotes with it."""
+    lines = [line for line in re.finditer(r"[^\n]+", text) if line[0].strip(" \t\0")]
+    below = [line[0].strip(" \t\0") for line in lines[1:]]
+    if len(below) < 2 or not all(line.startswith("--") and not line.endswith("\\") for line in below):
+        return []
+    words = [(lines[0].start() + word.start(), word[0]) for word in re.finditer(r"[^\s\0]+", lines[0][0])]
+    for line in lines[1:]:
+        parts = re.finditer(r"--[^\s\0=]+(?:=[^\0]*[^\s\0])?|[^\s\0](?:[^\0]*[^\s\0])?", line[0])
+        words += [(line.start() + part.start(), part[0].strip("'")) for part in parts]
+    return words if SPEAKING.match(" ".join(word for _, word in words)) else []
+
+
 def _without_sentence(match: re.Match[str]) -> str:
     """The line without its prose, where an option stands before it and no quote is open."""
     command, prose = match["command"], match["prose"]

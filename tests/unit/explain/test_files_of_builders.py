@@ -1,0 +1,127 @@
+"""Files of people who build on an engine: options of their own, a few layers with random weights, lists of processes,
+templates, and texts that only speak of a command."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.script import read_script
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask
+
+K3 = "vllm serve moonshotai/Kimi-K3 --trust-remote-code --load-format dummy --tensor-parallel-size 2"
+JSON = '{"method":"mtp","num_speculative_tokens":2}'
+
+
+def said(text: str) -> list[tuple[Severity, str]]:
+    return [(finding.severity, finding.message) for judged in ask(text) for finding in judged.findings]
+
+
+def told(text: str, words: str) -> bool:
+    return any(words in message for _, message in said(text))
+
+
+def errors(text: str) -> list[str]:
+    return [message for severity, message in said(text) if severity is Severity.ERROR]
+
+
+def test_options_of_an_own_build_are_no_errors() -> None:
+    own = "--tiered-moe-backend uva --tiered-moe-numa-strict --enable-tiered-moe"
+    assert not errors(f"vllm serve m {own}")
+    assert errors("vllm serve m --tiered-moe-backend uva"), "alone it is a slip of another option"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "counted"),
+    [('{"text_config": {"num_hidden_layers": 12}}', False), ('{"max_position_embeddings": 8192}', True)],
+)
+def test_a_few_layers_are_not_counted_as_the_model(sizes: str, *, counted: bool) -> None:
+    assert told(f"{K3} --hf-overrides '{sizes}'", "GiB of weights") == counted
+
+
+@pytest.mark.parametrize(("key", "expected"), [("num_experts_per_token", False), ("num_experts_per_toks", True)])
+def test_keys_of_both_kinds_of_configuration(key: str, *, expected: bool) -> None:
+    assert told(f"{K3} --hf-overrides '{{\"{key}\": 2}}'", "no config has a key") == expected
+
+
+def test_a_sentence_is_no_command() -> None:
+    lines = "#!/bin/bash\n# Needs: vllm serve started with --profiler-config (see run.sh)\n"
+    assert not ask(f"{lines}curl localhost:8000/health\n")
+
+
+@pytest.mark.parametrize(("program", "expected"), [("python3 /opt/disagg_proxy.py", False), ("./serve_all.sh", True)])
+def test_a_proxy_of_a_file_is_no_server(program: str, *, expected: bool) -> None:
+    options = "--model moonshotai/Kimi-K2.5 --port 8000 --prefill http://a:8000 --tensor-parallel-size 8"
+    assert bool(ask(f"{program} {options}")) == expected
+
+
+def test_code_that_goes_over_two_lines() -> None:
+    text = "- it is started by (`mpirun -n 16\n  trtllm-serve /models/Kimi-K3 --backend pytorch`).\n- and more\n"
+    assert not told(text, "pytorch`")
+
+
+@pytest.mark.parametrize(("count", "expected"), [("4*[max-concurrency]", False), ("four", True)])
+def test_a_number_to_be_counted_out(count: str, *, expected: bool) -> None:
+    start = "vllm serve m\n"
+    assert told(f"{start}vllm bench serve --model m --num-prompts {count}", "does not take") == expected
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"), [("/usr/bin/python3 /usr/local/bin/vllm serve", False), ("vllm serve", True)]
+)
+def test_quotes_in_a_list_of_processes(program: str, *, expected: bool) -> None:
+    assert told(f"{program} /models/m --speculative-config {JSON}", "takes its quotes away") == expected
+
+
+@pytest.mark.parametrize(("language", "expected"), [("text", False), ("bash", True)])
+def test_arguments_in_a_block_of_text(language: str, *, expected: bool) -> None:
+    lines = "vllm serve /models/m\n  --host 0.0.0.0\n  --port 8000\n  --speculative-config " + JSON
+    text = f"# It runs\n\n```{language}\n{lines}\n```\n"
+    assert told(text, "takes its quotes away") == expected
+    assert bool(read_script(text).problems) == expected
+
+
+def test_doubled_braces_behind_a_field() -> None:
+    text = "defaults:\n  port: 8000\n  count: 2\ncommand: |\n  vllm serve m --port {port} \\\n    --speculative-config "
+    text += '\'{{"method":"mtp","num_speculative_tokens":{count}}}\'\n'
+    assert not errors(text)
+
+
+def test_a_substitution_in_a_script_for_another_shell() -> None:
+    far = 'ssh host "\n  free=\\$(df -Pk /)\n  echo done\n"\nvllm serve m\n'
+    assert not told(far, "a dollar and a bracket")
+    assert told("free=\\$(df -Pk /)\nvllm serve m\n", "a dollar and a bracket")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("VLLM_NIXL_SIDE_CHANNEL_PORT=5600", True),
+        ("settings=(\n  VLLM_NIXL_SIDE_CHANNEL_PORT=5600\n)", False),
+        ('SETTINGS="${SETTINGS:-CUDA_VISIBLE_DEVICES= CUDA_MODULE_LOADING=LAZY}"', False),
+    ],
+)
+def test_what_is_set_without_export(lines: str, *, expected: bool) -> None:
+    assert told(f"{lines}\nvllm serve m\n", "without export") == expected
+
+
+@pytest.mark.parametrize(("method", "expected"), [("FP8", False), ("fp8", False), ("FP7", True)])
+def test_the_case_of_a_quantisation_method(method: str, *, expected: bool) -> None:
+    assert told(f"vllm serve m --quantization {method}", "no quantisation method") == expected
+
+
+def test_a_list_of_options_of_another_program() -> None:
+    text = (
+        "# Measuring\n\nThe address is given by\n\n```bash\n--api-key=EMPTY \\\n--api-url=http://127.0.0.1:8000/v1 \\\n"
+    )
+    assert not any(judged.engine == "vllm" and judged.findings for judged in ask(f"{text}--eval-type=server\n```\n"))
+
+
+def test_the_version_of_an_image_that_another_section_runs() -> None:
+    start = "vllm serve m --gpu-memory-utilization-gb 80"
+    own = f"# Ours\n\n## Start\n\n```bash\n{start}\n```\n"
+    other = (
+        "\n## With NVIDIA's image\n\n```bash\ndocker run --gpus all nvcr.io/nvidia/vllm:26.01-py3 vllm serve m\n```\n"
+    )
+    first, second = ask(own + other)
+    assert first.version != second.version == "0.13.0"
