@@ -55,6 +55,26 @@ def test_a_proxy_of_a_file_is_no_server(program: str, *, expected: bool) -> None
     assert bool(ask(f"{program} {options}")) == expected
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Prompts may exceed llama-server capacity",
+        "llama-server → the answer is made",
+        "| full | low | llama-server fits them to device memory |",
+    ],
+)
+def test_a_program_in_a_sentence(line: str) -> None:
+    assert not ask(f"### State\n\n**Now:** it runs\n{line}\n")
+    assert ask(f"### State\n\n{line}\nllama-server -m model.gguf --port 8080\n")
+
+
+@pytest.mark.parametrize(("launcher", "expected"), [("./launch-cluster.sh exec ", False), ("", True)])
+def test_a_launcher_of_its_own_joins_machines(launcher: str, *, expected: bool) -> None:
+    text = f"{launcher}vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel-size 16"
+    judged = ask(text, on="2x8xH200")
+    assert any("reach each other" in each.message for one in judged for each in one.findings) == expected
+
+
 def test_code_that_goes_over_two_lines() -> None:
     text = "- it is started by (`mpirun -n 16\n  trtllm-serve /models/Kimi-K3 --backend pytorch`).\n- and more\n"
     assert not told(text, "pytorch`")

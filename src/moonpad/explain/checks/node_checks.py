@@ -104,6 +104,8 @@ def _executor(
     options: Nodes, version: str, cluster: Cluster | None, first: Reading, command: Command, speaks_of_ray: bool
 ) -> Iterator[Remark]:
     """Ranks on several machines, and nothing that joins them."""
+    if any(wrapper.kind.endswith((".sh", ".py")) for wrapper in command.wrappers):
+        return  # a launcher of somebody's own, which may add what joins them
     ranks = first.layout.tp * first.layout.pp
     if first.settings.executor == "mp" and cluster is not None and ranks > cluster.per_node and command.more == "":
         message = (

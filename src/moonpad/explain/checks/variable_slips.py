@@ -48,10 +48,10 @@ def not_exported(case: Case) -> Iterator[Remark]:
         return
     reached = {name for command in case.commands for name in command.env}
     lost: dict[str, int] = {}
-    continued = listed = False
+    continued = in_array = False
     for number, written in lines:
-        listed = not written.strip().endswith(")") if listed else _OPENS_ARRAY.search(written) is not None
-        alone = _ONLY_ASSIGNED.fullmatch(written) is not None and not continued and not listed
+        in_array = not written.strip().endswith(")") if in_array else _OPENS_ARRAY.search(written) is not None
+        alone = _ONLY_ASSIGNED.fullmatch(written) is not None and not continued and not in_array
         continued = written.rstrip().endswith("\\") and not alone
         if alone and number < line:
             for name in _NAME.findall(_IN_QUOTES.sub('""', written)):

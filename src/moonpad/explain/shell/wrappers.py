@@ -21,6 +21,8 @@ from moonpad.explain.programs import (
 )
 from moonpad.explain.shell import wrapper_options as table
 
+_PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
+_ARROW: Final = re.compile(r"[→⇒➜➔]|[-=]+>$")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 SPEAKS_OF: Final = frozenset(
     """
@@ -88,6 +90,8 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
         if handler is None or not handler(peeled, name):
             break
     identified = (peeled.entrypoint, _choosing(peeled)) if peeled.entrypoint else identify(peeled.rest)
+    if identified is not None and _is_sentence(peeled.rest[identified[1] :]):
+        identified = None
     if identified is None and peeled.nested is None:
         identified = _behind_unknown_wrapper(peeled)
     if identified is None and peeled.nested is None:
@@ -135,7 +139,12 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
             continue
         identified = identify(rest[at:])
         program = program_named(identified[0]) if identified else None
-        if identified and program and program.kind == "server" and not _goes_on(rest[at + identified[1] :]):
+        if identified is None or program is None or program.kind != "server":
+            continue
+        behind = rest[at + identified[1] :]
+        # A program of one word is a word of sentences too: `prompts that exceed llama-server capacity`.
+        alone = identified[1] == 1 and not (behind and behind[0].text.startswith("-")) and _PLAIN.match(rest[at].text)
+        if not alone and not _goes_on(behind):
             peeled.wrap(base_name(rest[0]), peeled.position + at)
             return identified
     return None
@@ -144,6 +153,13 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
 def _goes_on(behind: Sequence[Word]) -> bool:
     """Words and no option behind the program are a sentence, "vllm serve crashes after requests", or nothing."""
     return not behind or (len(behind) > 1 and not any(word.text.startswith("-") for word in behind))
+
+
+def _is_sentence(behind: Sequence[Word]) -> bool:
+    """Three plain words and more, and no option: `llama-server fits them to device memory`; or an arrow of a sketch."""
+    if behind and _ARROW.match(behind[0].text):
+        return True
+    return len(behind) > 2 and all(_PLAIN.fullmatch(word.text) for word in behind)
 
 
 def _handed_on(peeled: Peeled) -> Word | None:
