@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.options import versions as recorded_versions
 from moonpad.catalog.options.config_keys import key_tables
+from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.commands import Command, Script
@@ -18,11 +19,13 @@ from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
+from moonpad.explain.grouping import model_of
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.versions import checked_version, is_final
+from moonpad.values.versions import checked_version, is_final, since
 
+_LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _BEGINNING: Final = 300
 """Characters of an object that show whose it is."""
@@ -140,12 +143,22 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             return _of_series(engine, own[1], f"{because} {name} {own[1]}")
         near = nearest_version(name, script, command) if command is not None else None
         if named := versions.get(name) if near is None else near:
-            return _of_series(engine, named, f"the text names {name} {named}")
+            version = _of_series(engine, named, f"the text names {name} {named}")
+            if command is None or version.text == named or not _came_later(command, name, version.text):
+                return version
         if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest")
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
     return Version("", "none is named: judged by the newest")
+
+
+def _came_later(command: Command, engine: str, version: str) -> bool:
+    """Whether the model came with a later release than that of a series which the text speaks of: `vLLM 0.11 has a new
+    frontend` is not said of what runs it."""
+    known = other_model((model_of(command) or "")[:_LONGEST_NAME])
+    first = known.first.get(engine, "") if known is not None else ""
+    return bool(first) and not since(version, first)
 
 
 def _bare(engine: str, script: Script) -> str:

@@ -145,3 +145,30 @@ def test_the_version_of_an_image_that_another_section_runs() -> None:
     )
     first, second = ask(own + other)
     assert first.version != second.version == "0.13.0"
+
+
+def test_a_series_that_is_older_than_the_model() -> None:
+    text = "# Build\n\nvLLM 0.11 has a new frontend.\n\n```bash\nvllm serve {} --port 8000\n```\n"
+    (late,) = ask(text.format("deepseek-ai/DeepSeek-V4-Flash"))
+    (early,) = ask(text.format("deepseek-ai/DeepSeek-R1"))
+    assert early.version.startswith("0.11.")
+    assert not late.version.startswith("0.11.")
+    assert late.version_because == "none is named: judged by the newest"
+
+
+@pytest.mark.parametrize(("backend", "expected"), [("FLASH_ATTN_V100", False), ("FLASH_ATTENTION", True)])
+def test_a_backend_called_after_one_of_the_release(backend: str, *, expected: bool) -> None:
+    start = f"pip install vllm==0.21.0\nvllm serve m --attention-backend {backend}\n"
+    assert bool(errors(start)) == expected
+    assert told(start, "attention backend named")
+
+
+@pytest.mark.parametrize(("parser", "expected"), [("example", False), ("exemplary", True)])
+def test_the_parser_of_an_example(parser: str, *, expected: bool) -> None:
+    assert told(f"vllm serve m --reasoning-parser {parser}", "has no parser") == expected
+
+
+@pytest.mark.parametrize(("port", "expected"), [("server-port", False), ("eighty", True)])
+def test_a_port_in_words(port: str, *, expected: bool) -> None:
+    text = f"vllm serve m\nvllm bench serve --model m --port {port} --num-prompts 5"
+    assert told(text, "--port does not take") == expected

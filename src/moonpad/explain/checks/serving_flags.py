@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines.base import Engine, Reading
@@ -19,6 +20,10 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
+
+
+_EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
+"""Parsers that guides write to show how one is added."""
 
 
 def thinks(model_id: str) -> bool:
@@ -111,7 +116,7 @@ def _unknown_parser(
     if given is None or place is None or place.problem or unresolved(given) or options is None:
         return
     names = _names(program, version, flag)
-    if not names or _takes(program, version, flag, given) or _has_plugin(reading):
+    if not names or _takes(program, version, flag, given) or _has_plugin(reading) or given in _EXAMPLES:
         return
     parser = own_parser(name) if name else ""
     right = parser if parser in names else ""
