@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
@@ -48,6 +49,10 @@ _FAILED: Final = re.compile(
     re.IGNORECASE,
 )
 _PROCESS_WORDS: Final = 4096
+_PRINTED_WORDS: Final = re.compile(
+    r"\s*[\w./-]+ [^'\"`$;&<>#\n]{1,4000}\s[^\s'\"`$;&<>#|()]+\([^\s'\"`$;&<>#]*\)[^'\"`$;&<>#\n]*\s*"
+)
+"""One line without quotes, with brackets inside a word."""
 _ADDITION: Final = 6
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
@@ -109,8 +114,11 @@ def _unlogged(text: InputText, logs: PastedLogs) -> str:
 
 
 def process_words(text: str) -> list[str]:
-    """Of a copy of /proc/PID/cmdline, whose words end with a NUL."""
+    """Of a copy of /proc/PID/cmdline, whose words end with a NUL, or of one line that a list of processes has printed:
+    a bracket stands in it that no shell would take without quotes."""
     whole = text.rstrip("\n")
+    if _PRINTED_WORDS.fullmatch(text) and SPEAKING.search(text.split("(", 1)[0]):
+        return text.split()
     if not whole.endswith("\0") or whole.startswith("\0") or whole.count("\0") > _PROCESS_WORDS:
         return []
     return whole.rstrip("\0").split("\0")

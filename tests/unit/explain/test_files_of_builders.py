@@ -172,3 +172,13 @@ def test_the_parser_of_an_example(parser: str, *, expected: bool) -> None:
 def test_a_port_in_words(port: str, *, expected: bool) -> None:
     text = f"vllm serve m\nvllm bench serve --model m --port {port} --num-prompts 5"
     assert told(text, "--port does not take") == expected
+
+
+def test_a_process_as_a_list_shows_it() -> None:
+    offload = r"-ot blk\.([0-9]|1[0-3])\.ffn_.*_exps\.weight=CPU"
+    assert not told(f"./build/bin/llama-server -m /models/m.gguf {offload} --port 8000 \n", "names no place")
+    assert told("llama-server -m /models/m.gguf -ot blk.1 --port '8000'\n", "names no place")
+
+
+def test_a_sentence_in_another_language() -> None:
+    assert not ask("#!/bin/bash\n# - llama-server ログ tail -F\nllama-server 本体 を見る --port 1\n")

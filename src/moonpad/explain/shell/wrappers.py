@@ -22,6 +22,7 @@ from moonpad.explain.programs import (
 from moonpad.explain.shell import wrapper_options as table
 
 _PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
+_SPEAKS: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^/=:]*")
 _ARROW: Final = re.compile(r"[→⇒➜➔]|[-=]+>$")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 SPEAKS_OF: Final = frozenset(
@@ -156,8 +157,9 @@ def _goes_on(behind: Sequence[Word]) -> bool:
 
 
 def _is_sentence(behind: Sequence[Word]) -> bool:
-    """Three plain words and more, and no option: `llama-server fits them to device memory`; or an arrow of a sketch."""
-    if behind and _ARROW.match(behind[0].text):
+    """Three plain words and more, and no option: `llama-server fits them to device memory`; or an arrow of a sketch, or
+    a word of a language that no model is called in."""
+    if behind and (_ARROW.match(behind[0].text) or _SPEAKS.fullmatch(behind[0].text)):
         return True
     return len(behind) > 2 and all(_PLAIN.fullmatch(word.text) for word in behind)
 
