@@ -87,6 +87,13 @@ _SPOKEN: Final = re.compile(
 """Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
 
 
+_ARRAY: Final = re.compile(
+    r"^[ \t]*(?:(?:local|declare -a|readonly -a)[ \t]+)?\w+=\(\s*"
+    rf"(?P<words>(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
+    r"[^\n]*(?:\n(?![ \t]*\)[ \t]*$)[^\n]*+){0,80})\n?[ \t]*\)[ \t]*$",
+    re.MULTILINE,
+)
+"""An array of bash that holds a whole command."""
 _IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|nerdctl) run [^`\n]{10,2000})`(?!`)")
 
 
@@ -97,6 +104,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         chat_programs(state),
         offline_programs(state),
         _unknown_programs(state),
+        _arrays(state, texts),
         _keyed_commands(state, texts),
         _variables(state),
         _settings(state, texts),
@@ -160,6 +168,20 @@ def _keyed_commands(state: ScriptState, texts: list[tuple[int, str]]) -> Iterato
         yield from list(_unknown_programs(state))
     finally:
         state.commands = others
+
+
+def _arrays(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    """`SERVE=(vllm serve m --port 8000)` that a function puts together with more: what is added is not known."""
+    before = len(state.commands)
+    for start, text in texts:
+        for match in islice(_ARRAY.finditer(text), _MOST):
+            words = words_of(Source.block(state.text, start + match.start("words"), match["words"]), state)
+            if words:
+                added = more("<what the array is used with>", words[-1].line)
+                Shell(state, Source.block(state.text, start + match.start("words"), "")).command([*words, added])
+    made = [command for command in state.commands[before:] if starts_with_options(command)]
+    del state.commands[before:]
+    yield from made
 
 
 def _variables(state: ScriptState) -> Iterator[Command]:

@@ -182,3 +182,18 @@ def test_a_process_as_a_list_shows_it() -> None:
 
 def test_a_sentence_in_another_language() -> None:
     assert not ask("#!/bin/bash\n# - llama-server ログ tail -F\nllama-server 本体 を見る --port 1\n")
+
+
+def test_a_command_in_an_array() -> None:
+    array = "SERVE=(\n  vllm serve moonshotai/Kimi-K2.5\n  --tensor-parallel-size 8 --trust-remote-code\n)\n"
+    text = f'#!/bin/bash\n{array}start() {{\n  local all=(docker run x "${{SERVE[@]}}")\n}}\n'
+    (judged,) = ask(text)
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+    assert "used with is not known" in judged.unjudged
+
+
+def test_patterns_of_case_are_no_flags() -> None:
+    cases = 'case "$a" in\n  --dry-run) a=1 ;;\n  --x | -y) b=1 ;;\nesac\n'
+    assert not read_script(f"{cases}vllm serve m\n").problems
+    assert read_script("vllm serve m\n  --port 8000\n").problems

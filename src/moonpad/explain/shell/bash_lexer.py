@@ -50,7 +50,8 @@ _PLACEHOLDER: Final = re.compile(
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
-_FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z]")
+_FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z](?![\w-]*(?:[ \t]*\|[ \t]*-[\w-]*){0,9}[ \t]*\))")
+"""No `--port)`, which is a pattern of `case`."""
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
 
 
