@@ -190,7 +190,7 @@ def test_a_command_in_an_array() -> None:
     (judged,) = ask(text)
     assert judged.layout is not None
     assert judged.layout.tp == 8
-    assert "used with is not known" in judged.unjudged
+    assert "what the array is used with" in judged.unjudged
 
 
 def test_patterns_of_case_are_no_flags() -> None:
