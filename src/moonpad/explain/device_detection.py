@@ -89,6 +89,8 @@ def cluster_of(
     own = {each.kind for each in mentions((tab,), ()) if each.known}
     if len(own) == 1:
         named = [each for each in named if each.kind in own] or named
+    granted = commands[0].container.devices if commands[0].container is not None else None
+    named = [each for each in named if not each.known or _holds(each.kind, granted or 1)]
     if layout_known:
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
@@ -121,6 +123,12 @@ def cluster_of(
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
+
+
+def _holds(kind: str, devices: int) -> bool:
+    """Whether one machine of that kind has so many: a container with three is on no GB10, which has one."""
+    cluster = cluster_named(f"{devices}x{kind}")
+    return devices == 1 or cluster is None or cluster.nodes == 1
 
 
 def _of_mentions(

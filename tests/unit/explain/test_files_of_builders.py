@@ -197,3 +197,10 @@ def test_patterns_of_case_are_no_flags() -> None:
     cases = 'case "$a" in\n  --dry-run) a=1 ;;\n  --x | -y) b=1 ;;\nesac\n'
     assert not read_script(f"{cases}vllm serve m\n").problems
     assert read_script("vllm serve m\n  --port 8000\n").problems
+
+
+@pytest.mark.parametrize(("devices", "kind"), [("'\"device=0,1\"'", ""), ("all", "GB10")])
+def test_a_container_with_more_devices_than_such_a_machine(devices: str, kind: str) -> None:
+    start = f"docker run --gpus {devices} vllm/vllm-openai:v0.25.1 --model m --tensor-parallel-size 2"
+    (judged,) = ask(f"# Settings for GB10\n{start}\n")
+    assert kind in judged.cluster.name if judged.cluster else not kind
