@@ -60,6 +60,7 @@ def test_a_proxy_of_a_file_is_no_server(program: str, *, expected: bool) -> None
     [
         "Prompts may exceed llama-server capacity",
         "llama-server → the answer is made",
+        "   llama-server / serve_embedding → files",
         "| full | low | llama-server fits them to device memory |",
     ],
 )
@@ -204,3 +205,14 @@ def test_a_container_with_more_devices_than_such_a_machine(devices: str, kind: s
     start = f"docker run --gpus {devices} vllm/vllm-openai:v0.25.1 --model m --tensor-parallel-size 2"
     (judged,) = ask(f"# Settings for GB10\n{start}\n")
     assert kind in judged.cluster.name if judged.cluster else not kind
+
+
+def test_words_in_brackets_are_filled_in() -> None:
+    (judged,) = ask("vllm serve [YOUR MODEL or MODEL PATH] --port 8000")
+    assert not told("vllm serve [YOUR MODEL or MODEL PATH] --port 8000", "takes no such argument")
+    assert any("YOUR_MODEL" in finding.message for finding in judged.findings)
+
+
+def test_a_file_of_settings_exports_nothing_by_itself() -> None:
+    lines = 'VLLM_DEEP_GEMM_WARMUP="skip"\nVLLM_ARGS="--tensor-parallel-size 2 --max-model-len 8192"\n'
+    assert not told(lines, "without export")

@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.options import known_environment, versions
 from moonpad.engines.foreign_names import OF_LIBRARIES, OWN_VARIABLES, VARIABLES
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import block_of, is_first, numbered, span_of
 from moonpad.values.finding import Code, Finding, Severity
@@ -39,6 +40,8 @@ _NO_CARET: Final = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 def not_exported(case: Case) -> Iterator[Remark]:
     """Assignments on lines of their own, which no process gets."""
     script, line = case.script, case.commands[0].line
+    if is_fragment(case.commands[0]):
+        return  # what sets them and the options is read by a script that starts the server
     start, end = block_of(case.commands, script)
     if any(low <= line <= high for low, high in script.objects):
         start = max(start, _scalar_of(script.lines, line))

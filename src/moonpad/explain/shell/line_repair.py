@@ -59,6 +59,10 @@ _OPENS: Final = re.compile(
 """How a line begins that is a command of its own."""
 
 
+_IN_BRACKETS: Final = re.compile(r"(?<=[ \t])\[([A-Z]\w*(?: \w+){1,8})\](?=\s|$)")
+"""`[YOUR MODEL or PATH]`, which a person replaces."""
+
+
 def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
     if len(_ARROWS.findall(text)) > 1:
@@ -69,6 +73,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SENTENCE.sub(_without_sentence, text)
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[1].replace('|', '_')}>", text)
+    text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))

@@ -23,7 +23,7 @@ from moonpad.explain.shell import wrapper_options as table
 
 _PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 _SPEAKS: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^/=:]*")
-_ARROW: Final = re.compile(r"[→⇒➜➔]|[-=]+>$")
+_ARROW: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 SPEAKS_OF: Final = frozenset(
     """
