@@ -3,6 +3,7 @@ names them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -18,6 +19,12 @@ _OF_ITS_OPTIONS: Final = _REFUSED | {Code.PREFIX_FLAG}
 """What is said by the options of one server is not said of another one that the same program starts."""
 
 
+_WITHOUT_NAME: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG})
+_KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]*)[\"']?[ \t]*:", re.ASCII)
+"""A key in the spelling of charts, which no option has."""
+_LONGEST: Final = 200
+
+
 def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
     others = OTHER_SERVERS.get(command.program, frozenset())
@@ -27,6 +34,8 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
         if (of_other and code in _OF_ITS_OPTIONS) or (code is Code.UNKNOWN_FLAG and "${" in remark.finding.where):
             continue
         if remark.at is not None and _is_only_named(command, remark.at, script):
+            continue
+        if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
         if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
             yield remark
@@ -39,6 +48,16 @@ def _is_only_named(command: Command, at: int, script: Script) -> bool:
     word = command.argv[at]
     line = script.lines[word.end_line - 1] if 0 < word.end_line <= len(script.lines) else ""
     return line[word.end_column : word.end_column + 1] == "`" and "=" not in word.text
+
+
+def _is_key_of_chart(command: Command, at: int, script: Script) -> bool:
+    """Whether `disableLogRequests: true` stands for the option: what a template makes of it, perhaps a variable or an
+    option by another name, is not in the text."""
+    flag = command.argv[at].text if at < len(command.argv) else ""
+    line = command.argv[at].line if flag.startswith("--") else 0
+    text = script.lines[line - 1][:_LONGEST] if 0 < line <= len(script.lines) else ""
+    key = _KEY.match(text)
+    return key is not None and re.sub(r"(?=[A-Z])", "-", key[1]).lower() == flag.removeprefix("--")
 
 
 def _name(flag: str) -> str:

@@ -143,7 +143,11 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     # `python3`, `/usr/bin/python3.12`, and `$PYTHON`, which nothing else would be called.
     if _PYTHON.fullmatch(base_name(words[0])) or any("PYTHON" in name.upper() for name in words[0].unresolved[:1]):
         return _python(words)
-    return _command(base_name(words[0]), words, 1)
+    name = base_name(words[0])
+    found = _command(name, words, 1)
+    if found is not None and "." in name and not any(word.text.startswith("-") for word in words[found[1] :]):
+        return None  # no shell runs a module by its name: `module requests / sec` is the title of a chart
+    return found
 
 
 def _command(name: str, words: Sequence[Word], behind: int) -> tuple[str, int] | None:

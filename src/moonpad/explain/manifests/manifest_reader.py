@@ -23,6 +23,7 @@ from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.manifests.custom_resources import (
     controller_of,
     is_llm_service,
+    is_schema,
     lone_role_of,
     runtimes_used,
     with_runtime,
@@ -155,6 +156,8 @@ class _ManifestReader:
             raise too_deep("the YAML is")
         fields = self.fields(node)
         self.state.budget.work(8 * len(fields), "its YAML")
+        if is_schema(fields):
+            return  # the types of values that are written elsewhere
         around = self._around(fields, around) if fields else around
         if _OF_POD & fields.keys():
             around = self.pods.pod(fields, around)
