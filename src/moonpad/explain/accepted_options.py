@@ -23,6 +23,7 @@ _WITHOUT_NAME: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG})
 _KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]*)[\"']?[ \t]*:", re.ASCII)
 """A key in the spelling of charts, which no option has."""
 _LONGEST: Final = 200
+_STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
 
 
 def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
@@ -34,6 +35,8 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
         if (of_other and code in _OF_ITS_OPTIONS) or (code is Code.UNKNOWN_FLAG and "${" in remark.finding.where):
             continue
         if remark.at is not None and _is_only_named(command, remark.at, script):
+            continue
+        if code is Code.UNKNOWN_FLAG and _is_of_starter(command):
             continue
         if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
@@ -48,6 +51,11 @@ def _is_only_named(command: Command, at: int, script: Script) -> bool:
     word = command.argv[at]
     line = script.lines[word.end_line - 1] if 0 < word.end_line <= len(script.lines) else ""
     return line[word.end_column : word.end_column + 1] == "`" and "=" not in word.text
+
+
+def _is_of_starter(command: Command) -> bool:
+    """Whether another program was given the options, which may have this one for itself."""
+    return any(word.unresolved == ("@",) and _STARTER.fullmatch(word.text) for word in command.argv[-1:])
 
 
 def _is_key_of_chart(command: Command, at: int, script: Script) -> bool:

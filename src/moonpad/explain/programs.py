@@ -16,6 +16,9 @@ from moonpad.explain.shell.wrapper_options import PYTHON, scan
 
 OTHERS: Final[Mapping[str, str]] = {"ray": "ray", "lm_eval": "lm_eval", "lm-eval": "lm_eval"}
 """Commands of no engine → the name of their program."""
+_DRAWN: Final = frozenset({"/", "→", "->", "-->", "←", "│", "├──", "└──"})
+"""What stands between the names of a picture or a list: `server / embedding → the weights`."""
+_FIRST_WORDS: Final = 2
 _PYTHON: Final = re.compile(r"python[0-9]?(?:\.[0-9]{1,2})?", re.ASCII)
 
 
@@ -145,6 +148,8 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
         return _python(words)
     name = base_name(words[0])
     found = _command(name, words, 1)
+    if found is not None and any(word.text in _DRAWN for word in words[found[1] : found[1] + _FIRST_WORDS]):
+        return None
     if found is not None and "." in name and not any(word.text.startswith("-") for word in words[found[1] :]):
         return None  # no shell runs a module by its name: `module requests / sec` is the title of a chart
     return found

@@ -55,6 +55,11 @@ _NO_COMMANDS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """Keys under which no engine is started."""
+_OF_OTHERS: Final = re.compile(
+    r"(?:device|docker|podman|nerdctl|apptainer|singularity|srun|sbatch|slurm|mpi(?:run)?)_?(?:args|options|flags)",
+    re.IGNORECASE,
+)
+"""Keys whose words are for what starts the container or the job."""
 _OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
 _NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml"})
 """Keys whose text is YAML: of a RayService, of charts in Argo CD and others."""
@@ -274,6 +279,8 @@ class _ManifestReader:
     def _child(self, name: str, node: Node, around: Surroundings, depth: int) -> None:
         """A mapping, a list of words under any key, or a text that is a script."""
         self.state.budget.work(12, "its YAML")
+        if _OF_OTHERS.fullmatch(name):
+            return
         words = [scalar(item) for item in items(node)]
         if words and all(words) and (words[0].startswith("-") or self._starts_engine(items(node))):
             self._list(node, around)
