@@ -45,13 +45,18 @@ def not_exported(case: Case) -> Iterator[Remark]:
         return
     reached = {name for command in case.commands for name in command.env}
     lost: dict[str, int] = {}
+    open_names: dict[str, int] = {}  # on lines that go on: of the command behind them, if there is one
     continued = False
     for number, written in lines:
         alone = _ONLY_ASSIGNED.fullmatch(written) is not None and not continued
         continued = written.rstrip().endswith("\\") and not alone
+        goes_on = alone and written.rstrip().endswith("\\")
         if alone and number < line:
-            for name in _NAME.findall(written):
-                lost.setdefault(name, number)
+            open_names |= {name: number for name in _NAME.findall(written)}
+        if not goes_on:
+            for name, at in open_names.items() if alone else ():
+                lost.setdefault(name, at)
+            open_names = {}
     names = [
         name
         for name in lost
