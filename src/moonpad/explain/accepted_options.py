@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from moonpad.catalog.options import releases_with
 from moonpad.engines.foreign_names import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import is_fragment
@@ -36,7 +37,7 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
             continue
         if remark.at is not None and _is_only_named(command, remark.at, script):
             continue
-        if code is Code.UNKNOWN_FLAG and _is_of_starter(command):
+        if code is Code.UNKNOWN_FLAG and _is_of_starter(command, remark.finding.where):
             continue
         if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
@@ -53,8 +54,11 @@ def _is_only_named(command: Command, at: int, script: Script) -> bool:
     return line[word.end_column : word.end_column + 1] == "`" and "=" not in word.text
 
 
-def _is_of_starter(command: Command) -> bool:
-    """Whether another program was given the options, which may have this one for itself."""
+def _is_of_starter(command: Command, flag: str) -> bool:
+    """Whether another program was given the options, which may have this one for itself; not where a release of the
+    engine has had it."""
+    if releases_with(command.program, flag.partition("=")[0]):
+        return False
     return any(word.unresolved == ("@",) and _STARTER.fullmatch(word.text) for word in command.argv[-1:])
 
 

@@ -133,7 +133,9 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
         speaks = any(MENTION.search(word.text.casefold()) for word in words)
-        if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not _measures(_started(words, command)):
+        if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not _measures(
+            _started(words, command)
+        ):
             at = decisive[0]
             image = command.container.image if command.container else None
             if image is not None and image in words:
@@ -236,7 +238,9 @@ def _started(words: Sequence[Word], command: Command) -> list[Word]:
 
 
 def _measures(words: Sequence[Word]) -> bool:
-    return any(re.search(r"bench|eval|client|convert|quant|download|configurator|simulat|estimat", word.text) for word in words)
+    return any(
+        re.search(r"bench|eval|client|convert|quant|download|configurator|simulat|estimat", word.text) for word in words
+    )
 
 
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:

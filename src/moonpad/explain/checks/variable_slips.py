@@ -52,7 +52,7 @@ def not_exported(case: Case) -> Iterator[Remark]:
         continued = written.rstrip().endswith("\\") and not alone
         goes_on = alone and written.rstrip().endswith("\\")
         if alone and number < line:
-            open_names |= {name: number for name in _NAME.findall(written)}
+            open_names |= dict.fromkeys(_NAME.findall(written), number)
         if not goes_on:
             for name, at in open_names.items() if alone else ():
                 lost.setdefault(name, at)
