@@ -13,7 +13,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-_MODULE: Final = re.compile(r"dynamo\.(?!frontend|router)\w+(?:\.(?:\w*worker|main|omni))?")
+_MODULE: Final = re.compile(r"dynamo\.(?!frontend|router)\w+(?:\.(?:\w*worker|main))?")
 _OWN: Final = re.compile(
     r"--(?:no-)?(?:discovery-backend|response-plane|fpm-trace|kv-state-endpoint|exclude-tools-when-tool-choice-none"
     r"|dump-config-to|output-modalities|media-output-|health-check-payload|engine-request-limit|tcp-tls-|nats-tls-"
@@ -21,7 +21,7 @@ _OWN: Final = re.compile(
     r"|omni$|stage-configs-path|video-output-dir|default-video-fps|enable-layerwise-offload|layerwise-num-gpu-layers"
     r"|vae-use-|boundary-ratio|flow-shift|diffusion-cache-|enable-cache-dit-summary|enable-cpu-offload|ulysses-degree"
     r"|ring-degree|cfg-parallel-size|model-express-url|use-\w+-tokenizer|embedding-worker|image-diffusion-worker"
-    r"|disagg-config|omni-router|stage-id|video-generation-worker|afd-)",
+    r"|disagg-config|video-generation-worker|afd-)",
     re.ASCII,
 )
 """Options of the workers, which the engine's own server has not, or not in every release:
