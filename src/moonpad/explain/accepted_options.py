@@ -24,6 +24,7 @@ _WITHOUT_NAME: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG})
 _KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]*)[\"']?[ \t]*:", re.ASCII)
 """A key in the spelling of charts, which no option has."""
 _LONGEST: Final = 200
+_SIGNS: Final = frozenset("，。；：！？、（）")
 _STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
 
 
@@ -33,6 +34,8 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
     of_other = any(word.text.partition("=")[0] in others for word in command.argv)
     for remark in remarks:
         code = remark.finding.code
+        if code is Code.UNKNOWN_FLAG and not _SIGNS.isdisjoint(remark.finding.where):
+            continue  # a sentence goes on there
         if (of_other and code in _OF_ITS_OPTIONS) or (code is Code.UNKNOWN_FLAG and "${" in remark.finding.where):
             continue
         if remark.at is not None and _is_only_named(command, remark.at, script):

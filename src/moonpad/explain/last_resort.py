@@ -57,6 +57,8 @@ _MODEL_KEY: Final = re.compile(
 _ROW: Final = 1200
 """Characters above options in which their row's model stands."""
 _LONGEST: Final = 5000
+_MEASURING: Final = re.compile(r"bench|eval|client|convert|quant|download|configurator|collect|simulat|estimat")
+"""Programs that are not servers."""
 _MOST: Final = 40
 _NAMED: Final = re.compile(
     r"(?:^|[\s{,(])[\"']?-{0,2}(?P<key>(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd))"
@@ -238,9 +240,7 @@ def _started(words: Sequence[Word], command: Command) -> list[Word]:
 
 
 def _measures(words: Sequence[Word]) -> bool:
-    return any(
-        re.search(r"bench|eval|client|convert|quant|download|configurator|simulat|estimat", word.text) for word in words
-    )
+    return any(_MEASURING.search(word.text) for word in words)
 
 
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:

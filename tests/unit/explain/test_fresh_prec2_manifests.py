@@ -151,3 +151,44 @@ def test_one_of_two_options_of_a_template() -> None:
 {%- endif %}
 """
     assert "given twice" not in messages(text)
+
+
+POD = """apiVersion: v1
+kind: Pod
+spec:
+  containers:
+    - name: requester
+      image: registry.example/requester:1
+      command: %s
+      resources:
+        limits:
+          nvidia.com/gpu: "1"
+          memory: 250Mi
+    - name: server
+      image: vllm/vllm-openai:v0.20.0
+      command: [vllm, serve, Qwen/Qwen3-8B]
+      env:
+        - {name: CUDA_VISIBLE_DEVICES, value: "3"}
+      resources:
+        limits:
+          nvidia.com/gpu: "%s"
+"""
+
+
+def test_container_that_is_no_server() -> None:
+    """It only holds the device, so that little memory is enough for it."""
+    assert "OOMKilled" not in messages(POD % ("[/app/requester, --port=8081]", "0"))
+    assert "OOMKilled" in messages(POD % ("[vllm, serve, Qwen/Qwen3-4B]", "0"))
+
+
+def test_no_device_is_asked_for() -> None:
+    """What the server sees is then what its image or a variable says."""
+    told = messages(POD % ("[/app/requester, --port=8081]", "0"))
+    assert "the containers get 0 devices" not in told
+    assert "takes a count, not an index" not in told
+
+
+def test_file_that_a_template_names() -> None:
+    text = "trtllm-serve Qwen/Qwen3-8B --extra_llm_api_options %s\n"
+    assert "is opened as a file" not in messages(text % "'{{ engine_args }}'")
+    assert "is opened as a file" in messages(text % """'{"enable_attention_dp": true}'""")

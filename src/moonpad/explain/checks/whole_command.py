@@ -23,7 +23,7 @@ from moonpad.values.units import GIB
 
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
 _BRANCH: Final = re.compile(r"\{[{%]-?[ \t]*(?:if|elif|else|endif|end)\b")
-_SIDE: Final = re.compile(r"[ \t]#[ \t]*\w")
+_SIDE: Final = re.compile(r"[ \t]#")
 _LONGEST: Final = 2000
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
 _OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b", re.IGNORECASE)
