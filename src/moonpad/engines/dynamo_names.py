@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 NEWEST: Final = "1.6.1"
+UNDECLARED_SINCE: Final = "1.3.0"
+"""Releases before it join a worker for prefill to one that says nothing of its role: lib/llm/src/discovery of 1.2.0
+registers the model for whole requests and hands the prefill to the other."""
 RELEASE: Final = re.compile(
     r"(?:ai-dynamo/(?:(?:vllm|sglang|tensorrtllm)-runtime|dynamo-frontend):|ai-dynamo(?:\[\w+\])?==|\b[Dd]ynamo[ ]v?)"
     r"(?P<version>\d\.\d{1,2}\.\d{1,2})(?!\d)"

@@ -29,8 +29,9 @@ PLATFORM_OPTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("--attention-backend", "ascend"): "ascend",
 }
 """Options and values that are for devices of one platform alone."""
-MODULE_ROLES: Final = ("--multimodal-worker", "--multimodal-processor")
-"""Switches of Dynamo's workers: the one that answers behind another, and the one that registers the model."""
+MODULE_ROLES: Final = ("--multimodal-worker", ("--multimodal-processor", "--multimodal-encode-worker"))
+"""Switches of Dynamo's workers: the one that answers behind another, and those that register the model: the second
+registers it in the releases that have no processor any more (examples/backends/sglang/launch of 1.2)."""
 EVENT_OPTIONS: Final[Mapping[str, tuple[str, str, str]]] = {
     "sglang": (
         "--kv-events-config",

@@ -3,9 +3,11 @@ names them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from moonpad.catalog.options import releases_with
 from moonpad.engines.foreign_names import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import is_fragment
@@ -18,15 +20,29 @@ _OF_ITS_OPTIONS: Final = _REFUSED | {Code.PREFIX_FLAG}
 """What is said by the options of one server is not said of another one that the same program starts."""
 
 
+_WITHOUT_NAME: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG})
+_KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]*)[\"']?[ \t]*:", re.ASCII)
+"""A key in the spelling of charts, which no option has."""
+_LONGEST: Final = 200
+_SIGNS: Final = frozenset("，。；：！？、（）")
+_STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
+
+
 def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
     others = OTHER_SERVERS.get(command.program, frozenset())
     of_other = any(word.text.partition("=")[0] in others for word in command.argv)
     for remark in remarks:
         code = remark.finding.code
+        if code is Code.UNKNOWN_FLAG and not _SIGNS.isdisjoint(remark.finding.where):
+            continue  # a sentence goes on there
         if (of_other and code in _OF_ITS_OPTIONS) or (code is Code.UNKNOWN_FLAG and "${" in remark.finding.where):
             continue
         if remark.at is not None and _is_only_named(command, remark.at, script):
+            continue
+        if code is Code.UNKNOWN_FLAG and _is_of_starter(command, remark.finding.where):
+            continue
+        if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
         if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
             yield remark
@@ -39,6 +55,24 @@ def _is_only_named(command: Command, at: int, script: Script) -> bool:
     word = command.argv[at]
     line = script.lines[word.end_line - 1] if 0 < word.end_line <= len(script.lines) else ""
     return line[word.end_column : word.end_column + 1] == "`" and "=" not in word.text
+
+
+def _is_of_starter(command: Command, flag: str) -> bool:
+    """Whether another program was given the options, which may have this one for itself; not where a release of the
+    engine has had it."""
+    if releases_with(command.program, flag.partition("=")[0]):
+        return False
+    return any(word.unresolved == ("@",) and _STARTER.fullmatch(word.text) for word in command.argv[-1:])
+
+
+def _is_key_of_chart(command: Command, at: int, script: Script) -> bool:
+    """Whether `disableLogRequests: true` stands for the option: what a template makes of it, perhaps a variable or an
+    option by another name, is not in the text."""
+    flag = command.argv[at].text if at < len(command.argv) else ""
+    line = command.argv[at].line if flag.startswith("--") else 0
+    text = script.lines[line - 1][:_LONGEST] if 0 < line <= len(script.lines) else ""
+    key = _KEY.match(text)
+    return key is not None and re.sub(r"(?=[A-Z])", "-", key[1]).lower() == flag.removeprefix("--")
 
 
 def _name(flag: str) -> str:

@@ -23,6 +23,7 @@ from moonpad.explain.documents.device_nearness import (
     owned,
     sure_mentions,
     without_lists,
+    without_origins,
 )
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
 from moonpad.explain.documents.tabs import tab_labels
@@ -78,6 +79,7 @@ def cluster_of(
     named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
+    named = without_origins(named, script.lines)
     in_words = bool(named)
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]

@@ -57,6 +57,10 @@ _MODEL_KEY: Final = re.compile(
 _ROW: Final = 1200
 """Characters above options in which their row's model stands."""
 _LONGEST: Final = 5000
+_MEASURING: Final = re.compile(
+    r"bench|eval|client|convert|quant|download|configurator|collect|simulat|estimat|proxy|router|gateway|balanc"
+)
+"""Programs that are not servers."""
 _MOST: Final = 40
 _NAMED: Final = re.compile(
     r"(?:^|[\s{,(])[\"']?-{0,2}(?P<key>(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd))"
@@ -141,7 +145,9 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
         speaks = any(MENTION.search(word.text.casefold()) for word in words)
-        if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not _measures(words[:first]):
+        if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not _measures(
+            _started(words, command)
+        ):
             at = decisive[0]
             image = command.container.image if command.container else None
             if image is not None and image in words:
@@ -245,10 +251,20 @@ def _flag(word: Word) -> str:
     return f"--{name[2:].replace('_', '-')}" if name.startswith("--") and name not in DECISIVE else name
 
 
+def _started(words: Sequence[Word], command: Command) -> list[Word]:
+    """The words in front of the options, those of an interpreter aside, and of a container those behind its image."""
+    image = command.container.image if command.container else None
+    first = words.index(image) + 1 if image is not None and image in words else 0
+    named = [*words[:1]]
+    for word in words[first:]:
+        if word.text.startswith("--"):
+            break
+        named += [] if word.text.startswith("-") else [word]
+    return named
+
+
 def _measures(words: Sequence[Word]) -> bool:
-    return any(
-        re.search(r"bench|eval|client|convert|quant|download|proxy|router|gateway|balanc", word.text) for word in words
-    )
+    return any(_MEASURING.search(word.text) for word in words)
 
 
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:

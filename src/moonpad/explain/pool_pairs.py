@@ -3,7 +3,7 @@ have in common is seen in neither alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +22,7 @@ from moonpad.values.finding import Finding
 from moonpad.values.pools import Pool, PoolFacts, PoolPair
 
 _DEFAULT: Final = (None, "auto")
+_EXTRA: Final = "kv_connector_extra_config"
 
 
 def with_pairs(judged: Sequence[Judged]) -> tuple[Judged, ...]:
@@ -114,8 +115,16 @@ def _connector(judged: Judged, facts: PoolFacts) -> str:
             config = orjson.loads(value.text)
         except ValueError:
             return ""
-        text = config.get(facts.key) if isinstance(config, dict) else ""
+        if not isinstance(config, dict) or _holds_others(config):
+            return ""
+        text = config.get(facts.key)
     return facts.ours(text) if isinstance(text, str) and not unresolved(text) else ""
+
+
+def _holds_others(config: Mapping[str, object]) -> bool:
+    """Whether it is a connector of several, by whatever name: one of those in it speaks with the other pool."""
+    extra = config.get(_EXTRA)
+    return isinstance(extra, dict) and isinstance(extra.get("connectors"), list)
 
 
 def _placed(finding: Finding, decode: Judged, facts: PoolFacts) -> Remark:

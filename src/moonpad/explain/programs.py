@@ -16,6 +16,9 @@ from moonpad.explain.shell.wrapper_options import PYTHON, scan
 
 OTHERS: Final[Mapping[str, str]] = {"ray": "ray", "lm_eval": "lm_eval", "lm-eval": "lm_eval"}
 """Commands of no engine → the name of their program."""
+_DRAWN: Final = frozenset({"/", "→", "->", "-->", "←", "│", "├──", "└──"})
+"""What stands between the names of a picture or a list: `server / embedding → the weights`."""
+_FIRST_WORDS: Final = 2
 _PYTHON: Final = re.compile(r"python[0-9]?(?:\.[0-9]{1,2})?", re.ASCII)
 
 
@@ -143,7 +146,13 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     # `python3`, `/usr/bin/python3.12`, and `$PYTHON`, which nothing else would be called.
     if _PYTHON.fullmatch(base_name(words[0])) or any("PYTHON" in name.upper() for name in words[0].unresolved[:1]):
         return _python(words)
-    return _command(base_name(words[0]), words, 1)
+    name = base_name(words[0])
+    found = _command(name, words, 1)
+    if found is not None and any(word.text in _DRAWN for word in words[found[1] : found[1] + _FIRST_WORDS]):
+        return None
+    if found is not None and "." in name and not any(word.text.startswith("-") for word in words[found[1] :]):
+        return None  # no shell runs a module by its name: `module requests / sec` is the title of a chart
+    return found
 
 
 def _command(name: str, words: Sequence[Word], behind: int) -> tuple[str, int] | None:

@@ -20,7 +20,7 @@ def count_for_index(wrapper: Wrapper) -> Iterator[Remark]:
     https://github.com/docker/cli/blob/master/opts/gpus.go, moby/moby daemon/nvidia_linux.go. Two servers of one guide
     were put on two devices that way: https://github.com/NVIDIA/NeMo-Agent-Toolkit/pull/1398
     """
-    for option in wrapper.given(_FLAG) if wrapper.kind == "docker run" else ():
+    for option in wrapper.given(_FLAG) if wrapper.kind == "docker run" and wrapper.words else ():
         if (option.value or "").strip("'\"") in _NONE:
             message = "--gpus takes a count, not an index: 0 chooses no device, and what the container sees is what "
             message += "its image says, all devices or none; --gpus 1 is likewise one device, the first"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 from typing import Final
 
+from moonpad.engines.dynamo_names import UNDECLARED_SINCE, named_release
 from moonpad.engines.surrounding_names import MODULE_ROLES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
@@ -14,6 +15,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.grouping import value_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _MODE: Final = "--disaggregation-mode"
 _PREFILL: Final = "prefill"
@@ -27,6 +29,9 @@ def undeclared_decoder(case: Case) -> Iterator[Remark]:
     """A worker for prefill waits for one for decoding, and a worker that says nothing registers for whole requests."""
     command = case.commands[0]
     if not by_module(command) or not _is_whole(command) or _words(command, *_SAYS_ROLE, *_SAYS_MORE):
+        return
+    release = named_release(case.script.lines)
+    if release is None or not since(release, UNDECLARED_SINCE):
         return
     model = value_of(command.argv, _NAMES)
     workers = [other for other in case.script.commands[:_MOST] if by_module(other) and other.line != command.line]
@@ -65,17 +70,17 @@ def names_of_pools(case: Case) -> Iterator[Remark]:
 
 def nothing_in_front(case: Case) -> Iterator[Remark]:
     """A worker that takes its requests from a component that no command of the text starts."""
-    command, (role, front) = case.commands[0], MODULE_ROLES
+    command, (role, fronts) = case.commands[0], MODULE_ROLES
     if not by_module(command) or not _words(command, role) or not _is_whole(command):
         return
     lines = case.script.lines
     case.script.budget.work(len(lines), "its workers")
     # Where no frontend is, the other components may be started elsewhere too.
-    if any(front in line for line in lines) or not any("dynamo.frontend" in line for line in lines):
+    if any(front in line for line in lines for front in fronts) or not any("dynamo.frontend" in line for line in lines):
         return
     message = f"{role} takes its requests from the components in front of it and registers no model by itself: "
     message += "the frontend has none to serve"
-    remedy = f"start {front} and the worker that encodes beside it, or leave {role} out"
+    remedy = f"start {fronts[0]} and the worker that encodes beside it, or leave {role} out"
     place = case.option(role)
     yield make_remark(Severity.WARNING, Code.CONFLICT, role, message, remedy, at=place.index if place else None)
 

@@ -30,7 +30,7 @@ def settings_for_file(case: Case) -> Iterator[Remark]:
     """`--extra_llm_api_options '{"enable_attention_dp": true}'`: it is opened as a file."""
     for place in case.first.parsed.occurrences:
         value = place.value.strip("'\"") if isinstance(place.value, str) else ""
-        if place.written not in file_names.FILES_OF_SETTINGS or not value or _FILE.search(value):
+        if place.written not in file_names.FILES_OF_SETTINGS or not value or _FILE.search(value) or "{{" in value:
             continue
         if not _SETTINGS.fullmatch(value[:_LONGEST]) or (unresolved(value) and not value.startswith("{")):
             continue

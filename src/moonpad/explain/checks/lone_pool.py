@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.dynamo_names import UNDECLARED_SINCE, named_release
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import by_module
 from moonpad.explain.commands import Command
@@ -16,6 +17,7 @@ from moonpad.explain.programs import is_server_or_router, program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.roles import ROLES
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _MODE: Final = "--disaggregation-mode"
 _OPTION: Final = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
@@ -178,7 +180,8 @@ def decode_without_mode(case: Case) -> Iterator[Remark]:
         for other in _others(case)
         if other.program == command.program and by_module(other) and _side(other) == "prefill"
     ]
-    if not beside:
+    release = named_release(case.script.lines)
+    if not beside or release is None or not since(release, UNDECLARED_SINCE):
         return
     message = "the manifest calls this worker the one for decode, beside one that only prefills "
     message += f"({case.script.where(beside[0].line)}): without {_MODE} it serves both phases by itself"

@@ -94,7 +94,7 @@ def _container_devices(readings: Sequence[Reading], commands: Sequence[Command])
         return
     nodes = max(len(commands), first.node.nodes or 1, commands[0].pods)
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
-    if ranks > devices:
+    if ranks > devices > 0:  # with a count of 0 what it sees is what its image or a variable says
         message = f"{ranks} ranks, and the containers get {devices} devices ({container.devices} each)"
         remedy, word = f"give each {-(-ranks // nodes)}", container.given("--gpus")[-1].words[-1]
         yield make_remark(Severity.ERROR, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)

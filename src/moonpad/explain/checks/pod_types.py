@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from yaml import MappingNode, Node, ScalarNode
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.pod_objects import Fields, PodObject, fields_of, pod_objects, text_of
+from moonpad.explain.commands import Word
+from moonpad.explain.programs import identify
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
@@ -35,6 +37,8 @@ _BYTES: Final = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "M
 _DEVICE: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*", re.ASCII)
 _LEAST: Final = 2**30
 """Bytes below which no server that loads a model on devices runs."""
+_COMMON: Final = re.compile(r"/(?:ba|z|da)?sh$|/(?:python|env|tini|bin/|nvidia_entrypoint)|entrypoint|\\$")
+"""Programs that start others."""
 _SHARED: Final = "/dev/shm"  # noqa: S108 - what a manifest writes
 _SMALL: Final = 64 * 2**20
 """What a container has as /dev/shm where nothing is mounted there."""
@@ -69,7 +73,10 @@ def types_of_fields(case: Case) -> Iterator[Remark]:
 
 def requests_and_limits(case: Case) -> Iterator[Remark]:
     """Requests above their limits, devices that are not asked for as they are limited, and Mi in the place of Gi."""
+    of_others: list[Node] = []
     for each, _, fields in _all_tables(case):
+        if _runs_another(fields):
+            of_others += [node for node in (fields.get("resources"),) if node is not None]
         limits, requests = fields_of(fields.get("limits")), fields_of(fields.get("requests"))
         has_devices = any(_DEVICE.fullmatch(key) and text_of(node) not in ("", "0") for key, node in limits.items())
         for key, node in requests.items():
@@ -91,6 +98,8 @@ def requests_and_limits(case: Case) -> Iterator[Remark]:
             memory, held = table.get("memory"), _bytes(table.get("memory"))
             if memory is None or held is None or held >= _LEAST or held < 1 or not has_devices:
                 continue
+            if any(node.start_mark.index <= memory.start_mark.index < node.end_mark.index for node in of_others):
+                continue
             text = text_of(memory)
             message = f"{case.script.where(each.offset + memory.start_mark.line)}: {text} is a {title} of "
             message += f"{held / 2**20:,.0f} MiB of host memory for a server with devices: "
@@ -105,6 +114,17 @@ def requests_and_limits(case: Case) -> Iterator[Remark]:
                 Code.DOES_NOT_FIT, "memory", message, f"write {number[0] if number else ''}{unit} where that was meant"
             )
             return
+
+
+def _runs_another(container: Fields) -> bool:
+    """Whether its command is a program by its path that is no engine and no shell: what asks for the server."""
+    node = container.get("command")
+    words = (
+        [each.value for each in node.value if isinstance(each, ScalarNode)] if isinstance(node, SequenceNode) else []
+    )
+    path = words[0] if words else ""
+    first = [Word(path), *map(Word, words[1:])]
+    return path.startswith("/") and _COMMON.search(path) is None and identify(first) is None
 
 
 def shared_memory_elsewhere(case: Case) -> Iterator[Remark]:

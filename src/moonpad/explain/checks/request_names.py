@@ -27,6 +27,8 @@ _PORT: Final = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})")
 _RENAMES: Final = re.compile(r"litellm|nginx|envoy|haproxy|model_list|model-alias|semantic[- ]router|ollama", re.I)
 """What may turn one name into another, or answer by itself."""
 _LORA: Final = ("--enable-lora", "--lora-modules")
+_LOADED: Final = re.compile(r"[\"']lora_name[\"']\s*:\s*[\"']([^\"'\\\n]{1,120})[\"']")
+"""An adapter that a request hands to the running server."""
 _SEVERAL: Final = 2
 _LONGEST: Final = 2000
 _OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
@@ -132,6 +134,7 @@ def _asked(script: Script, port: str | None, behind: int) -> Iterator[tuple[str,
     None is any."""
     until = 0
     lines: Sequence[str] = script.lines
+    loaded = {found[1] for line in lines for found in _LOADED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
         if number <= behind:
             continue
@@ -140,8 +143,9 @@ def _asked(script: Script, port: str | None, behind: int) -> Iterator[tuple[str,
             sent = _PORT.search(text)
             until = number + _BELOW if port is None or sent is None or sent[1] == (port or "8000") else 0
         if number <= until and (found := _ASKS.search(text)):
-            yield found["name"], number
             until = 0
+            if found["name"] not in loaded:
+                yield found["name"], number
 
 
 def name_of_all(case: Case) -> Iterator[Remark]:

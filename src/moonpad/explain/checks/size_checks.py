@@ -30,6 +30,8 @@ _ENCODERS: Final = ("--ec-transfer-config", "--mm-encoder-only", "--encoder-only
 _CUT: Final = re.compile(r"\.\.\.|…")
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
+_SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
+"""`70B` in the name of a model."""
 
 
 def weights_of_others(case: Case) -> Iterator[Remark]:
@@ -71,9 +73,22 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     )
     needed = max(8, 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9)))))
     sure = place is not None and case.cluster is not None and _REPOSITORY.fullmatch(reading.model) is not None
-    severity = Severity.ERROR if sure else Severity.WARNING
+    severity = Severity.ERROR if sure and not _is_of_other_models(case) else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"
     yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index if place else None)
+
+
+def _is_of_other_models(case: Case) -> bool:
+    """Whether each line of the text with this kind of device tells of a model of another size: `Qwen2.5-7B on RTX
+    5090` says nothing of the 70B beside it."""
+    product = re.search(r"[A-Z]{0,3}[0-9]{2,4}", case.cluster.device.product) if case.cluster is not None else None
+    own = {*_SIZE.findall(case.first.model)}
+    if product is None or not own:
+        return False
+    case.script.budget.once("devices of other models", len(case.script.lines), "the text around its engine commands")
+    lines = [line[:_LONGEST] for line in case.script.lines if product[0] in line[:_LONGEST]]
+    sizes = [{*_SIZE.findall(line)} for line in lines]
+    return bool(sizes) and all(of_line and not of_line & own for of_line in sizes)
 
 
 def static_fraction(case: Case) -> Iterator[Remark]:

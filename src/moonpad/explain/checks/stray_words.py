@@ -26,6 +26,8 @@ _LEAST: Final = 4
 """Letters of an option that is meant where it has one dash."""
 _ON: Final = frozenset({"true", "1", "yes", "on"})
 _OFF: Final = frozenset({"false", "0", "no", "off"})
+_OPTIONAL: Final = re.compile(r"\[-{1,2}[\w<][^\]]*\]?|[^\[\]]*\]|\[(?:options|args|flags)\]", re.IGNORECASE)
+"""`[--your-flags]`, as a usage writes what may be left out."""
 _PROSE: Final = frozenset("，。；：！？、（）")
 
 
@@ -51,6 +53,8 @@ def stray_remarks(
     for at, text in reading.parsed.positionals:
         if text.startswith(("{%", "{#")):
             return  # a template's own words
+        if _OPTIONAL.fullmatch(text):
+            continue
         if text[:1] in _PROSE:
             yield from _sentence(command, reading, at)
             return

@@ -51,14 +51,19 @@ def not_exported(case: Case) -> Iterator[Remark]:
         return
     reached = {name for command in case.commands for name in command.env}
     lost: dict[str, int] = {}
+    open_names: dict[str, int] = {}  # on lines that go on: of the command behind them, if there is one
     continued = in_array = False
     for number, written in lines:
         in_array = not written.strip().endswith(")") if in_array else _OPENS_ARRAY.search(written) is not None
         alone = _ONLY_ASSIGNED.fullmatch(written) is not None and not continued and not in_array
         continued = written.rstrip().endswith("\\") and not alone
+        goes_on = alone and written.rstrip().endswith("\\")
         if alone and number < line:
-            for name in _NAME.findall(_IN_QUOTES.sub('""', written)):
-                lost.setdefault(name, number)
+            open_names |= dict.fromkeys(_NAME.findall(_IN_QUOTES.sub('""', written)), number)
+        if not goes_on:
+            for name, at in open_names.items() if alone else ():
+                lost.setdefault(name, at)
+            open_names = {}
     names = [
         name
         for name in lost

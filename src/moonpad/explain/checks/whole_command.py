@@ -22,6 +22,9 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
 
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
+_BRANCH: Final = re.compile(r"\{[{%]-?[ \t]*(?:if|elif|else|endif|end)\b")
+_SIDE: Final = re.compile(r"[ \t]#")
+_LONGEST: Final = 2000
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
 _OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b", re.IGNORECASE)
 
@@ -99,7 +102,7 @@ def twice(case: Case) -> Iterator[Remark]:
                 continue
             before = seen.get(place.flag)
             seen[place.flag] = place
-            if before is None or not _single(case.engine, place):
+            if before is None or not _single(case.engine, place) or _is_either(case, number, before, place):
                 continue
             same = before.value == place.value
             message = "given twice" if same else f"given twice, {before.value} and {place.value}: the last one counts"
@@ -109,6 +112,22 @@ def twice(case: Case) -> Iterator[Remark]:
                 severity, Code.REDUNDANT_FLAG, place.written, message, "leave one out", at=before.index, edits=[edit]
             )
             yield replace(remark, command=number)
+
+
+def _is_either(case: Case, number: int, before: Occurrence, place: Occurrence) -> bool:
+    """Whether a template takes one of the two, or a list of options shows the two sides of one: a line each, with a
+    comment that says whose it is."""
+    argv, lines = case.commands[number].argv, case.script.lines
+    if max(before.index, place.index) >= len(argv):
+        return False
+    first, last = argv[before.index].line, argv[place.index].line
+    if not 0 < first < last <= len(lines):
+        return False
+    case.script.budget.work(last - first, "its engine commands")
+    if any(_BRANCH.search(text[:_LONGEST]) for text in lines[first - 1 : last]):
+        return True
+    both = (lines[first - 1][:_LONGEST], lines[last - 1][:_LONGEST])
+    return is_fragment(case.commands[number]) and all(_SIDE.search(text) for text in both)
 
 
 def _single(engine: Engine, place: Occurrence) -> bool:

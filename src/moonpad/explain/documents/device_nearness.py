@@ -54,6 +54,13 @@ _OWNED: Final = re.compile(
     r"|我们有|我有|现有",
     re.IGNORECASE,
 )
+_OF_ORIGIN: Final = re.compile(
+    r"\b(?:parity|unlike|(?:ported|adapted|copied|borrowed) from)[ ](?:with |the |an? )*[(\[]?[ ]?(?:NVIDIA )?"
+    r"(?:[0-9]{1,2}[ ]?[x×][ ]?)?\Z",
+    re.IGNORECASE,
+)
+_ORIGIN: Final = 60
+"""Characters in front of a device that say so."""
 _WANTED: Final = re.compile(
     r"\b(?:at least|minimum|min\.|requires?|required|requirements?|recommended)\b|最低|至少|要求|推荐", re.IGNORECASE
 )
@@ -64,6 +71,16 @@ def owned(named: Sequence[Mention], lines: tuple[str, ...]) -> Sequence[Mention]
     H100)`."""
     said = {each: _said_of(each, lines[each.line - 1][:_LONGEST]) for each in named}
     return [each for each in named if said[each] != "wanted"] if "owned" in said.values() else named
+
+
+def without_origins(named: Sequence[Mention], lines: tuple[str, ...]) -> list[Mention]:
+    """Without those of whose machine something was only taken over: `recipe parity (GB200 decode)`."""
+    return [each for each in named if not _OF_ORIGIN.search(_before(each, lines[each.line - 1][:_LONGEST]))]
+
+
+def _before(each: Mention, text: str) -> str:
+    at = text.upper().rfind(each.kind.upper())
+    return text[max(0, at - _ORIGIN) : at] if at > 0 else ""
 
 
 def _said_of(each: Mention, text: str) -> str:

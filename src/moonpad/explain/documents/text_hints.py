@@ -90,6 +90,12 @@ class VersionMention:
     least: bool
 
 
+_OF_ANOTHER: Final = re.compile(
+    r"[`*]{0,3}[ ](?:rejected|refused|lacked|failed|crashed|broke|had|could not|did not|does not (?:have|know|support)"
+    r"|has no|lacks|rejects|refuses)\b",
+    re.IGNORECASE,
+)
+"""Behind a release in prose: what it did or has not, which is why another one is taken."""
 _OF_A_POST: Final = re.compile(r"[^\[\]()]{0,60}\]\(https?://[^)\s]{0,100}(?:blog|news|announc)")
 """Behind the text of a link: what was written when that release came."""
 
@@ -124,7 +130,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                     continue
                 if pattern is image and _is_of_a_publisher(match, published):
                     continue
-                if pattern in {prose, spoken} and _OF_A_POST.match(text, match.end()):
+                behind = (_OF_A_POST.match(text, match.end()), _OF_ANOTHER.match(text, match.end()))
+                if pattern in {prose, spoken} and any(behind):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 tag = match[0] if pattern is image else ""

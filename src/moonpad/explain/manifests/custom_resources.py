@@ -83,6 +83,12 @@ def lone_role_of(fields: Fields, source: YamlSource) -> str:
     return roles.pop() if len(roles) == 1 else ""
 
 
+def is_schema(fields: Fields) -> bool:
+    """Of JSON Schema: its keys are the names of values, `port: {type: integer}`."""
+    is_object = scalar(fields.get("type")) == "object" or "json-schema" in scalar(fields.get("$schema"))
+    return is_object and isinstance(fields.get("properties"), MappingNode)
+
+
 def is_llm_service(fields: Fields) -> bool:
     return scalar(fields.get("kind")) in _LLM_SERVICE and "spec" in fields
 

@@ -23,6 +23,7 @@ from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.manifests.custom_resources import (
     controller_of,
     is_llm_service,
+    is_schema,
     lone_role_of,
     runtimes_used,
     with_runtime,
@@ -54,6 +55,11 @@ _NO_COMMANDS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """Keys under which no engine is started."""
+_OF_OTHERS: Final = re.compile(
+    r"(?:device|docker|podman|nerdctl|apptainer|singularity|srun|sbatch|slurm|mpi(?:run)?)_?(?:args|options|flags)",
+    re.IGNORECASE,
+)
+"""Keys whose words are for what starts the container or the job."""
 _OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
 _NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml"})
 """Keys whose text is YAML: of a RayService, of charts in Argo CD and others."""
@@ -155,6 +161,8 @@ class _ManifestReader:
             raise too_deep("the YAML is")
         fields = self.fields(node)
         self.state.budget.work(8 * len(fields), "its YAML")
+        if is_schema(fields):
+            return  # the types of values that are written elsewhere
         around = self._around(fields, around) if fields else around
         if _OF_POD & fields.keys():
             around = self.pods.pod(fields, around)
@@ -271,6 +279,8 @@ class _ManifestReader:
     def _child(self, name: str, node: Node, around: Surroundings, depth: int) -> None:
         """A mapping, a list of words under any key, or a text that is a script."""
         self.state.budget.work(12, "its YAML")
+        if _OF_OTHERS.fullmatch(name):
+            return
         words = [scalar(item) for item in items(node)]
         if words and all(words) and (words[0].startswith("-") or self._starts_engine(items(node))):
             self._list(node, around)

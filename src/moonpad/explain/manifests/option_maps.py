@@ -37,6 +37,8 @@ _MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")
 BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
 _SHELLS: Final = re.compile(r"'[\[{][^']*[\]}]'")
 """JSON in the quotes of a shell: that of the line which a template makes."""
+_NOT_GIVEN: Final = re.compile(r"-[0-9]{1,9}(?:\.0)?")
+"""A number below zero, by which the values of a chart say that its template leaves the option out."""
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
 
 
@@ -299,6 +301,8 @@ def option_words(
         if option is None and only_known:
             continue
         value = scalar(node)
+        if only_known and _NOT_GIVEN.fullmatch(value):
+            continue
         key = replace(at, text=flag, pieces=())
         if isinstance(node, MappingNode):
             yield from (key, replace(at, text=as_json(node, source), pieces=()))

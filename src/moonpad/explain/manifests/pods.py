@@ -41,6 +41,7 @@ _OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings"
 """Keys of a container that only Amazon ECS has, whose `command` are the arguments of its entrypoint
 (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html)."""
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
+_MODULE: Final = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)*\.(?!gguf|bin|safetensors)[a-z_]\w*")
 _ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
@@ -116,6 +117,8 @@ class PodReader:
         if len(entrypoint) == 1 and base_name(entrypoint[0]) in _SHELLS and scalar(fields.get("source")):
             at = self.word(fields["source"])  # a script of Argo Workflows
             arguments = [replace(at, text="-c", pieces=()), at]
+        if not entrypoint and arguments and _names_module(arguments):
+            entrypoint = (replace(arguments[0], text="python3", pieces=()),)  # which a controller puts in front
         words = [*entrypoint, *arguments]
         source = Source.block(self.state.text, self.source.start, self.source.text)
         shell = Shell(self.state, source, label=around.label)
@@ -281,6 +284,12 @@ class PodReader:
     def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
         at = self.word(node)
         return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
+
+
+def _names_module(arguments: Sequence[Word]) -> bool:
+    """`-m package.module`, and no file of weights behind an option of that name."""
+    module = arguments[1].text if len(arguments) > 1 and arguments[0].text == "-m" else ""
+    return _MODULE.fullmatch(module) is not None
 
 
 def _renamed(word: Word) -> Word:

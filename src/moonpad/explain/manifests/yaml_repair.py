@@ -20,12 +20,21 @@ _TEMPLATE_LINE: Final = re.compile(
 _TEMPLATE: Final = re.compile(r"\{\{-?(.{0,300}?)-?\}\}|\{%.{0,300}?%\}")
 _VALUE: Final = re.compile(r"\{\{-?([ \t]*[.$A-Za-z_][^{}\n]{0,200}?)-?\}\}")
 """`{{ tp }}` of Ansible, `{{ .Values.tp }}` of Helm in quotes."""
+_FOLDED: Final = re.compile(
+    r"(?P<first>\{\{-?(?P<name>[^{}\n\\]{0,200}))\n(?P<blank>[ \t]{1,60})(?P<last>(?P<more>[^{}\n\\]{0,200}?)-?\}\})"
+)
+"""A template in the middle of which a long text in double quotes goes on in the next line."""
+_ESCAPED: Final = "\\n"
+_NEAR: Final = 300
+_CLOSING: Final = re.compile(r"(?<=[a-z0-9])\{\{-?[ \t]*(?:end|else)[ \t]*-?\}\}")
+_OPTION: Final = re.compile(r"(?:^|[\s}])--?[a-z][a-z0-9_-]*\Z", re.IGNORECASE)
 _WITH_VALUE: Final = re.compile(r"([ ]*)[\w.-]+:[ ]+[^\s#&|>{\[]")
 _KEY: Final = re.compile(r"([ ]*)[\w.-]+:[ ]*(?:#.*)?$")
 _FIRST: Final = re.compile(r"[A-Za-z]\w*:[ ]*")
 _ITEM: Final = re.compile(r"([ ]+)- ")
 _OF_SHELL: Final = re.compile(r"(?<=[ \t:\[,])\$\{(\w+)\}(?=[ \t]*[,}\]])")
 """`{ path: /health, port: ${PORT} }` of a manifest that a shell writes, which fills it in before it is YAML."""
+_BEFORE: Final = 80
 _TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 
 
@@ -73,10 +82,11 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
 
 def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSource, Sequence[Node]] | None:
     """With names for what templates fill in, where they stand in values of YAML that is whole; None without any."""
-    names = frozenset(_as_variable(match)[1:] for match in _VALUE.finditer(text))
+    unfolded, folded_names = _unfolded(text)
+    names = frozenset(_as_variable(match)[1:] for match in _VALUE.finditer(unfolded)) | folded_names
     if not names:
         return None
-    source = YamlSource(state.text, start, _VALUE.sub(_as_variable, text))
+    source = YamlSource(state.text, start, _VALUE.sub(_as_variable, _without_closings(unfolded)))
     source.unknown = names
     try:
         return source, source.documents()
@@ -88,7 +98,7 @@ def _without_marks(text: str, start: int, state: ScriptState) -> str:
     """With the first side of each conflict, names for what a template fills in, and blanks for tabs."""
     text = _without_conflicts(text, start, state)
     text = _TEMPLATE_LINE.sub(lambda line: " " * len(line.group()), text)
-    text = _TEMPLATE.sub(_as_variable, text)
+    text = _TEMPLATE.sub(_as_variable, _without_closings(text))
     return _TABS.sub(lambda tabs: tabs.group().replace("\t", " "), text)
 
 
@@ -132,11 +142,42 @@ def _without_conflicts(text: str, start: int, state: ScriptState) -> str:
     return "\n".join(lines)
 
 
+def _unfolded(text: str) -> tuple[str, frozenset[str]]:
+    """With a variable over the end of the line for each template that is folded, and the names of those variables."""
+    names: list[str] = []
+
+    def joined(match: re.Match[str]) -> str:
+        if _ESCAPED not in text[max(0, match.start() - _NEAR) : match.end() + _NEAR]:
+            return match.group()
+        here = len(match["first"]) - 1
+        length = here + len(match["last"]) - 1
+        name = _name(f"{match['name']} {match['more']}")[:length].ljust(length, "_")
+        names.append(name)
+        whole = f"${name}"
+        return f"{whole[:here]}\\\n{match['blank']}{whole[here:]}"
+
+    return _FOLDED.sub(joined, text), frozenset(names)
+
+
+def _without_closings(text: str) -> str:
+    """With blanks for an `{{- end }}` that stands right behind an option, which is whole without it."""
+
+    def blank(mark: re.Match[str]) -> str:
+        before = text[max(0, mark.start() - _BEFORE) : mark.start()]
+        return " " * len(mark.group()) if _OPTION.search(before) else mark.group()
+
+    return _CLOSING.sub(blank, text)
+
+
 def _as_variable(template: re.Match[str]) -> str:
     """`{{ .Values.model }}` as a variable of the same length, whose value is not known."""
-    name = re.sub(r"\W+", "_", (template[1] or "").strip()).strip("_") or "template"
+    name = _name(template[1] or "")
     length = len(template.group()) - 1
     return f"${name[:length].ljust(length, '_')}"
+
+
+def _name(template: str) -> str:
+    return re.sub(r"\W+", "_", template.strip()).strip("_") or "template"
 
 
 def _line_to_leave_out(text: str, error: MarkedYAMLError) -> int | None:
