@@ -216,3 +216,10 @@ def test_words_in_brackets_are_filled_in() -> None:
 def test_a_file_of_settings_exports_nothing_by_itself() -> None:
     lines = 'VLLM_DEEP_GEMM_WARMUP="skip"\nVLLM_ARGS="--tensor-parallel-size 2 --max-model-len 8192"\n'
     assert not told(lines, "without export")
+
+
+def test_a_list_of_arguments_of_powershell() -> None:
+    start = "$p = Start-Process -PassThru \"$build\\llama-server.exe\" -ArgumentList `\n  '--model', $model, `\n"
+    text = f"{start}  '--host', '127.0.0.1', '--gpu-layers', '99', `\n  '--parallel', '1', '--jinja'\n"
+    assert not errors(text)
+    assert not told(text, "has no -Argum")
