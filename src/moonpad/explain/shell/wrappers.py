@@ -37,6 +37,8 @@ _QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", 
 _CUT: Final = 4
 _ASKS: Final = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "which", "echo"})
 """Of these, those that a wrapper runs, and that are hardly ever the value of its options."""
+_SHELLS: Final = ("bash", "sh", "zsh", "dash", "ksh")
+_RUNS_TEXT: Final = re.compile(r"-[a-z]*c")
 _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
@@ -90,7 +92,7 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
     identified = (peeled.entrypoint, _choosing(peeled)) if peeled.entrypoint else identify(peeled.rest)
     if identified is None and peeled.nested is None:
         identified = _behind_unknown_wrapper(peeled)
-    if identified is None and peeled.nested is None:
+    if identified is None and peeled.nested is None and not _shell_behind(peeled):
         peeled.nested = _handed_on(peeled)
     if identified is None and any(wrapper.kind == "docker run" for wrapper in peeled.wrappers):
         identified = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
@@ -139,6 +141,20 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
             peeled.wrap(base_name(rest[0]), peeled.position + at)
             return identified
     return None
+
+
+def _shell_behind(peeled: Peeled) -> bool:
+    """`./in_container.sh bash -lc "… vllm serve …"`: the shell that a wrapper in none of the tables runs. Its text has
+    the quotes of the outer shell around it, so that its lines alone would be read wrongly."""
+    rest = peeled.rest
+    if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
+        return False
+    for at in range(1, min(len(rest) - 2, _FARTHEST)):
+        name = base_name(rest[at])
+        if name in _SHELLS and _RUNS_TEXT.fullmatch(rest[at + 1].text) and SPEAKING.search(rest[at + 2].text):
+            peeled.wrap(base_name(rest[0]), peeled.position + at)
+            return _shell(peeled, name)
+    return False
 
 
 def _goes_on(behind: Sequence[Word]) -> bool:
@@ -351,7 +367,7 @@ def _torchrun(peeled: Peeled, name: str) -> bool:
 
 _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(table.PLAIN, _plain),
-    **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh"), _shell),
+    **dict.fromkeys(_SHELLS, _shell),
     **dict.fromkeys(("docker", "podman", "nerdctl"), _container),
     **dict.fromkeys(("mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.hydra"), _mpirun),
     **dict.fromkeys(("uv", "uvx", "poetry", "conda", "mamba", "pixi", "pdm", "hatch"), _runner),
