@@ -28,6 +28,7 @@ SPEAKS_OF: Final = frozenset(
     pip pip3 which type whereis man alias apt apt-get dnf yum brew sed awk tail head less cat git
     curl wget touch mkdir rm cp mv ls read source test trap export
     cmake make ninja gcc g++ cargo go ln chmod chown install rsync scp tar unzip find file stat du md5sum sha256sum
+    systemctl journalctl service launchctl taskkill tasklist Get-Process Stop-Process Get-Command Write-Host
     hash patchelf ldd strip upx tee xargs sort uniq wc cut tr basename dirname realpath readlink
     """.split()  # noqa: SIM905
 )
