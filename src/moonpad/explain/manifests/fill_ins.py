@@ -23,7 +23,8 @@ _TABLES: Final = (
 _FIELD: Final = re.compile(
     r"(?:(?<![{$\w])|(?<=(?<![{$])\{\{))\{(?P<name>[A-Za-z_]\w{0,60})\}(?=(?:\}\})*+(?!\}))|(?<![\\$])\$(?P<of_yaml>[A-Za-z_]\w{0,200})"
 )
-"""`{port}`; `{{ port }}` is `$port______` by the time the YAML is read. Beside a field a doubled brace is one of the text."""
+"""`{port}`; `{{ port }}` is `$port______` by the time the YAML is read. Beside a field, a doubled brace
+is one of the text."""
 _DOUBLED: Final = re.compile(r"\{\{|\}\}")
 
 

@@ -20,6 +20,7 @@ from moonpad.explain.programs import (
     served_by_image,
 )
 from moonpad.explain.shell import wrapper_options as table
+from moonpad.explain.shell.sentences import without_sentence
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 SPEAKS_OF: Final = frozenset(
@@ -34,8 +35,6 @@ SPEAKS_OF: Final = frozenset(
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
 _WHOLE: Final = re.compile(rf"\s*(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:exec |python3? )?(?:\S*/)?(?:{SPEAKING.pattern})")
-_QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
-_CUT: Final = 4
 _ASKS: Final = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "which", "echo"})
 """Of these, those that a wrapper runs, and that are hardly ever the value of its options."""
 _SHELLS: Final = ("bash", "sh", "zsh", "dash", "ksh")
@@ -99,7 +98,7 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
         identified = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
     peeled.program, own_words = identified or ("other", 1)
     behind = peeled.position + own_words
-    peeled.prefix, peeled.argv = peeled.words[:behind], peeled.words[behind:]
+    peeled.prefix, peeled.argv = peeled.words[:behind], without_sentence(peeled.words[behind:])
     return peeled
 
 
@@ -113,15 +112,6 @@ def is_known(wrapper: Wrapper) -> bool:
     """Whether it is one of the tables, and no words of a sentence, a log or another tool before a command."""
     kind = wrapper.kind
     return " " in kind or kind in _HANDLERS or kind in table.PLAIN or kind in program_table().launchers
-
-
-def asks_only(peeled: Peeled) -> bool:
-    """`llama-server --version` starts nothing, and what a table of processes has cut off (`vllm serve --model …`) says
-    nothing."""
-    if peeled.program == "other" or not peeled.argv:
-        return False
-    texts = [word.text for word in peeled.argv]
-    return set(texts) <= _QUESTIONS or (len(texts) < _CUT and texts[-1].endswith("…"))
 
 
 def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
