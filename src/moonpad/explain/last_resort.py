@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -369,17 +369,14 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
         if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
             continue
         before = len(state.commands)
-        whole = repaired(text[begin:end], start + begin, state.problems)
+        whole = repaired(_without_open_quote(text[begin:end]), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
-        state.commands[before:] = [
-            command for command in state.commands[before:] if starts_with_options(command) and not _is_sentence(command)
-        ]
+        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
 
 
-def _is_sentence(command: Command) -> bool:
-    """`vllm serve started with --profiler-config`: two plain words stand where the model would."""
-    first = list(takewhile(lambda word: not word.text.startswith("-"), command.argv))
-    return len(first) > 1 and all(re.fullmatch(r"[a-z]+[,.]?", word.text) for word in first)
+def _without_open_quote(text: str) -> str:
+    """Without the option whose value goes on in a further line of a comment: what it is, is not known."""
+    return text[: max(text.rfind(" -", 0, text.rfind("'")), 0)] if text.count("'") % 2 else text
 
 
 def _containers_in_ticks(state: ScriptState, start: int, text: str) -> None:

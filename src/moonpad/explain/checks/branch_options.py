@@ -39,6 +39,8 @@ _VALUE: Final = re.compile(
     r"""[ \t]+(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<quote>["']?)(?P<rest>[\w.:/-]+)(?P=quote)[ \t]*"""
 )
 _OPENS: Final = re.compile(r"[ \t]*(?:local[ \t]+|export[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=[(\"']")
+_PROGRAM: Final = re.compile(r"[\w./][\w./-]*")
+"""In front of the options of a list: they are that program's, `WRAP=(nsys profile --trace=cuda)`."""
 _LONGEST_LIST: Final = 20
 _REFUSED: Final = (Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE)
 _GUARD: Final = 6
@@ -180,7 +182,7 @@ def _added(case: Case) -> Iterator[_Added]:
                 yield _Added(number, tuple(words), taken, f"{name}={words[0]}")
             continue
         flags = frozenset(word.partition("=")[0] for word in words if word.startswith("--")) - given
-        if flags and not any("`" in word or "$(" in word for word in words):
+        if flags and not _PROGRAM.fullmatch(words[0]) and not any("`" in word or "$(" in word for word in words):
             yield _Added(number, tuple(words), flags, name)
 
 

@@ -21,9 +21,11 @@ _TABLES: Final = (
 )
 """Keys of mappings with the values, those that win first."""
 _FIELD: Final = re.compile(
-    r"(?<![{$\w])\{(?P<name>[A-Za-z_]\w{0,60})\}(?=(?:\}\})*(?!\}))|(?<![\\$])\$(?P<of_yaml>[A-Za-z_]\w{0,200})"
+    r"(?:(?<![{$\w])|(?<=(?<![{$])\{\{))\{(?P<name>[A-Za-z_]\w{0,60})\}(?=(?:\}\})*+(?!\}))"
+    r"|(?<![\\$])\$(?P<of_yaml>[A-Za-z_]\w{0,200})"
 )
-"""`{port}`, also in front of doubled braces; `{{ port }}` is `$port______` by the time the YAML is read."""
+"""`{port}`; `{{ port }}` is `$port______` by the time the YAML is read. Beside a field, a doubled brace is one of the
+text."""
 _DOUBLED: Final = re.compile(r"\{\{|\}\}")
 
 

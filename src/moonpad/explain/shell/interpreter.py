@@ -20,6 +20,7 @@ from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function,
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.expansion import Expander, assignment_of
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
+from moonpad.explain.shell.sentences import is_sentence
 from moonpad.explain.shell.shell_builtins import run_builtin
 from moonpad.explain.shell.shell_files import add_file, here_manifest
 from moonpad.explain.shell.shell_output import output_of, written_by
@@ -35,7 +36,7 @@ from moonpad.explain.shell.shell_tests import (
     leaves,
 )
 from moonpad.explain.shell.tokens import Here, Token
-from moonpad.explain.shell.wrappers import Peeled, asks_only, peel
+from moonpad.explain.shell.wrappers import Peeled, peel
 from moonpad.explain.source_text import InputText, Problems, Source
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
@@ -173,7 +174,7 @@ class Shell:
             if self.state.budget.commands > commands_before or not in_container:
                 return
             peeled.program, peeled.prefix, peeled.argv = "docker", tuple(words), ()
-        if not asks_only(peeled):
+        if not is_sentence(peeled.program, peeled.argv):
             self._add_command(peeled, node)
 
     # --- statements ---

@@ -46,8 +46,11 @@ _CLOSE_UP: Final = re.compile(rf"\n[ \t]*(?=\{{%-){_TAG}")
 _TAG_LINE: Final = re.compile(r"^[ \t]*\{%-?[ \t]*[a-z][^\n]{0,400}%\}[ \t]*$", re.MULTILINE)
 """`{%- if eager %} \\` takes the end of the line above away."""
 _IN_LINE: Final = re.compile(rf"(?=\{{%-?[ \t]*el){_TAG}[^\n{{}}]{{0,200}}(?=\{{%-?[ \t]*(?:el|endif))|{_TAG}")
-_CHOICE: Final = re.compile(r"(?<=[ \t=])\[([A-Za-z][\w-]{0,40}(?:\|[A-Za-z][\w-]{0,40}){1,8})\](?=\s|\Z)")
-"""`--grammar-backend [xgrammar|outlines]`, of which a reader takes one."""
+_CHOICE: Final = re.compile(
+    r"(?<=[ \t=])(?:\[(?P<one>[A-Za-z][\w-]{0,40}(?:\|[A-Za-z][\w-]{0,40}){1,8})\]"
+    r"|\{(?P<of>\w[\w.-]{0,40}(?:\|\w[\w.-]{0,40}){1,8})\})(?=\s|\Z)"
+)
+"""`--grammar-backend [xgrammar|outlines]` and `--max-num-seqs {64|128}`, of which a reader takes one."""
 _SENTENCE: Final = re.compile(
     r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
 )
@@ -72,7 +75,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     if not text.startswith("#!"):
         text = _SENTENCE.sub(_without_sentence, text)
     text = _LAST.sub(IGNORED, text)
-    text = _CHOICE.sub(lambda match: f"<{match[1].replace('|', '_')}>", text)
+    text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:

@@ -6,13 +6,25 @@ import re
 from typing import Final
 
 _CONTINUED: Final = re.compile(r"(?<=[ \t])[`^](?=[ \t]*$)", re.MULTILINE)
-_MARK: Final = re.compile(r"(?<=\w)\.exe\b|\$env:|^[ \t]*PS [A-Z]:", re.MULTILINE | re.IGNORECASE)
+_MARK: Final = re.compile(
+    r"(?<=\w)\.exe\b|\$env:|^[ \t]*PS [A-Z]:|\bStart-Process[ \t]|\bGet-Process[ \t]|[ \t]-ErrorAction[ \t]",
+    re.MULTILINE | re.IGNORECASE,
+)
 _GOES_ON: Final = re.compile(r"\S[ \t]+(?:`[ \t]*\n|\^[ \t]*\n[ \t]*-)")
 _PATH: Final = re.compile(r"(?<![\w\"'])(?:\.{1,2}|[A-Za-z]:|~)(?:\\[\w. +-]*\w)+")
 _VARIABLE: Final = re.compile(r"^([ \t]*)\$env:(\w+)([ \t]*)=([ \t]*)", re.MULTILINE)
-_OF_LIST: Final = re.compile(r"(?:['\"]|\$\w+)[ \t]*,(?=[ \t]*(?:`|['\"$]))")
-"""The comma between two words of `Start-Process -ArgumentList '--model', $model`."""
 _CALL: Final = re.compile(r"^([ \t]*)&[ \t]", re.MULTILINE)
+_ITEM: Final = r"""(?:'[^'\n]*'|"[^"\n]*"|\$[\w.:]+|[\w./\\:-]+)"""
+_ARGUMENTS: Final = re.compile(
+    rf"-(?:ArgumentList|Args)[ \t]+(?:\\[ \t]*\n[ \t]*)?(?:@\([ \t]*(?:\n[ \t]*)?)?"
+    rf"{_ITEM}(?:[ \t]*,[ \t]*(?:\\?[ \t]*\n[ \t]*)?{_ITEM})*+",
+    re.IGNORECASE,
+)
+"""The list of arguments that a program is started with, its lines continued as in a shell."""
+_NAME: Final = re.compile(r"-\w+")
+_SEPARATOR: Final = re.compile(rf"(?P<item>{_ITEM})|@\(|,")
+_ASKS: Final = re.compile(r"(?<![\w\"'-])(?:Get|Stop|Wait|Debug)-Process\b|(?<![\w\"'-])Get-Command\b", re.IGNORECASE)
+"""They speak of a program that runs, and start none."""
 
 
 def is_powershell(text: str) -> bool:
@@ -21,10 +33,23 @@ def is_powershell(text: str) -> bool:
 
 def as_shell(text: str) -> str:
     """With continuations, paths and variables of the environment as in a shell."""
-    if "-argumentlist" in text.lower():
-        text = _OF_LIST.sub(lambda match: match[0].replace(",", " "), text)
-        text = re.sub(r"-ArgumentList\b", lambda match: " " * len(match[0]), text, flags=re.IGNORECASE)
     text = _CONTINUED.sub(r"\\", text)
     text = _PATH.sub(lambda path: path.group().replace("\\", "/"), text)
     text = _VARIABLE.sub(lambda m: f"{m[1]}{' ' * (5 + len(m[3]) + len(m[4]))}{m[2]}=", text)
+    text = _ARGUMENTS.sub(lambda match: _as_words(match.group()), text)
+    text = _ASKS.sub(lambda match: f"#{match.group()[1:]}", text)
     return _CALL.sub(lambda match: f"{match[1]}  ", text)
+
+
+def _as_words(arguments: str) -> str:
+    """`-ArgumentList 'a', 'b'` as `'a'  'b'`: a comma at the end of a line lets the next one follow."""
+    name = _NAME.match(arguments)
+    behind = name.end() if name else 0
+
+    def apart(match: re.Match[str]) -> str:
+        if match["item"] is not None:
+            return match.group()
+        ends = match.group() == "," and arguments[match.end() :].lstrip(" \t").startswith("\n")
+        return "\\" if ends else " " * len(match.group())
+
+    return " " * behind + _SEPARATOR.sub(apart, arguments[behind:])

@@ -20,10 +20,9 @@ from moonpad.explain.programs import (
     served_by_image,
 )
 from moonpad.explain.shell import wrapper_options as table
+from moonpad.explain.shell.sentences import without_sentence
 
 _PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
-_SPEAKS: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^/=:]*")
-_ARROW: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 SPEAKS_OF: Final = frozenset(
     """
@@ -31,15 +30,16 @@ SPEAKS_OF: Final = frozenset(
     pip pip3 which type whereis man alias apt apt-get dnf yum brew sed awk tail head less cat git
     curl wget touch mkdir rm cp mv ls read source test trap export
     cmake make ninja gcc g++ cargo go ln chmod chown install rsync scp tar unzip find file stat du md5sum sha256sum
+    systemctl journalctl service launchctl taskkill tasklist Get-Process Stop-Process Get-Command Write-Host
     hash patchelf ldd strip upx tee xargs sort uniq wc cut tr basename dirname realpath readlink
     """.split()  # noqa: SIM905
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
 _WHOLE: Final = re.compile(rf"\s*(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:exec |python3? )?(?:\S*/)?(?:{SPEAKING.pattern})")
-_QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
-_CUT: Final = 4
 _ASKS: Final = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "which", "echo"})
 """Of these, those that a wrapper runs, and that are hardly ever the value of its options."""
+_SHELLS: Final = ("bash", "sh", "zsh", "dash", "ksh")
+_RUNS_TEXT: Final = re.compile(r"-[a-z]*c")
 _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
@@ -91,17 +91,15 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
         if handler is None or not handler(peeled, name):
             break
     identified = (peeled.entrypoint, _choosing(peeled)) if peeled.entrypoint else identify(peeled.rest)
-    if identified is not None and _is_sentence(peeled.rest[identified[1] :]):
-        identified = None
     if identified is None and peeled.nested is None:
         identified = _behind_unknown_wrapper(peeled)
-    if identified is None and peeled.nested is None:
+    if identified is None and peeled.nested is None and not _shell_behind(peeled):
         peeled.nested = _handed_on(peeled)
     if identified is None and any(wrapper.kind == "docker run" for wrapper in peeled.wrappers):
         identified = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
     peeled.program, own_words = identified or ("other", 1)
     behind = peeled.position + own_words
-    peeled.prefix, peeled.argv = peeled.words[:behind], peeled.words[behind:]
+    peeled.prefix, peeled.argv = peeled.words[:behind], without_sentence(peeled.words[behind:])
     return peeled
 
 
@@ -115,15 +113,6 @@ def is_known(wrapper: Wrapper) -> bool:
     """Whether it is one of the tables, and no words of a sentence, a log or another tool before a command."""
     kind = wrapper.kind
     return " " in kind or kind in _HANDLERS or kind in table.PLAIN or kind in program_table().launchers
-
-
-def asks_only(peeled: Peeled) -> bool:
-    """`llama-server --version` starts nothing, and what a table of processes has cut off (`vllm serve --model …`) says
-    nothing."""
-    if peeled.program == "other" or not peeled.argv:
-        return False
-    texts = [word.text for word in peeled.argv]
-    return set(texts) <= _QUESTIONS or (len(texts) < _CUT and texts[-1].endswith("…"))
 
 
 def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
@@ -151,17 +140,23 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
     return None
 
 
+def _shell_behind(peeled: Peeled) -> bool:
+    """`./in_container.sh bash -lc "… vllm serve …"`: the shell that a wrapper in none of the tables runs. Its text has
+    the quotes of the outer shell around it, so that its lines alone would be read wrongly."""
+    rest = peeled.rest
+    if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
+        return False
+    for at in range(1, min(len(rest) - 2, _FARTHEST)):
+        name = base_name(rest[at])
+        if name in _SHELLS and _RUNS_TEXT.fullmatch(rest[at + 1].text) and SPEAKING.search(rest[at + 2].text):
+            peeled.wrap(base_name(rest[0]), peeled.position + at)
+            return _shell(peeled, name)
+    return False
+
+
 def _goes_on(behind: Sequence[Word]) -> bool:
     """Words and no option behind the program are a sentence, "vllm serve crashes after requests", or nothing."""
     return not behind or (len(behind) > 1 and not any(word.text.startswith("-") for word in behind))
-
-
-def _is_sentence(behind: Sequence[Word]) -> bool:
-    """Three plain words and more, and no option: `llama-server fits them to device memory`; or an arrow of a sketch, or
-    a word of a language that no model is called in."""
-    if behind and (_ARROW.match(behind[0].text) or _SPEAKS.fullmatch(behind[0].text)):
-        return True
-    return len(behind) > 2 and all(_PLAIN.fullmatch(word.text) for word in behind)
 
 
 def _handed_on(peeled: Peeled) -> Word | None:
@@ -369,7 +364,7 @@ def _torchrun(peeled: Peeled, name: str) -> bool:
 
 _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(table.PLAIN, _plain),
-    **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh"), _shell),
+    **dict.fromkeys(_SHELLS, _shell),
     **dict.fromkeys(("docker", "podman", "nerdctl"), _container),
     **dict.fromkeys(("mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.hydra"), _mpirun),
     **dict.fromkeys(("uv", "uvx", "poetry", "conda", "mamba", "pixi", "pdm", "hatch"), _runner),

@@ -1,0 +1,73 @@
+"""Words that speak of a program and start none, and sentences that go on behind a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.explain.commands import Word, cut
+from moonpad.explain.programs import program_named
+
+_QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
+_CUT: Final = 4
+_LETTERS: Final = re.compile(r"[A-Za-z]{2,}[,:]?")
+_ASSIGNED: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S+")
+_ENDED: Final = re.compile(r"[^\s.]+[A-Za-z0-9][.;]")
+_SKETCH: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")
+"""What stands between the parts of a picture: `llama-server → answer`, `server / embeddings`."""
+_OF_LANGUAGE: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^/=:]*")
+"""A word of a language that no model is called in."""
+_PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
+_LEAST: Final = 2
+_OF_SENTENCES: Final = frozenset(
+    """
+    a an and are as at be but by can does did for from has have if in into is it its lacks not of on or so still than
+    that the then this to was were when where which while will with without
+    """.split()  # noqa: SIM905
+)
+
+
+def is_sentence(program: str, argv: Sequence[Word]) -> bool:
+    """`llama-server --version` starts nothing, what a table of processes has cut off (`vllm serve --model …`) says
+    nothing, and "vllm serve with more than one rank" is a sentence."""
+    texts = [word.text for word in argv]
+    if program == "other" or not texts:
+        return False
+    if set(texts) <= _QUESTIONS or texts[0].rstrip("`'\",.)") in _QUESTIONS or texts[0].startswith("--help="):
+        return True
+    if len(texts) < _CUT and texts[-1].endswith("…"):
+        return True
+    if _SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0]):
+        return True
+    return _speaks(texts, takes_model=_takes_model(program))
+
+
+def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
+    """Whether words of a language stand where options or the model do."""
+    has_options = any(text.startswith("-") for text in texts)
+    if not takes_model and not has_options and (_ASSIGNED.fullmatch(texts[0]) or texts[0] in _OF_SENTENCES):
+        return True
+    if len(texts) > _LEAST and all(_PLAIN.fullmatch(text) for text in texts):
+        return True
+    behind = texts[1 : 1 + _LEAST]
+    if not _LETTERS.fullmatch(texts[0]) or not behind or not _LETTERS.fullmatch(behind[0]):
+        return False
+    return not takes_model or texts[0].strip(",:") in _OF_SENTENCES or behind[0].strip(",:") in _OF_SENTENCES
+
+
+def _takes_model(program: str) -> bool:
+    """Whether the model, or another word, may stand without an option."""
+    named = program_named(program)
+    return named is None or named.kind != "server" or bool(named.positional_model)
+
+
+def without_sentence(argv: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Up to the value with which the sentence ends: `--port 8000. Then reduce the batch` is `--port 8000`."""
+    for at in range(1, len(argv) - _LEAST):
+        word, behind = argv[at], argv[at + 1 : at + 1 + _LEAST]
+        if word.unresolved or not _ENDED.fullmatch(word.text) or not argv[at - 1].text.startswith("-"):
+            continue
+        if all(_LETTERS.fullmatch(each.text) for each in behind):
+            return (*argv[:at], cut(word, 0, len(word.text) - 1))
+    return argv
