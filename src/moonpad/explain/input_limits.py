@@ -14,7 +14,7 @@ from typing import Final
 from moonpad.values.errors import UsageError
 
 TEXT_BYTES: Final = 1_000_000
-STEPS: Final = 2_000_000
+STEPS: Final = 2_400_000
 """Steps of work, each about half a microsecond of one processor: about a second in all. Of the five guides the largest
 takes 190,000, with the judging of all that it starts; one with dozens of starts takes half a million.
 """

@@ -117,7 +117,7 @@ def process_words(text: str) -> list[str]:
     """Of a copy of /proc/PID/cmdline, whose words end with a NUL, or of one line that a list of processes has printed:
     a bracket stands in it that no shell would take without quotes."""
     whole = text.rstrip("\n")
-    if _PRINTED_WORDS.fullmatch(text) and SPEAKING.search(text.split("(", 1)[0]):
+    if "{{" not in text and _PRINTED_WORDS.fullmatch(text) and SPEAKING.search(text.split("(", 1)[0]):
         return text.split()
     if not whole.endswith("\0") or whole.startswith("\0") or whole.count("\0") > _PROCESS_WORDS:
         return []

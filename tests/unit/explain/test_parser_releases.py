@@ -55,8 +55,8 @@ def test_one_that_the_release_has_is_not(line: str, version: str) -> None:
 
 def test_a_text_that_names_a_later_release_too_is_not_certain() -> None:
     line = "\n\n```\nvllm serve Qwen/Qwen3-8B --reasoning-parser qwen3\n```\n"
-    assert told(f"vLLM 0.8.4 refuses it.{line}", "has no parser") is Severity.ERROR
-    assert told(f"vLLM 0.8.4 refuses it.{line}\nvLLM v0.9.2 takes it.\n", "another build too, 0.9.2") is (
+    assert told(f"It runs on vLLM 0.8.4.{line}", "has no parser") is Severity.ERROR
+    assert told(f"It runs on vLLM 0.8.4.{line}\nvLLM v0.9.2 takes it.\n", "another build too, 0.9.2") is (
         Severity.WARNING
     )
 

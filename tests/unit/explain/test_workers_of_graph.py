@@ -61,7 +61,7 @@ spec:
       subComponentType: decode
       extraPodSpec:
         mainContainer:
-          image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0
+          image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0
           command: [python3, -m, dynamo.vllm]
           args: [--model, Qwen/Qwen3-32B%s]
     VllmPrefillWorker:
@@ -69,7 +69,7 @@ spec:
       subComponentType: prefill
       extraPodSpec:
         mainContainer:
-          image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0
+          image: nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0
           command: [python3, -m, dynamo.vllm]
           args: [--model, Qwen/Qwen3-32B%s, --kv-transfer-config, '{"kv_connector":"NixlConnector"}']
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
@@ -16,6 +17,7 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order
 
+_OF_DEVICE: Final = re.compile(r"_[A-Z]*\d{2,}\w*$")
 _LIKE: Final = 0.8
 _LONGEST: Final = 80
 _MOST: Final = 8
@@ -77,7 +79,8 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
     sure = bool(version) and not of_others and own  # a plugin may add names
     # `FLASH_ATTN_V100`: what is called after a name of the release may be of a build that adds to it.
-    variant = span is None and any(name.startswith(f"{each}_") for each in row.names(version or row.read[-1]))
+    called_after = any(name.startswith(f"{each}_") for each in row.names(version or row.read[-1]))
+    variant = span is None and called_after and _OF_DEVICE.search(name) is not None
     known = (row.closed and not variant) or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index if place else None)

@@ -20,7 +20,7 @@ _OF_LANGUAGE: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7
 """A word of a language that no model is called in."""
 _PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 _LEAST: Final = 2
-_OF_SENTENCES: Final = frozenset(
+OF_SENTENCES: Final = frozenset(
     """
     a an and are as at be but by can does did for from has have if in into is it its lacks not of on or so still than
     that the then this to was were when where which while will with without
@@ -38,22 +38,22 @@ def is_sentence(program: str, argv: Sequence[Word]) -> bool:
         return True
     if len(texts) < _CUT and texts[-1].endswith("…"):
         return True
-    if _SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0]):
-        return True
     return _speaks(texts, takes_model=_takes_model(program))
 
 
 def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
     """Whether words of a language stand where options or the model do."""
     has_options = any(text.startswith("-") for text in texts)
-    if not takes_model and not has_options and (_ASSIGNED.fullmatch(texts[0]) or texts[0] in _OF_SENTENCES):
+    if not takes_model and not has_options and (_ASSIGNED.fullmatch(texts[0]) or texts[0] in OF_SENTENCES):
         return True
-    if len(texts) > _LEAST and all(_PLAIN.fullmatch(text) for text in texts):
+    if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
+        return True
+    if not takes_model and len(texts) > _LEAST and all(_PLAIN.fullmatch(text) for text in texts):
         return True
     behind = texts[1 : 1 + _LEAST]
     if not _LETTERS.fullmatch(texts[0]) or not behind or not _LETTERS.fullmatch(behind[0]):
         return False
-    return not takes_model or texts[0].strip(",:") in _OF_SENTENCES or behind[0].strip(",:") in _OF_SENTENCES
+    return not takes_model or texts[0].strip(",:") in OF_SENTENCES or behind[0].strip(",:") in OF_SENTENCES
 
 
 def _takes_model(program: str) -> bool:
