@@ -56,7 +56,7 @@ def numbered(script: Script, first: int, last: int) -> Iterator[tuple[int, str]]
 @lru_cache(maxsize=2)
 def _beyond_usual(lines: tuple[str, ...]) -> int:
     """Steps to look once through what a text has beyond the size of a guide: its lines are long then."""
-    return max(0, sum(min(len(line), _LONGEST) for line in lines) - _USUAL) // 20
+    return max(0, sum(min(len(line), _LONGEST) for line in lines) - _USUAL) // 64
 
 
 def block_of(commands: Sequence[Command], script: Script) -> tuple[int, int]:
