@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from moonpad.checkpoints.architecture import LINEAR_KEYS
 from moonpad.engines.foreign_names import OVERRIDES
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
@@ -21,7 +20,9 @@ _NUMBERS: Final = (
 )
 _OBJECTS: Final = ("rope_scaling", "rope_parameters", "quantization_config", "text_config", "vision_config")
 _OF_ROPE: Final = ("factor", "rope_theta", "beta_fast", "beta_slow", "mscale", "mscale_all_dim")
-_KNOWN: Final = (*_NUMBERS, *_OBJECTS, *LINEAR_KEYS.values(), "architectures")
+_OF_LINEAR: Final = ("num_experts", "num_experts_per_token", "num_shared_experts", "model_max_length")
+"""What `kimi_linear` calls some of them (its config.json)."""
+_KNOWN: Final = (*_NUMBERS, *_OBJECTS, *_OF_LINEAR, "architectures")
 _ALIKE: Final = 0.95
 
 
