@@ -71,7 +71,7 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
 
     best = max((each for each in serving_programs() if not of or each in of), key=matching)
     known, begun = matching(best)
-    # One of three, or two of seven, is no list of an engine's: a proxy or a client has an option of that name too.
+    # One known flag of three, or two of seven, may be a proxy's or a client's, which has an option of that name too.
     share = 3 if known > 1 else 2
     listed = known > 2 or bool(known and (share * (known + begun) >= len(flags) or set(_MODEL) & set(flags)))
     return replace(command, program=best) if listed else command

@@ -102,7 +102,7 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
 
 def _is_printed(command: Command) -> bool:
     """Whether words of a sentence or a log stand before the command on its line, or it is as a list of processes shows
-    it: `/usr/bin/python3 /usr/local/bin/vllm serve`, which nobody types."""
+    it: `/usr/bin/python3 /usr/local/bin/vllm serve`, which no person types."""
     paths = [word.text for word in command.prefix[:2]]
     if len(paths) == 2 and all(path.startswith("/") for path in paths) and _INTERPRETER.search(paths[0]):
         return True

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.foreign_names import OVERRIDES
 from moonpad.explain.commands import Command
 from moonpad.values.finding import Code, Finding, Severity
 
-_STRETCHES: Final = frozenset({"--rope-scaling", "--hf-overrides", "--json-model-override-args", "--rope-theta"})
+_STRETCHES: Final = frozenset({"--rope-scaling", *OVERRIDES, "--rope-theta"})
 
 
 def is_stretched(commands: Sequence[Command]) -> bool:

@@ -147,12 +147,14 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     if _PYTHON.fullmatch(base_name(words[0])) or any("PYTHON" in name.upper() for name in words[0].unresolved[:1]):
         return _python(words)
     name = base_name(words[0])
-    found = _command(name, words, 1)
-    if found is not None and any(word.text in _DRAWN for word in words[found[1] : found[1] + _FIRST_WORDS]):
+    identified = _command(name, words, 1)
+    if identified is not None and any(
+        word.text in _DRAWN for word in words[identified[1] : identified[1] + _FIRST_WORDS]
+    ):
         return None
-    if found is not None and "." in name and not any(word.text.startswith("-") for word in words[found[1] :]):
+    if identified is not None and "." in name and not any(word.text.startswith("-") for word in words[identified[1] :]):
         return None  # no shell runs a module by its name: `module requests / sec` is the title of a chart
-    return found
+    return identified
 
 
 def _command(name: str, words: Sequence[Word], behind: int) -> tuple[str, int] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
+from moonpad.engines.foreign_names import OVERRIDES
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.other_families import in_full
 from moonpad.explain.documents.line_search import is_in_lines
@@ -17,7 +18,7 @@ from moonpad.values.units import GIB
 
 _FEW: Final = 6
 """Kinds of devices that are named one by one."""
-_OTHER_WEIGHTS: Final = ("--quantization", "--load-format", "--json-model-override-args", "--hf-overrides")
+_OTHER_WEIGHTS: Final = ("--quantization", "--load-format", *OVERRIDES)
 """Options with which other bytes are loaded than those of the repository."""
 _LONGEST: Final = 2000
 

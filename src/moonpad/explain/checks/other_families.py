@@ -70,7 +70,7 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
     scheme = model.quantization.scheme if model.quantization else ""
     asked = reading.parsed.occurrence("--quantization")
     given = asked.value if asked is not None and isinstance(asked.value, str) else ""
-    if resized := resized_by(reading):
+    if resized := _resized_by(reading):
         return f"{resized} makes another size of {model.id}, whose weights are not known"
     if not is_other(model):
         of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
@@ -90,7 +90,7 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
     return ""
 
 
-def resized_by(reading: Reading) -> str:
+def _resized_by(reading: Reading) -> str:
     """The option that writes other sizes over the model's configuration, as for a start with a few layers and random
     weights; "" where none does."""
     for flag in OVERRIDES:

@@ -117,7 +117,7 @@ def requests_and_limits(case: Case) -> Iterator[Remark]:
 
 
 def _runs_another(container: Fields) -> bool:
-    """Whether its command is a program by its path that is no engine and no shell: what asks for the server."""
+    """Whether its command is the path of a program that is neither an engine nor a shell, as a client has it."""
     node = container.get("command")
     words = (
         [each.value for each in node.value if isinstance(each, ScalarNode)] if isinstance(node, SequenceNode) else []

@@ -73,13 +73,14 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     elif span is not None:
         message = f"{message}: {span[1]} is the last that has it"
     meant = row.instead.get(name, "")
-    near = [meant] if meant else get_close_matches(name, row.names(version or row.read[-1]), 1, _LIKE)
-    if near and (span is None or meant) and near[0] in row.names(version or row.read[-1]):
+    known_names = row.names(version or row.read[-1])
+    near = [meant] if meant else get_close_matches(name, known_names, 1, _LIKE)
+    if near and (span is None or meant) and near[0] in known_names:
         remedy = f"write {near[0]}"
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
     sure = bool(version) and not of_others and own  # a plugin may add names
     # `FLASH_ATTN_V100`: what is called after a name of the release may be of a build that adds to it.
-    called_after = any(name.startswith(f"{each}_") for each in row.names(version or row.read[-1]))
+    called_after = any(name.startswith(f"{each}_") for each in known_names)
     variant = span is None and called_after and _OF_DEVICE.search(name) is not None
     known = (row.closed and not variant) or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING

@@ -134,7 +134,7 @@ def _asked(script: Script, port: str | None, behind: int) -> Iterator[tuple[str,
     None is any."""
     until = 0
     lines: Sequence[str] = script.lines
-    loaded = {found[1] for line in lines for found in _LOADED.finditer(line[:_LONGEST])}
+    loaded = {adapter[1] for line in lines for adapter in _LOADED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
         if number <= behind:
             continue

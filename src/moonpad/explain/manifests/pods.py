@@ -28,7 +28,7 @@ from moonpad.explain.manifests.layout_keys import has_layout, with_layout
 from moonpad.explain.manifests.node_labels import kinds_of_nodes
 from moonpad.explain.manifests.option_maps import image_of
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, is_true, items, scalar
-from moonpad.explain.programs import base_name, names_engine_command, program_named
+from moonpad.explain.programs import base_name, is_server, names_engine_command
 from moonpad.explain.shell.env_files import from_env_files
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.typo_repair import ONE_ITEM
@@ -161,12 +161,12 @@ class PodReader:
     def deployed(self, before: int, around: Surroundings, line: int, devices: Word | None = None) -> None:
         """What is known of the commands read since `before` from around them."""
         commands = self.state.commands[before:]
-        servers = [command for command in commands if is_server(command)]
+        servers = [command for command in commands if starts_engine(command)]
         if servers:
             for kind in around.kinds:
                 self.state.machines.append((line, _machine(kind, around.pods, devices)))
         self.state.commands[before:] = [
-            _as_deployed(command, around) if is_server(command) else command for command in commands
+            _as_deployed(command, around) if starts_engine(command) else command for command in commands
         ]
 
     def _mounted(self, before: int, files: Mapping[str, HereFile]) -> None:
@@ -312,10 +312,9 @@ def is_container(fields: Fields) -> bool:
     )
 
 
-def is_server(command: Command) -> bool:
+def starts_engine(command: Command) -> bool:
     """Whether it starts an engine, or is a list of flags for one."""
-    program = program_named(command.program)
-    return command.program == "fragment" or (program is not None and program.kind == "server")
+    return command.program == "fragment" or is_server(command.program)
 
 
 def _as_deployed(command: Command, around: Surroundings) -> Command:

@@ -18,7 +18,8 @@ _SKETCH: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")
 """What stands between the parts of a picture: `llama-server → answer`, `server / embeddings`."""
 _OF_LANGUAGE: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^/=:]*")
 """A word of a language that no model is called in."""
-_PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
+PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
+"""A word that may be one of a sentence."""
 _LEAST: Final = 2
 OF_SENTENCES: Final = frozenset(
     """
@@ -48,7 +49,7 @@ def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
         return True
     if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
         return True
-    if not takes_model and len(texts) > _LEAST and all(_PLAIN.fullmatch(text) for text in texts):
+    if not takes_model and len(texts) > _LEAST and all(PLAIN.fullmatch(text) for text in texts):
         return True
     behind = texts[1 : 1 + _LEAST]
     if not _LETTERS.fullmatch(texts[0]) or not behind or not _LETTERS.fullmatch(behind[0]):

@@ -13,6 +13,7 @@ from moonpad.explain.input_limits import NESTING
 from moonpad.explain.programs import (
     base_name,
     identify,
+    is_server,
     named_by_image,
     program_named,
     program_table,
@@ -20,9 +21,8 @@ from moonpad.explain.programs import (
     served_by_image,
 )
 from moonpad.explain.shell import wrapper_options as table
-from moonpad.explain.shell.sentences import without_sentence
+from moonpad.explain.shell.sentences import PLAIN, without_sentence
 
-_PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 SPEAKS_OF: Final = frozenset(
     """
@@ -128,12 +128,11 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
         if name not in table.first_words and not name.startswith("python"):
             continue
         identified = identify(rest[at:])
-        program = program_named(identified[0]) if identified else None
-        if identified is None or program is None or program.kind != "server":
+        if identified is None or not is_server(identified[0]):
             continue
         behind = rest[at + identified[1] :]
         # A program of one word is a word of sentences too: `prompts that exceed llama-server capacity`.
-        alone = identified[1] == 1 and not (behind and behind[0].text.startswith("-")) and _PLAIN.match(rest[at].text)
+        alone = identified[1] == 1 and not (behind and behind[0].text.startswith("-")) and PLAIN.match(rest[at].text)
         if not alone and not _goes_on(behind):
             peeled.wrap(base_name(rest[0]), peeled.position + at)
             return identified
