@@ -127,7 +127,8 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
                 Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=[Edit(at, 1, ())]
             )
         bare = f"--{word.text.replace('_', '-')}"
-        if at in strays and at and _OPTION_NAME.fullmatch(word.text) and book.options.named(bare) is not None:
+        alone = at in strays and at - 1 not in strays  # `instead of reasoning-parser` is a sentence
+        if alone and at and _OPTION_NAME.fullmatch(word.text) and book.options.named(bare) is not None:
             message = "the option of that name lacks its dashes, so that the parser refuses the word"
             edits = [Edit(at, 1, (bare,))]
             where = shortened(word.text)

@@ -44,7 +44,10 @@ _PLACEHOLDER: Final = re.compile(
     # A point stands in front of a digit alone: `<GLM-5.2-FP8>` is to be filled in, and `<in.txt>` is read and written.
     "<(?:[A-Za-z\u4e00-\u9fff]|[0-9]{1,3}_)(?:(?:[\\w/\u4e00-\u9fff-]|\\.(?=\\d)){0,60}"
     "|(?:[\\w/-]|\\.(?=\\d)){0,30}(?: [A-Za-z](?:[\\w/-]|\\.(?=\\d)){0,40}){1,9})>"
-    "|<[0-9]{1,3}(?:(?:-or-|-to-|[/,-])[0-9Nn]{1,3}){1,8}>",
+    "|<[0-9]{1,3}(?:(?:-or-|-to-|[/,-])[0-9Nn]{1,3}){1,8}>"
+    # A sum or a sentence, `<prompt + 1152>`, `<FLAGS: see below, 7>`; `<in.txt 2>` has neither sign.
+    "|<[A-Za-z0-9][\\w/-]{0,40}(?: [A-Za-z][\\w/-]{0,40}){0,4}(?: [+*–—]|[:,]) [^<>|;&$`'\"()\\n\0]{1,80}(?<! )>"
+    "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>",
     re.ASCII,
 )
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
