@@ -28,11 +28,11 @@ NESTING: Final = 50
 """Depth of blocks, of quotes in substitutions, and of blocks, function calls and shells together."""
 SHELLS: Final = 8
 """How deep `bash -c "ssh host 'bash -c …'"` is followed. Each level reads its text again."""
-WORDS: Final = 10_000
+WORDS: Final = 60_000
 """Words that come out of variables, or out of statements that are read a second time."""
 WORDS_OF_MORE_FILES: Final = 1_000
 """What each further file of a deployment over many machines adds to that, of a hundred at the most."""
-CHARACTERS: Final = 1_000_000
+CHARACTERS: Final = 2_000_000
 """Characters that expansion makes: the memory that it takes."""
 COMMANDS: Final = 500
 """Commands of engines."""

@@ -67,7 +67,7 @@ def read_script(text: str, *, markdown: bool | None = None, beside: Sequence[tup
     `markdown` is found out.
 
     Raises UsageError for more than 1 MB, 50 levels of nesting, 500 commands of engines, or variables and loops that
-    unfold into more than 10,000 words.
+    unfold into more than 60,000 words.
     """
     if words := process_words(text):
         return read_command(words)

@@ -151,9 +151,9 @@ def test_hostile_scripts(name: str) -> None:
     ("text", "says"),
     [
         ("x" * 1_000_001, "1,000,001 bytes"),
-        ("A=xxxxxxxxxx\n" + "A=$A$A\n" * 60, "10,000 words"),
+        ("A=xxxxxxxxxx\n" + "A=$A$A\n" * 60, "2,000,000 characters"),
         ("( " * 100, "50 deep"),
-        ("for i in 1 2 3 4 5 6 7 8 9 10 11 12; do x " + "a " * 1000 + "; done", "10,000 words"),
+        ("for i in 1 2 3 4 5 6 7 8 9 10 11 12; do x " + "a " * 6000 + "; done", "60,000 words"),
         ("vllm serve m\n" * 501, "500 commands"),
     ],
 )

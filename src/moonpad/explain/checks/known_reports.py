@@ -22,6 +22,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_backends import expert_backend
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
@@ -31,7 +32,6 @@ from moonpad.explain.equal_options import equal_flags, equal_option, written_wit
 from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.results import Remark, make_remark
-from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
@@ -94,7 +94,7 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
     variables = case.commands[0].env
     if any(name not in variables for name in row.variables) or any(name in variables for name in row.unset):
         return None
-    if row.unset and _exported_above(case, row.unset):
+    if row.unset and may_be_set(case, row.unset):
         return None
     if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
         return None
@@ -290,15 +290,6 @@ def _matches(pattern: str, text: str) -> bool:
 
 def fits(pattern: str, text: str) -> bool:
     return re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
-
-
-def _exported_above(case: Case, names: tuple[str, ...]) -> bool:
-    """A guide may export a variable once, in a part of its own above the command."""
-    script, line = case.script, case.commands[0].line
-    if not script.markdown:
-        return False
-    exported = re.compile(rf"[ \t$#>]*export[ \t]+(?:{'|'.join(map(re.escape, names))})=")
-    return any(exported.match(text) for _, text in numbered(script, 1, line - 1))
 
 
 def _words(case: Case, spoken: str) -> Mapping[str, str]:

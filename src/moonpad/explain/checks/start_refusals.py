@@ -21,6 +21,7 @@ from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
 from moonpad.explain.checks.quantization_flags import weights_of
+from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.equal_options import equal_term
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -102,6 +103,9 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     if not all(_given(case, term, pattern, row) for term, pattern in row.given.items()) or _counts_twice(row, case):
         return None
     if any(_value(case, term, row) is not None for term in row.lacks) or not _of_weights(row, case):
+        return None
+    variables = [term.removeprefix("$") for term in row.lacks if term.startswith("$")]
+    if variables and may_be_set(case, variables):
         return None
     if any(_kept_away(case, term, pattern) for term, pattern in row.unless.items()):
         return None
