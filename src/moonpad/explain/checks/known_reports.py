@@ -7,8 +7,9 @@ release, one with devices the devices.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Final
 
 from moonpad.catalog.former_options import same_options
@@ -21,6 +22,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.expert_backends import expert_backend
+from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.checks.start_refusals import oldest_recent
@@ -28,7 +30,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.documents.tabs import tab_labels
-from moonpad.explain.equal_options import equal_flags, equal_option, written_with_dots
+from moonpad.explain.equal_options import equal_option, written_with_dots
 from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.results import Remark, make_remark
@@ -46,26 +48,44 @@ _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What each row asks of a command again: the capability of devices that the text speaks of, the oldest release
+    that may still run, and what its model is called, with the name that clients use or without."""
+
+    spoken: str
+    recent: str
+    names: Callable[[bool], Sequence[str]]
+
+
+@cache
+def _rows_of(engine: str, fork: str) -> tuple[tuple[KnownReport, tuple[frozenset[str], ...]], ...]:
+    """Each row with the options and variables that it is about: of each group one has to be there."""
+    rows = [row for row in reports_of(engine) if row.fork == fork]
+    return tuple((row, (*(frozenset(any_of(term)) for term in row.options), *_variables(row))) for row in rows)
+
+
+def _variables(row: KnownReport) -> Iterator[frozenset[str]]:
+    return (frozenset({f"${name}"}) for name in row.variables)
+
+
 def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has. A fork has faults of
     its own."""
-    rows = [row for row in reports_of(case.engine.name) if row.fork == case.commands[0].fork]
+    rows = _rows_of(case.engine.name, case.commands[0].fork)
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))
     spoken = ""
     if case.cluster is None:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
-    recent = oldest_recent(case.engine.program)
-    given = {name for place in case.first.parsed.occurrences for name in (*place.names, place.written)}
-    given |= equal_flags(given)
-    same = same_options(case.engine.program)
-    given |= {other for name in given for other in same.get(name, ())}
+    known = _Known(spoken, oldest_recent(case.engine.program), cache(partial(_names, case)))
+    given = given_names(case)
     # Most go by this, which costs least.
-    near = [row for row in rows if row.options.keys() <= given or _are_among(row.options, given)]
+    near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
     # What is sure first, then what ended latest.
-    found = [(row, remark) for row in near if (remark := _remark(row, case, spoken, recent)) is not None]
+    found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
@@ -75,13 +95,13 @@ def reported(case: Case) -> Iterator[Remark]:
 def report_remark(row: KnownReport, case: Case) -> Remark | None:
     """Of one row alone."""
     spoken = spoken_capability(case.script) if case.cluster is None else ""
-    return _remark(row, case, spoken, oldest_recent(case.engine.program))
+    return _remark(row, case, _Known(spoken, oldest_recent(case.engine.program), partial(_names, case)))
 
 
-def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | None:
+def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     forked = row.forks.get(case.engine.name, "")
-    of_its_release = _of_fork(forked, case.version) if forked else of_release(row, _version(row, case), recent)
-    if not (of_its_release and _of_model(row, case) and _of_devices(row, case, spoken)):
+    of_its_release = _of_fork(forked, case.version) if forked else of_release(row, _version(row, case), known.recent)
+    if not (of_its_release and _of_model(row, case, known.names) and _of_devices(row, case, known.spoken)):
         return None
     left_out = _with_other_names(row.lacks, case)
     if any(_is_given(flag, case) and not _is_off(flag, case) for flag in left_out) or not _of_image(row, case):
@@ -100,13 +120,13 @@ def _remark(row: KnownReport, case: Case, spoken: str, recent: str) -> Remark | 
         return None
     place = options[0] if options else None
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
-    known = _words(case, spoken)
+    words = _words(case, known.spoken)
     title = ENGINES[row.engines[0] if _is_shared(row, case) else case.engine.name].facts.title
-    message = told(row, title, known, forked=case.engine.name in row.forks)
+    message = told(row, title, words, forked=case.engine.name in row.forks)
     at = place.index if place is not None else None
     sure = not row.usual and (case.version or not (row.until or row.last or forked))
     severity = Severity.WARNING if sure else Severity.NOTE
-    remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(known), at=at)
+    remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
 
 
@@ -129,10 +149,6 @@ def _is_shared(row: KnownReport, case: Case) -> bool:
 def _version(row: KnownReport, case: Case) -> str:
     """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
     return (release_of(case.version) or case.version) if _is_shared(row, case) else case.version
-
-
-def _are_among(options: Iterable[str], given: Set[str]) -> bool:
-    return all(any(name in given for name in any_of(term)) for term in options)
 
 
 def _with_other_names(flags: tuple[str, ...], case: Case) -> tuple[str, ...]:
@@ -220,18 +236,17 @@ def _in_lines(pattern: str, case: Case) -> bool:
     return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, _LONGEST)
 
 
-def _of_model(row: KnownReport, case: Case) -> bool:
+def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str]]) -> bool:
     checkpoint = case.checkpoint
     scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
     if row.weights and scheme not in row.weights:
         return False
     if not row.models or len(case.model_named) > _LONGEST:
         return not row.models
-    names = _names(case, served=bool(row.options or row.text))
-    return any(re.search(row.models, name, re.IGNORECASE) for name in names)
+    return any(re.search(row.models, name, re.IGNORECASE) for name in names(bool(row.options or row.text)))
 
 
-def _names(case: Case, *, served: bool = True) -> Sequence[str]:
+def _names(case: Case, served: bool) -> Sequence[str]:
     """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.model_named.rstrip("/").replace("--", "/")
@@ -295,7 +310,8 @@ def fits(pattern: str, text: str) -> bool:
 def _words(case: Case, spoken: str) -> Mapping[str, str]:
     unknown = f"devices of capability {spoken}" if spoken else "these devices"
     device = case.cluster.device.product if case.cluster else unknown
-    name = _names(case)[0] if case.checkpoint else _names(case)[0].rpartition("/")[2]
+    names = _names(case, True)
+    name = names[0] if case.checkpoint else names[0].rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 
 
