@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
@@ -84,6 +84,7 @@ def other_models() -> Mapping[str, OtherModel]:
     return {key: row.build(OtherModel) for key, row in rows(FILE, "models")}
 
 
+@lru_cache(maxsize=256)  # each check of a command asks for the same few names
 def other_model(written: str) -> OtherModel | None:
     """What a repository or a path means; None for one that was pruned, or made into something else."""
     shorter, stem = _last_part(written), ""

@@ -5,6 +5,7 @@ The data are ours, and a test reads them all: what is wrong with them is a Value
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -141,6 +142,12 @@ def rows(name: str, section: str) -> Iterator[tuple[str, Row]]:
 def any_of(term: str) -> tuple[str, ...]:
     """Names that a row takes one for another: `--attention-backend or --decode-attention-backend`."""
     return tuple(term.split(" or "))
+
+
+@cache
+def pattern_of(written: str) -> re.Pattern[str]:
+    """A pattern of a row for names in whatever case. `re` keeps 512 compiled; the tables have more."""
+    return re.compile(written, re.IGNORECASE)
 
 
 def unique(name: str, keys: Iterable[str]) -> None:

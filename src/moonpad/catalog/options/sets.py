@@ -50,6 +50,7 @@ def unknown_version(program: str, engine: str, version: str) -> Finding | None:
     )
 
 
+@lru_cache(maxsize=256)
 def option_set(program: str, version: str | None = None) -> OptionSet | None:
     """What `program` takes in `version`, None for an unknown program.
 

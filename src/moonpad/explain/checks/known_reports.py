@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Final
 
 from moonpad.catalog.former_options import same_options
 from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
 from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
-from moonpad.catalog.toml_rows import any_of
+from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
@@ -50,18 +50,19 @@ _ANY_WORD: Final = "{x}"
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What each row asks of a command again: the capability of devices that the text speaks of, the oldest release
-    that may still run, and what its model is called, with the name that clients use or without."""
+    """What each row asks of a command again: the capability of devices that the text speaks of, and what its model is
+    called, with the name that clients use or without."""
 
     spoken: str
-    recent: str
     names: Callable[[bool], Sequence[str]]
 
 
-@cache
-def _rows_of(engine: str, fork: str) -> tuple[tuple[KnownReport, tuple[frozenset[str], ...]], ...]:
-    """Each row with the options and variables that it is about: of each group one has to be there."""
-    rows = [row for row in reports_of(engine) if row.fork == fork]
+@lru_cache(maxsize=64)
+def _rows_of(engine: str, version: str, fork: str) -> tuple[tuple[KnownReport, tuple[frozenset[str], ...]], ...]:
+    """Those about the release, each with the options and variables that it is about: of each group one has to be
+    there."""
+    recent = oldest_recent(ENGINES[engine].program)
+    rows = [row for row in reports_of(engine) if row.fork == fork and _of_release(row, engine, version, recent)]
     return tuple((row, (*(frozenset(any_of(term)) for term in row.options), *_variables(row))) for row in rows)
 
 
@@ -72,14 +73,14 @@ def _variables(row: KnownReport) -> Iterator[frozenset[str]]:
 def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has. A fork has faults of
     its own."""
-    rows = _rows_of(case.engine.name, case.commands[0].fork)
+    rows = _rows_of(case.engine.name, case.version, case.commands[0].fork)
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))
     spoken = ""
     if case.cluster is None:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
-    known = _Known(spoken, oldest_recent(case.engine.program), cache(partial(_names, case)))
+    known = _Known(spoken, cache(partial(_names, case)))
     given = given_names(case)
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
@@ -94,15 +95,16 @@ def reported(case: Case) -> Iterator[Remark]:
 
 def report_remark(row: KnownReport, case: Case) -> Remark | None:
     """Of one row alone."""
+    if not _of_release(row, case.engine.name, case.version, oldest_recent(case.engine.program)):
+        return None
     spoken = spoken_capability(case.script) if case.cluster is None else ""
-    return _remark(row, case, _Known(spoken, oldest_recent(case.engine.program), partial(_names, case)))
+    return _remark(row, case, _Known(spoken, partial(_names, case)))
 
 
 def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
-    forked = row.forks.get(case.engine.name, "")
-    of_its_release = _of_fork(forked, case.version) if forked else of_release(row, _version(row, case), known.recent)
-    if not (of_its_release and _of_model(row, case, known.names) and _of_devices(row, case, known.spoken)):
+    if not (_of_model(row, case, known.names) and _of_devices(row, case, known.spoken)):
         return None
+    forked = row.forks.get(case.engine.name, "")
     left_out = _with_other_names(row.lacks, case)
     if any(_is_given(flag, case) and not _is_off(flag, case) for flag in left_out) or not _of_image(row, case):
         return None
@@ -121,7 +123,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     place = options[0] if options else None
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
     words = _words(case, known.spoken)
-    title = ENGINES[row.engines[0] if _is_shared(row, case) else case.engine.name].facts.title
+    title = ENGINES[row.engines[0] if _is_shared(row, case.engine.name) else case.engine.name].facts.title
     message = told(row, title, words, forked=case.engine.name in row.forks)
     at = place.index if place is not None else None
     sure = not row.usual and (case.version or not (row.until or row.last or forked))
@@ -141,14 +143,17 @@ def _with_text(flag: str, case: Case) -> tuple[Occurrence, str] | None:
     return place, written_with_dots(case, place) or " ".join(texts)
 
 
-def _is_shared(row: KnownReport, case: Case) -> bool:
+def _is_shared(row: KnownReport, engine: str) -> bool:
     """Whether it is of the engine that a plugin builds upon, and of the plugin because of that."""
-    return case.engine.name in SHARED and case.engine.name != case.base and case.base in row.engines
+    build = ENGINES[engine].command_line.build
+    return engine in SHARED and build is not None and build.of != engine and build.of in row.engines
 
 
-def _version(row: KnownReport, case: Case) -> str:
+def _of_release(row: KnownReport, engine: str, version: str, recent: str) -> bool:
     """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
-    return (release_of(case.version) or case.version) if _is_shared(row, case) else case.version
+    if forked := row.forks.get(engine, ""):
+        return _of_fork(forked, version)
+    return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version, recent)
 
 
 def _with_other_names(flags: tuple[str, ...], case: Case) -> tuple[str, ...]:
@@ -243,7 +248,7 @@ def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str
         return False
     if not row.models or len(case.model_named) > _LONGEST:
         return not row.models
-    return any(re.search(row.models, name, re.IGNORECASE) for name in names(bool(row.options or row.text)))
+    return any(map(pattern_of(row.models).search, names(bool(row.options or row.text))))
 
 
 def _names(case: Case, served: bool) -> Sequence[str]:

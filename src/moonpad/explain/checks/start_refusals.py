@@ -15,7 +15,7 @@ from moonpad.catalog.former_options import same_options
 from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.start_refusals import StartRefusal, start_refusals
-from moonpad.catalog.toml_rows import any_of
+from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
@@ -212,7 +212,7 @@ def _of_its_name(row: StartRefusal, case: Case) -> bool:
 
 
 def _searched(row: StartRefusal, name: str) -> bool:
-    return re.search(row.models, name, re.IGNORECASE) is not None
+    return pattern_of(row.models).search(name) is not None
 
 
 def _sure(row: StartRefusal, case: Case) -> bool:
