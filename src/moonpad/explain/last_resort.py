@@ -85,7 +85,7 @@ _KEYED: Final = re.compile(
 """A command line as a value of YAML."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
 _SPOKEN: Final = re.compile(
-    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+){{0,20}}(?:python3? -m )?"
+    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+){{0,20}}(?:python3? (?:-m )?)?"
     rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
 )
 """Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
@@ -363,6 +363,8 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
                 end = blank.end()
         if text.count("`", begin, end) % 2:  # code that has begun before, on a line above too
             quote = "`"
+        elif text.count('"', line_start, begin) % 2:  # a text that began before it: `echo "nohup python -m …"`
+            quote = '"'
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
         first = text[line_start:begin].split()[:1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .judging import ask
 
 EMIT = (
@@ -47,3 +49,39 @@ def test_a_guard_tells_what_a_variable_has_to_be() -> None:
         assert "tp" in judged.unknown
     (judged,) = ask(f"if [ $TP -ne 8 ]; then\n  echo unusual\nfi\n{serve}")
     assert "tp" in judged.unknown
+
+
+BUILDS = (
+    f'MODEL={A}\nbuild() {{\n  local util=$1 extra="${{2:-}}"\n  log() {{ :; }}\n  local cmd="vllm serve $MODEL"\n'
+    '  cmd="$cmd --tensor-parallel-size 8 --gpu-memory-utilization $util"\n'
+    '  if [ -n "$extra" ]; then\n    cmd="$cmd $extra"\n  fi\n'
+)
+
+
+@pytest.mark.parametrize("says", ['echo "$cmd"', "printf '%s\\n' \"$cmd\"", 'echo "$(date) starts" >&2\n  echo "$cmd"'])
+@pytest.mark.parametrize(
+    "runs", ['bash -c "$CMD"', "$CMD &", 'nohup bash -c "exec $CMD" > log 2>&1 &', 'ssh n1 "$CMD"']
+)
+def test_a_command_that_a_function_says(says: str, runs: str) -> None:
+    body = BUILDS.replace("  log() { :; }\n", "")
+    (judged,) = ask(f"{body}  {says}\n}}\nCMD=$(build 0.9)\n{runs}\n")
+    assert judged.checkpoint is not None
+    assert judged.layout is not None
+    assert (judged.checkpoint.name, judged.layout.tp) == (A, 8)
+
+
+def test_a_function_that_does_more_is_not_guessed_at() -> None:
+    assert not ask(f'{BUILDS}  cmd=$(tune "$cmd")\n  deploy "$cmd"\n  echo done\n}}\nCMD=$(build 0.9)\n$CMD\n')
+
+
+def test_a_function_on_one_line() -> None:
+    start = "python -m vllm.entrypoints.openai.api_server"
+    assert models(f'serve() {{ echo "{start} --model $1 --tensor-parallel-size 8"; }}\nnohup $(serve {A}) &\n') == [A]
+
+
+def test_a_command_that_a_function_only_shows() -> None:
+    start = "python -m vllm.entrypoints.openai.api_server"
+    text = f'usage() {{ echo "{start} --model {A} --tensor-parallel-size 8"; }}\nusage | tee how.txt\n'
+    (judged,) = ask(text)
+    assert judged.layout is not None
+    assert judged.layout.tp == 8

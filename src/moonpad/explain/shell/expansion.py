@@ -54,11 +54,18 @@ class Expander:
 
     def fields(self, token: Token) -> list[Word]:
         """What a shell makes of a word of a command: none, one or several."""
+        known = self.source.literals.get(token.start)
+        if known is not None and known[0] is token:
+            self.budget.work(1, "its words")
+            return list(known[1])
         fields = _FieldBuilder(self.source, token.start, token.end)
-        self.budget.work(10 + 6 * len(token.segments), "its words")
+        self.budget.work(20 + 10 * len(token.segments), "its words")  # measured: 15 to 25 µs
         for segment in token.segments:
             self._expand(segment, fields, split=True)
-        return fields.close()
+        words = fields.close()
+        if all(isinstance(segment, LiteralText) for segment in token.segments):
+            self.source.literals[token.start] = (token, tuple(words))
+        return words
 
     def scalar(self, segments: Sequence[Segment], start: int, end: int) -> Word:
         """The same without splitting, as for assignments; `start:end` is what the word stands for."""

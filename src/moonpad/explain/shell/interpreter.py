@@ -183,9 +183,9 @@ class Shell:
         """Raises UsageError where blocks, function calls and shells are nested too deep."""
         with self.state.budget.level("blocks, function calls and shells"):
             for node in nodes:
-                self._statement(node)
+                self.statement(node)
 
-    def _statement(self, node: Node) -> None:
+    def statement(self, node: Node) -> None:
         self.state.budget.work(8, "its statements")
         if self.paid:
             self.state.budget.spend(1, 0)

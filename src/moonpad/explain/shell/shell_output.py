@@ -1,4 +1,5 @@
-"""What functions of a script write by heredocs, and `$(…)` around them: text that becomes a file or a command."""
+"""What functions of a script write by heredocs and `echo`, and `$(…)` around them: text that becomes a file or a
+command."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from moonpad.explain.commands import Piece, Word, concatenated
+from moonpad.explain.commands import Piece, Word, concatenated, join_words
 from moonpad.explain.shell.bash_lexer import Lexer
-from moonpad.explain.shell.bash_parser import Compound, Node, Parser, Simple
+from moonpad.explain.shell.bash_parser import Branches, Compound, Node, Parser, Simple
 from moonpad.explain.shell.expansion import Expander, assignment_of
-from moonpad.explain.shell.tokens import Opaque
+from moonpad.explain.shell.shell_tests import TESTS
+from moonpad.explain.shell.tokens import LiteralText, Opaque
 from moonpad.explain.source_text import Problems, Source
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ _LOCATES: Final = re.compile(
 """Where a program lies: any path of it starts the same."""
 _DECLARES: Final = frozenset({"local", "declare", "typeset", "readonly", "export"})
 _SILENT: Final = frozenset({":", "set", "shift", "return", "true", "cd", "shopt", "trap"})
+_SAYS: Final = frozenset({"echo", "printf"})
+_ECHO_OPTIONS: Final = re.compile(r"-[neE]{1,3}")
+_WHOLE_TEXTS: Final = (["%s"], [r"%s\n"])
 _DEEPEST: Final = 3
 _LONGEST: Final = 20_000
 
@@ -33,7 +38,7 @@ def written_by(shell: Shell, words: Sequence[Word]) -> Word | None:
         return None
     if not any(_is_cat(node) for node in _flat(shell.functions[words[0].text])):
         return None
-    return _of_function(shell, words)
+    return _of_function(shell, words, echoes=False)
 
 
 def output_of(shell: Shell, part: Opaque) -> Word | None:
@@ -61,7 +66,7 @@ def output_of(shell: Shell, part: Opaque) -> Word | None:
     if words and words[0].text == "cat" and here is not None and len(words) == 1:
         text = expander.here(here)
     elif words and words[0].text in shell.functions:
-        text = written_by(shell, words)
+        text = _of_function(shell, words, echoes=True)
     if text is None:
         return None
     shell.state.budget.spend(1, len(text.text))
@@ -84,12 +89,12 @@ def _is_cat(node: Node) -> bool:
     )
 
 
-def _of_function(shell: Shell, words: Sequence[Word]) -> Word | None:
+def _of_function(shell: Shell, words: Sequence[Word], *, echoes: bool) -> Word | None:
     before, shell.scope.arguments = shell.scope.arguments, tuple(words[1:])
     shell.scope.push()
     shell.emitting += 1
     try:
-        parts = _parts(shell, shell.functions[words[0].text])
+        parts = _parts(shell, shell.functions[words[0].text], echoes)
     finally:
         shell.emitting -= 1
         shell.scope.pop()
@@ -100,20 +105,63 @@ def _of_function(shell: Shell, words: Sequence[Word]) -> Word | None:
     return concatenated(parts, parts[0])
 
 
-def _parts(shell: Shell, body: Sequence[Node]) -> list[Word]:
+def _parts(shell: Shell, body: Sequence[Node], echoes: bool) -> list[Word]:
     """[] where it does more than to write."""
     parts: list[Word] = []
     for node in _flat(body):
+        if isinstance(node, Branches) and echoes and _only_sets(node):
+            shell.statement(node)
+            continue
         if not isinstance(node, Simple):
             return []
         here = next((redirect.here for redirect in node.redirects if redirect.here), None)
-        first = node.words[0].text if node.words else ""
         if _is_cat(node) and here is not None and len(node.redirects) == 1:
             parts.append(shell.expander.here(here))
-        elif node.words and all(assignment_of(token) is not None for token in node.words):
-            shell.assign(node.words, export=False)
-        elif first in _DECLARES:
-            shell.assign(node.words[1:], export=first == "export")
-        elif first not in _SILENT:
+        elif echoes and _is_echo(node):
+            parts += _echoed(shell, node, parts)
+        elif not _sets(node):
             return []
+        elif node.connector in ("&&", "||"):
+            shell.statement(node)
+        elif node.words[0].text in _DECLARES:
+            shell.assign(node.words[1:], export=node.words[0].text == "export")
+        elif assignment_of(node.words[0]) is not None:
+            shell.assign(node.words, export=False)
     return parts
+
+
+def _sets(node: Simple) -> bool:
+    """Whether it sets variables, tests them, or says something to a person alone."""
+    first = node.words[0].text if node.words else ""
+    if node.connector == "|":
+        return False
+    if first in _SAYS and any(redirect.text == ">&" for redirect in node.redirects):
+        return True
+    if first in _DECLARES | _SILENT | TESTS:
+        return True
+    return bool(node.words) and all(assignment_of(token) is not None for token in node.words)
+
+
+def _only_sets(node: Branches) -> bool:
+    for each in (part for body in (node.conditions, *node.bodies) for part in _flat(body)):
+        if not (_only_sets(each) if isinstance(each, Branches) else isinstance(each, Simple) and _sets(each)):
+            return False
+    return True
+
+
+def _is_echo(node: Simple) -> bool:
+    """`echo TEXT` and `printf '%s' TEXT`, to nothing but the output."""
+    if node.connector or node.redirects or len(node.words) < 2:
+        return False
+    first, second = node.words[0].text, node.words[1].segments[:1]
+    whole = [segment.text for segment in second if isinstance(segment, LiteralText)]
+    return first == "echo" or (first == "printf" and whole[:1] in _WHOLE_TEXTS)
+
+
+def _echoed(shell: Shell, node: Simple, before: Sequence[Word]) -> list[Word]:
+    """On a line of its own behind what came before."""
+    switches = 2 if node.words[0].text == "printf" else 1
+    words = [word for token in node.words[switches:] for word in shell.expander.fields(token)]
+    while words and _ECHO_OPTIONS.fullmatch(words[0].text):
+        del words[0]
+    return [*([Word("\n")] if before else []), join_words(words)]
