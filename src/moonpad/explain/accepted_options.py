@@ -25,6 +25,7 @@ _KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]
 """A key in the spelling of charts, which no option has."""
 _LONGEST: Final = 200
 _SIGNS: Final = frozenset("，。；：！？、（）")
+_MAY_BE_ITS_OWN: Final = frozenset({Code.UNKNOWN_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE})
 _STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
 
 
@@ -40,7 +41,7 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
             continue
         if remark.at is not None and _is_only_named(command, remark.at, script):
             continue
-        if code is Code.UNKNOWN_FLAG and _is_of_starter(command, remark.finding.where):
+        if code in _MAY_BE_ITS_OWN and _is_of_starter(command, remark.finding.where, code):
             continue
         if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
@@ -57,10 +58,12 @@ def _is_only_named(command: Command, at: int, script: Script) -> bool:
     return line[word.end_column : word.end_column + 1] == "`" and "=" not in word.text
 
 
-def _is_of_starter(command: Command, flag: str) -> bool:
+def _is_of_starter(command: Command, flag: str, code: Code) -> bool:
     """Whether another program was given the options, which may have this one for itself; not where a release of the
-    engine has had it."""
-    if releases_with(command.program, flag.partition("=")[0]):
+    engine has had it. Nor need a value be one of the engine's where the engine was only guessed."""
+    if code is not Code.INVALID_VALUE and releases_with(command.program, flag.partition("=")[0]):
+        return False
+    if code is Code.INVALID_VALUE and not is_fragment(command):
         return False
     return any(word.unresolved == ("@",) and _STARTER.fullmatch(word.text) for word in command.argv[-1:])
 

@@ -114,8 +114,10 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if option.written not in slips:
         slips[option.written] = _is_slip(option, book)
     if not slips[option.written]:
-        before = f" before {versions(book.program)[0]}" if book.program in WHOLE_HISTORY else " that are not recorded"
-        return f"releases{before} may have it: {ask}"
+        if book.program in WHOLE_HISTORY:
+            first = versions(book.program)[0]
+            return f"no release from {first} on has it, an older one or somebody's own build may: {ask}"
+        return f"releases that are not recorded may have it: {ask}"
     return ""
 
 

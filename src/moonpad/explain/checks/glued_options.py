@@ -12,8 +12,8 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
-_GLUED: Final = re.compile(r"(?P<value>[^\s-][^\s{}\[\]]*?)(?P<flag>--[a-z]+(?:-[a-z0-9]+)+)(?P<own>=\S*)?", re.ASCII)
-"""Options of one word alone may be the end of a name, `models--org--model`."""
+_GLUED: Final = re.compile(r"(?P<value>[^\s-][^\s{}\[\]%]*?)(?P<flag>--[a-z]+(?:-[a-z0-9]+)+)(?P<own>=\S*)?", re.ASCII)
+"""Options of one word alone may be the end of a name, `models--org--model`. `%%A%%--flag` is a part of a template."""
 _LONGEST: Final = 400
 
 

@@ -51,7 +51,7 @@ def stray_remarks(
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
         return  # it is the value of the option that is glued to another's
     for at, text in reading.parsed.positionals:
-        if text.startswith(("{%", "{#")):
+        if text.startswith(("{%", "{#", "%%")):
             return  # a template's own words
         if _OPTIONAL.fullmatch(text):
             continue

@@ -87,6 +87,8 @@ def option_commands(
         given = own_names
     if given:
         program = names.PROGRAM_OF.get(engine) or by_image or program_around or _program_of(given)
+        if engine and not by_image and not _options_among(given, program):
+            return  # those of a router or another part beside the engine
     elif by_image and scalar(fields.get("modelURL")):
         program = by_image  # a model of the production stack's chart, without options
     elif engine and any(_flag(name) in _LAYOUT for name in fields):
