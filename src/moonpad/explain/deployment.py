@@ -165,6 +165,7 @@ class Deployment:
             version.text or newest(self.engine.program),
             version.because,
             tuple(without_twins(remarks)),
+            version_behind=version.behind,
             layout=first.layout,
             settings=first.settings,
             checkpoint=checkpoint,

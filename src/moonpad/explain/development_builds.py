@@ -23,7 +23,8 @@ def judged_as_build(judged: Judged | None, again: Callable[[str], Judged | None]
     if judged is None or judged.engine not in ENGINES:
         return judged
     because = judged.version_because
-    for behind in next_releases(judged.version, versions(ENGINES[judged.engine].program)):
+    later = next_releases(judged.version, versions(ENGINES[judged.engine].program))
+    for behind in (judged.version_behind,) if judged.version_behind else later:
         other = again(behind)
         judged = judged if other is None else _both(judged, other, behind, because)
     return judged

@@ -71,9 +71,9 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
 
     best = max((each for each in serving_programs() if not of or each in of), key=matching)
     known, begun = matching(best)
-    # One known flag of three, or two of seven, may be a proxy's or a client's, which has an option of that name too.
-    share = 3 if known > 1 else 2
-    listed = known > 2 or bool(known and (share * (known + begun) >= len(flags) or set(_MODEL) & set(flags)))
+    # One known flag of two, or two of seven, may be a proxy's or a client's, which has an option of that name too.
+    most = 3 * (known + begun) >= len(flags) if known > 1 else 2 * (known + begun) > len(flags)
+    listed = known > 2 or bool(known and (most or set(_MODEL) & set(flags)))
     return replace(command, program=best) if listed else command
 
 

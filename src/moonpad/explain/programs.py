@@ -19,6 +19,9 @@ OTHERS: Final[Mapping[str, str]] = {"ray": "ray", "lm_eval": "lm_eval", "lm-eval
 _DRAWN: Final = frozenset({"/", "→", "->", "-->", "←", "│", "├──", "└──"})
 """What stands between the names of a picture or a list: `server / embedding → the weights`."""
 _FIRST_WORDS: Final = 2
+_VARIABLE: Final = re.compile(
+    r"\$\{?(?P<name>[A-Z][A-Z0-9_]{2,40}?)(?:_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?\}?", re.ASCII
+)
 _PYTHON: Final = re.compile(r"python[0-9]?(?:\.[0-9]{1,2})?", re.ASCII)
 
 
@@ -146,7 +149,7 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     # `python3`, `/usr/bin/python3.12`, and `$PYTHON`, which nothing else would be called.
     if _PYTHON.fullmatch(base_name(words[0])) or any("PYTHON" in name.upper() for name in words[0].unresolved[:1]):
         return _python(words)
-    name = base_name(words[0])
+    name = _called_after(words[0]) or base_name(words[0])
     identified = _command(name, words, 1)
     if identified is not None and any(
         word.text in _DRAWN for word in words[identified[1] : identified[1] + _FIRST_WORDS]
@@ -155,6 +158,12 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     if identified is not None and "." in name and not any(word.text.startswith("-") for word in words[identified[1] :]):
         return None  # no shell runs a module by its name: `module requests / sec` is the title of a chart
     return identified
+
+
+def _called_after(word: Word) -> str:
+    """The program that a variable holds by its name: `llama-server` of `$LLAMA_SERVER_BIN`, `vllm` of `"$VLLM"`."""
+    match = _VARIABLE.fullmatch(word.text) if word.unresolved else None
+    return match["name"].lower().replace("_", "-") if match is not None else ""
 
 
 def _command(name: str, words: Sequence[Word], behind: int) -> tuple[str, int] | None:

@@ -134,6 +134,8 @@ class Judged:
     version: str
     version_because: str
     remarks: tuple[Remark, ...]
+    version_behind: str = ""
+    """Of a build between two releases, the second one."""
     sources: tuple[Command, ...] = ()
     commands: tuple[Line, ...] = ()
     corrected: tuple[Line, ...] = ()

@@ -20,6 +20,7 @@ from moonpad.explain.documents.bare_versions import bare_version
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
+from moonpad.explain.image_days import release_of_its_day
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -50,8 +51,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Version:
+    """`behind`: the release that came next, of a build between two."""
+
     text: str
     because: str
+    behind: str = ""
 
 
 def engine_of(command: Command, question: Question, script: Script | None = None) -> str | None:
@@ -148,6 +152,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 return version
         if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest")
+    if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
+        before, behind, because = dated
+        return Version(before, because, behind)
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
     return Version("", "none is named: judged by the newest")

@@ -57,10 +57,14 @@ def _remark(
     table, key = ".".join((option.flag or "", *path[:-1])), path[-1]
     had = f", which {known.first} to {known.last} have" if known.first else ""
     message = f"{book.label}: {table} has no key {shortened(key)}{had}: the command fails at once"
-    certain = known.exact and bool(version.text or not known.first)
+    near = _nearest(key, book.program, table, version)
+    slip = near is not None and near not in key  # one with a word more is a key of its own
+    certain = known.exact and bool(version.text or (slip and not known.first))
+    if not version.text and not known.first and not slip:
+        message = f"{message}, unless it is somebody's own build"
     severity = Severity.ERROR if certain else Severity.WARNING
     code = Code.REMOVED_FLAG if known.first else Code.UNKNOWN_FLAG
-    if near := _nearest(key, book.program, table, version):
+    if near:
         return make_remark(severity, code, option.written, message, f"did you mean {near}?", at=option.index)
     edits = [Edit(option.index, option.length, _without(words, option, path))]
     return make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=edits)

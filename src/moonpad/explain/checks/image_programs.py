@@ -172,5 +172,7 @@ def sound_without_libraries(case: Case) -> Iterator[Remark]:
 def _is_made(program: Sequence[Word], arguments: Sequence[Word]) -> bool:
     """Whether the program's words are not in the text: a chart makes the command of its keys. The words of a text that
     YAML folds have one place."""
+    if arguments and arguments[0].pieces and not any(word.pieces for word in program):
+        return True  # the name of the model alone is in the text
     places = [(word.line, word.column) for word in (*program, *arguments)]
     return len(set(places[: len(program) + 1])) <= len(program) and len(set(places)) > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
 from moonpad.catalog.options.sets import base_version
@@ -19,6 +19,7 @@ from moonpad.values.versions import is_final, order
 
 _OF_DEVICE: Final = re.compile(r"_[A-Z]*\d{2,}\w*$")
 _LIKE: Final = 0.8
+_LIKE_WORD: Final = 0.5
 _LONGEST: Final = 80
 _MOST: Final = 8
 
@@ -75,8 +76,10 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     meant = row.instead.get(name, "")
     known_names = row.names(version or row.read[-1])
     near = [meant] if meant else get_close_matches(name, known_names, 1, _LIKE)
-    if near and (span is None or meant) and near[0] in known_names:
+    if near and (span is None or meant) and near[0] in known_names and (meant or _is_slip(name, near[0])):
         remedy = f"write {near[0]}"
+    elif span is None and not version:
+        message = f"{message}, unless it is somebody's own build"
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
     sure = bool(version) and not of_others and own  # a plugin may add names
     # `FLASH_ATTN_V100`: what is called after a name of the release may be of a build that adds to it.
@@ -85,6 +88,12 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     known = (row.closed and not variant) or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index if place else None)
+
+
+def _is_slip(written: str, name: str) -> bool:
+    """Whether letters differ, not a whole word: `B12X_MLA_SPARSE` is not a slip in `XPU_MLA_SPARSE`."""
+    words = list(zip(written.split("_"), name.split("_"), strict=False))
+    return all(SequenceMatcher(None, *pair).ratio() >= _LIKE_WORD for pair in words if pair[0] != pair[1])
 
 
 def _may_have(row: Register, span: tuple[str, str], version: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
@@ -10,10 +11,13 @@ from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.explain.checks.count_for_index import count_for_index, removed_and_restarted
 from moonpad.explain.commands import Command, WrapperOption
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _WIDE: Final = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - looked for, not bound
+_FOLDER: Final = re.compile(r"\.{0,2}/|~/|\$")
+"""Or a variable, which may hold one."""
 _insecure = partial(make_remark, Severity.WARNING, Code.INSECURE)
 
 
@@ -21,7 +25,7 @@ def serving_remarks(command: Command, reading: Reading, engine: CommandLine) -> 
     """The endpoint: who reaches it, with which key, and whose code runs in it."""
     serving, parsed = reading.serving, reading.parsed
     keyed = serving.keyed or engine.key_env in command.env
-    if not keyed and not reading.node.headless:
+    if not keyed and not reading.node.headless and not is_fragment(command):  # a list of options may leave some out
         yield from _open_to_all(command, reading, engine)
     if serving.key_in_argv and (key := parsed.occurrence("--api-key") or parsed.occurrence("--api_key")) is not None:
         message = "every user of the machine can read the key in the list of processes"
@@ -29,7 +33,7 @@ def serving_remarks(command: Command, reading: Reading, engine: CommandLine) -> 
         yield _insecure(key.written, message, remedy, at=key.index)
     trust = next((option for option in parsed.occurrences if "trust" in (option.flag or "") and option.value), None)
     pinned = parsed.occurrence("--revision") or parsed.occurrence("--code-revision")
-    if serving.trust_remote_code and trust is not None and pinned is None:
+    if serving.trust_remote_code and trust is not None and pinned is None and not _FOLDER.match(reading.model):
         message = "runs Python code of the model's repository at whatever revision is current"
         remedy = "pin it with --revision and a commit, or serve a local folder that you have read"
         yield _insecure(trust.written, message, remedy, at=trust.index)
@@ -42,7 +46,9 @@ def _open_to_all(command: Command, reading: Reading, engine: CommandLine) -> Ite
     if container is None or container.value("--network") == "host":
         if serving.host in _WIDE or (serving.host is None and host is None and engine.open_by_default):
             binds = serving.host or "every interface (no --host is given)"
-            message = f"binds {binds} without a key: anyone who can reach port {serving.port or engine.port} may use it"
+            given = serving.port is None and reading.parsed.occurrence("--port") is not None
+            port = "its port" if given else f"port {serving.port or engine.port}"
+            message = f"binds {binds} without a key: anyone who can reach {port} may use it"
             remedy = "add --host 127.0.0.1, or set a key"
             # Not part of the correction: whether others are to reach it is for its user to say.
             yield _insecure("--host", message, remedy, at=host.index if host else None)

@@ -71,7 +71,7 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
         f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} "
         f"{share}{ranks * each / GIB:,.0f} GiB"
     )
-    needed = max(8, 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9)))))
+    needed = 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9))))
     sure = place is not None and case.cluster is not None and _REPOSITORY.fullmatch(reading.model) is not None
     severity = Severity.ERROR if sure and not _is_of_other_models(case) else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"

@@ -71,6 +71,8 @@ _OF_PROCESS: Final = re.compile(
 """`start.py:1395 (EngineCore pid=1713) ` or `[2026-03-25 05:44:29,435 W 39 39] `: a process that speaks."""
 _ANSWER: Final = re.compile(r"\W{0,4}(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Error code: [45]\d\d - \{")
 """What a client of the server prints of an answer that refuses its request."""
+_CONSTANT: Final = re.compile(r"([\"'])[A-Z][A-Z0-9_]{3,80}\1[ ]?[,:)\]}]")
+"""`"CUDA_ERROR_OUT_OF_MEMORY",` among others."""
 _TITLE: Final = re.compile(
     r"[# \t]{0,6}(?:\[(?:bug|usage|issue|installation|question)\]:?[ ]{0,2}){1,3}", re.IGNORECASE
 )
@@ -179,6 +181,8 @@ def _remark(
         match = None if cause.weak and not cause.symptom and not weakly else cause.pattern.search(text)
         if match is None or match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
             continue
+        if not error.logged and _CONSTANT.match(text, match.start() - 1):
+            continue  # a table of a program
         failure = failure_at(cause, match)
         message = f"the engine stopped: {shortened(failure.message, 400)}"
         remedy = _in_flags(failure.remedy, engine)

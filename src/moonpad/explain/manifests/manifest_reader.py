@@ -115,6 +115,8 @@ class _ManifestReader:
         if depth > NESTING:
             raise too_deep("the YAML is")
         fields = self.fields(node)
+        if self._is_suite(fields):
+            return
         if "services" in fields and "apiVersion" not in fields:
             services = self.fields(fields["services"])
             roles = roles_of(services)
@@ -134,6 +136,12 @@ class _ManifestReader:
             if self.state.budget.commands > before:
                 first = self.source.line_of(node.start_mark)
                 self.state.objects.append((first, max(first, self.source.line_of(node.end_mark) - 1)))
+
+    def _is_suite(self, fields: Fields) -> bool:
+        """Tests of a chart (github.com/helm-unittest/helm-unittest): values for a template, which nobody installs."""
+        if "tests" not in fields or not {"suite", "templates"} & fields.keys():
+            return False
+        return any({"asserts", "documentIndex"} & self.fields(test).keys() for test in items(fields["tests"]))
 
     def _parameters(self, fields: Fields) -> Iterator[tuple[str, Word]]:
         """Of a template of OpenShift, those that have a value."""

@@ -1,0 +1,43 @@
+"""When the releases of an engine came out: data/release_days.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.toml_rows import Provenance, Text, rows
+from moonpad.values.versions import order
+
+FILE: Final = "release_days.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseDays:
+    """`releases`: the day of each, as `2026-11-02`."""
+
+    releases: Mapping[str, Text]
+    provenance: Provenance
+
+
+@cache
+def release_days() -> Mapping[str, ReleaseDays]:
+    """By the engine. Reads the data once."""
+    return {engine: row.build(ReleaseDays) for engine, row in rows(FILE, "days")}
+
+
+def releases_around(engine: str, day: str) -> tuple[str, str] | None:
+    """The newest release that was there on the day, and the one behind it, whose changes a build of that day may have.
+
+    None where no day is recorded, where none was out yet, or where none has come out since.
+    """
+    recorded = release_days().get(engine)
+    if recorded is None:
+        return None
+    out = [release for release, published in recorded.releases.items() if published <= day]
+    if not out:
+        return None
+    before = max(out, key=order)
+    later = [release for release in recorded.releases if order(release) > order(before)]
+    return (before, min(later, key=order)) if later else None

@@ -1,0 +1,53 @@
+"""Images whose tag names a day instead of a release: `lmsysorg/sglang:nightly-dev-cu13-20260710-1a2b3c4`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.image_releases import REFERENCE
+from moonpad.catalog.release_days import releases_around
+from moonpad.engines import ENGINES
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.programs import named_by_image, served_by_image
+
+_DAY: Final = re.compile(
+    r"(?<!\d)(?P<year>20(?:2[3-9]|3\d))(?P<between>[-_.]?)(?P<month>0[1-9]|1[0-2])(?P=between)"
+    r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)",
+    re.ASCII,
+)
+_LONGEST: Final = 400
+
+
+def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[str, str, str] | None:
+    """The release that was out on the day of the command's image, the next one, and a sentence about it. The image is
+    its container's, or the only one of the engine in the text that has a day."""
+    container = command.container.image if command.container is not None else None
+    images = [container.text] if container is not None else list(_images_of(engine, script))
+    days = {day for image in images if (day := day_of(image))}
+    if len(days) != 1:
+        return None
+    (day,) = days
+    around = releases_around(engine, day)
+    if around is None:
+        return None
+    before, behind = around
+    return before, behind, f"its image is of {day}, when {before} was the newest"
+
+
+def day_of(image: str) -> str:
+    """`2026-07-10`; "" where its tag has none."""
+    match = _DAY.search(image[:_LONGEST].partition("@")[0].rpartition(":")[2])
+    return f"{match['year']}-{match['month']}-{match['day']}" if match else ""
+
+
+def _images_of(engine: str, script: Script) -> Iterator[str]:
+    script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
+    for line in script.lines:
+        if ":" not in line or _DAY.search(line[:_LONGEST]) is None:
+            continue
+        for match in REFERENCE.finditer(line[:_LONGEST]):
+            image = match[0]
+            if day_of(image) and (served_by_image(image) or named_by_image(image)) == ENGINES[engine].program:
+                yield image
