@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask
 
@@ -41,3 +43,40 @@ def test_the_values_of_somebody_s_own_program() -> None:
 def test_marks_of_a_template() -> None:
     assert codes(TEMPLATE) == set()
     assert Code.INVALID_VALUE in codes(TEMPLATE.replace("%%PART:drafts%%", "Qwen").replace("%%/PART:drafts%%", ""))
+
+
+USAGE = """
+The installer of llama-server takes:
+
+```
+--port PORT           where the page listens
+--bind ADDR           its address, all by default
+--models-dir DIR      the folder of models
+--no-start            writes the unit and does not start it
+```
+"""
+AUDIT = """
+Before any change read the live
+llama-server command line. Any default on the axis that is varied
+replaces what the request leaves out.
+"""
+
+
+@pytest.mark.parametrize("text", [USAGE, AUDIT, "# --- Step 2: Install the llama-server binary ---\napt-get update\n"])
+def test_what_a_text_tells_of_a_program(text: str) -> None:
+    assert not ask(text)
+
+
+def test_a_later_part_with_another_image() -> None:
+    part = "## {title}\n\n```bash\nexport IMAGE=nvcr.io/nvidia/vllm:{tag}-py3\n```\n\n" + "Wait for it.\n\n" * 8
+    start = "## {title}\n\n```bash\nvllm serve Qwen/Qwen3-8B\n```\n\n" + "Ask it.\n\n" * 8
+    text = "# Guide\n\n" + part.format(title="One: images", tag="25.11") + start.format(title="One: start")
+    text += part.format(title="Two: images", tag="26.02") + start.format(title="Two: start")
+    assert [judged.version for judged in ask(text)] == ["0.11.0", "0.15.1"]
+
+
+def test_a_list_of_options_listens_nowhere() -> None:
+    text = "Set these:\n```\n--reasoning-parser qwen3\n--enable-auto-tool-choice\n--tool-call-parser qwen3_xml\n"
+    text += "--max-model-len 8192\n--max-num-seqs 8\n--kv-cache-dtype fp8\n--enable-prefix-caching\n```\n"
+    text += "then `curl localhost:8080/v1/models`\n"
+    assert not any("goes to port" in finding.message for judged in ask(text) for finding in judged.findings)

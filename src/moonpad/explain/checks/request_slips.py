@@ -11,6 +11,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_only_server
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
@@ -94,7 +95,7 @@ def port_below(case: Case) -> Iterator[Remark]:
     if case.option("--port") is not None or case.open_ended or len(case.commands) > 1 or command.role or command.more:
         return
     port = str(case.engine.command_line.port or "")
-    if not port or command.container is not None or command.wrappers or is_only_server(case):
+    if not port or command.container is not None or command.wrappers or is_only_server(case) or is_fragment(command):
         return
     behind = max(word.end_line for word in command.words)
     script.budget.once("listeners", 2 * len(script.lines), "the text around its engine commands")

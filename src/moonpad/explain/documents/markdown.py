@@ -89,6 +89,8 @@ _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _SUBSTITUTIONS: Final = re.compile(r"[ \t]*:substitutions:[ \t]*")
 _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
 _VARIABLE_LINE: Final = re.compile(r"[ \t\0]*[A-Z][A-Z0-9_]*=[^\s;&|]+[ \t]*\\?")
+_USAGE_LINE: Final = re.compile(r"[ \t]*--?[\w-]+(?:[ =][A-Z<[][\w>\]|-]*)?[ \t]{2,20}[A-Za-z]\w*,?[ ]\S")
+"""`--port PORT    where it listens`, of a program that tells its options."""
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 _LONGEST_QUOTE: Final = 4000
 """Characters of one argument over several lines."""
@@ -152,6 +154,8 @@ def only_flags(text: str) -> bool:
     whole = re.sub(r"\\[ \t\0]*\n", "  ", text)
     lines = [line for line in whole.split("\n") if line.strip(" \t\0") and not line.strip(" \t\0").startswith("#")]
     flags = list(dropwhile(_VARIABLE_LINE.fullmatch, lines))
+    if 2 * sum(_USAGE_LINE.match(line) is not None for line in flags) > len(flags):
+        return False
     return bool(flags) and all(_FLAG_LINE.match(line) for line in flags)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import Final
 
 from moonpad.catalog.image_releases import held_release
@@ -21,6 +22,7 @@ _MEASURED: Final = re.compile(
 _OF_ROCM: Final = re.compile(r"rocm|mi3[0-9]", re.IGNORECASE)
 
 
+_LINE: Final = attrgetter("line")
 _NEAR_IMAGE: Final = 12
 """Lines between an image and the command that is run in it, which may begin above."""
 _KIND: Final = re.compile(r"\b(?:G?[BHAL]\d{2,3}|MI\d{3}X?|RTX ?\d{4}|91\d[BC])\b")
@@ -55,9 +57,11 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
         )
     ]
     for depth in range(len(own), -1, -1):
-        for each in fitting:
-            if chains[each.line - 1][:depth] == own[:depth]:
-                return each.version
+        beside = [each for each in fitting if chains[each.line - 1][:depth] == own[:depth]]
+        if beside:
+            pulled = [each for each in beside if each.image and each.line < command.line]
+            # A later part that pulls another image goes on with that.
+            return (max(pulled, key=_LINE) if beside[0].image and pulled else beside[0]).version
     return ""
 
 

@@ -11,7 +11,9 @@ from moonpad.explain.programs import program_named
 
 _QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
 _CUT: Final = 4
-_LETTERS: Final = re.compile(r"[A-Za-z]{2,}[,:]?")
+_LETTERS: Final = re.compile(r"[A-Za-z]{2,}[,:.;]?")
+_RULE: Final = re.compile(r"[-=#*~]{3,}")
+"""A line of dashes around a title: `--- Install llama-server ---`."""
 _ASSIGNED: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S+")
 _ENDED: Final = re.compile(r"[^\s.]+[A-Za-z0-9][.;]")
 _SKETCH: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")
@@ -50,6 +52,8 @@ def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
     if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
         return True
     if not takes_model and len(texts) > _LEAST and all(PLAIN.fullmatch(text) for text in texts):
+        return True
+    if any(map(_RULE.fullmatch, texts)) and all(_RULE.fullmatch(text) or PLAIN.fullmatch(text) for text in texts):
         return True
     behind = texts[1 : 1 + _LEAST]
     if not _LETTERS.fullmatch(texts[0]) or not behind or not _LETTERS.fullmatch(behind[0]):
