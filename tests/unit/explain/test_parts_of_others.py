@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.documents.spoken_names import NAME
 from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask
 
@@ -80,3 +81,15 @@ def test_a_list_of_options_listens_nowhere() -> None:
     text += "--max-model-len 8192\n--max-num-seqs 8\n--kv-cache-dtype fp8\n--enable-prefix-caching\n```\n"
     text += "then `curl localhost:8080/v1/models`\n"
     assert not any("goes to port" in finding.message for judged in ask(text) for finding in judged.findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("see minimax-m2.5-nvfp4.md for it", None),
+        ("of minimax-m2.5-nvfp4 and others", "minimax-m2.5-nvfp4"),
+        ("logs/kimi-k2.log", None),
+    ],
+)
+def test_a_file_that_is_called_after_a_model(text: str, name: str | None) -> None:
+    assert [match for match in NAME.findall(text) if "-" in match] == ([name] if name else [])
