@@ -57,7 +57,9 @@ def parser_remarks(
             # serves a model which the release does not know.
             model_type = checkpoint.architecture.model_type if checkpoint else parser_given or ""
             first = engine.facts.first_versions.get(model_type, "")
-            sure = line.build is None and (not version or not first or since(version, first))
+            # Of what no recorded release has, a nightly may, where none is named.
+            recorded = bool(version) or bool(_since(engine.program, flag, parser_given or ""))
+            sure = line.build is None and recorded and (not version or not first or since(version, first))
             finding = remark.finding
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
     if name and not is_other(checkpoint):

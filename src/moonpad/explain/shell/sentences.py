@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from moonpad.explain.commands import Word, cut
@@ -20,11 +21,14 @@ _OF_LANGUAGE: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7
 """A word of a language that no model is called in."""
 PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 """A word that may be one of a sentence."""
+_ENUMERATED: Final = re.compile(r"--?[a-z][a-z-]*[,;]")
+"""An option that a sentence goes on behind."""
 _LEAST: Final = 2
 OF_SENTENCES: Final = frozenset(
     """
     a an and are as at be but by can does did for from has have if in into is it its lacks not of on or so still than
     that the then this to was were when where which while will with without
+    accepts exposes needs provides reads requires supports takes uses via
     """.split()  # noqa: SIM905
 )
 
@@ -45,9 +49,11 @@ def is_sentence(program: str, argv: Sequence[Word]) -> bool:
 def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
     """Whether words of a language stand where options or the model do."""
     has_options = any(text.startswith("-") for text in texts)
-    if not takes_model and not has_options and (_ASSIGNED.fullmatch(texts[0]) or texts[0] in OF_SENTENCES):
+    if not takes_model and (texts[0] in OF_SENTENCES or (not has_options and _ASSIGNED.fullmatch(texts[0]))):
         return True
     if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
+        return True
+    if any(_ENUMERATED.fullmatch(one) and _LETTERS.fullmatch(two) for one, two in pairwise(texts)):
         return True
     if not takes_model and len(texts) > _LEAST and all(PLAIN.fullmatch(text) for text in texts):
         return True
