@@ -53,8 +53,8 @@ def stray_remarks(
     for at, text in reading.parsed.positionals:
         if text.startswith(("{%", "{#")):
             return  # a template's own words
-        if _OPTIONAL.fullmatch(text):
-            continue
+        if _OPTIONAL.fullmatch(text) or text == "\\":
+            continue  # a backslash that joins lines for what reads the file that a shell writes
         if text[:1] in _PROSE:
             yield from _sentence(command, reading, at)
             return

@@ -127,7 +127,9 @@ def _merged(name: str, before: Value | None, values: Sequence[Value]) -> Value:
 
 def _extends(value: Value, before: Value) -> bool:
     if isinstance(value, Word) and isinstance(before, Word):
-        return before.text != "" and value.text.startswith(before.text)
+        added = value.text[len(before.text) :]
+        whole = not added.strip() or added[0].isspace() or before.text[-1:].isspace()  # no more of the same word
+        return before.text != "" and value.text.startswith(before.text) and whole
     if isinstance(value, Word) or isinstance(before, Word):
         return False
     return [word.text for word in value[: len(before)]] == [word.text for word in before]
