@@ -17,7 +17,7 @@ from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.offline_programs import offline_programs
-from moonpad.explain.programs import base_name, identify, program_named, starts_with_options
+from moonpad.explain.programs import base_name, program_named, starts_with_options
 from moonpad.explain.python.text import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.line_repair import repaired

@@ -80,7 +80,10 @@ def _copies(case: Case, copies: int, group: int, at: int) -> Iterator[Remark]:
 
 def _says(case: Case, devices: int) -> bool:
     """Whether the text around the command counts so many: the fewer ones that it names elsewhere are another's."""
-    line, counted = case.commands[0].line, re.compile(rf"(?<!\d){devices}[ x×-]{{0,2}}(?:GPU|card|device|卡)", re.IGNORECASE)
+    line, counted = (
+        case.commands[0].line,
+        re.compile(rf"(?<!\d){devices}[ x×-]{{0,2}}(?:GPU|card|device|卡)", re.IGNORECASE),
+    )
     around = case.script.lines[max(0, line - _AROUND) : line + _AROUND]
     return any(counted.search(text[:_LONGEST]) for text in around)
 

@@ -140,7 +140,9 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
         if option is None or book.options.named(f"-{short[1]}") is not None or f"-{short[1]}" in option.names:
             continue
         letter = f"-{short[1][0]}"
-        read = f"reads {letter} with the value {short[1][1:]}, or nothing" if book.options.named(letter) else "refuses it"
+        read = (
+            f"reads {letter} with the value {short[1][1:]}, or nothing" if book.options.named(letter) else "refuses it"
+        )
         message = f"with one dash it is not --{short[1]}: the parser {read}"
         edit = Edit(at, 1, (f"-{word.text}",))
         where = word.text.partition("=")[0]
