@@ -214,7 +214,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield replace(error(Code.INVALID_VALUE, written, message, "add it"), edits=(edit,))
                 return
             if STANDS_IN.fullmatch(given):
-                of_number = known is not None and known.kind in ("int", "float")
+                of_number = len(given) == 1 or (known is not None and known.kind in ("int", "float"))
                 what = "a number" if of_number else "a value"
                 message, hint = f"{written}: {given} stands for {what}", "fill it in"
                 yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
