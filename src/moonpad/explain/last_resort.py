@@ -21,6 +21,7 @@ from moonpad.explain.programs import base_name, program_named, starts_with_optio
 from moonpad.explain.python.text import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.line_repair import repaired
+from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands
 from moonpad.explain.shell.wrappers import SPEAKS_OF, peel
 from moonpad.explain.source_text import Source
@@ -125,7 +126,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
             return
     for start, text in texts:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
-            _spoken(state, start, text)
+            _spoken(state, start, as_shell(text) if is_powershell(text) else text)
             _containers_in_ticks(state, start, text)
     if not any(starts_with_options(command) for command in state.commands):
         state.commands += list(printed_commands(state, texts))

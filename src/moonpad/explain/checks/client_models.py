@@ -45,7 +45,8 @@ def model_of_client(case: Case) -> Iterator[Remark]:
     if not known:
         return
     for call in calls_to(case):
-        match = _MODEL.search(call.text) if call.kind in ("client", "create") else None
+        below = call.line > case.commands[0].line  # what is above asks another server
+        match = _MODEL.search(call.text) if below and call.kind in ("client", "create") else None
         if match is None or match["name"] in known or OPEN.search(match["name"]):
             continue
         if call.kind == "create" and _of_another_size(match["name"], known[0]):

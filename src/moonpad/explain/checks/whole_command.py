@@ -131,7 +131,8 @@ def _is_either(case: Case, number: int, before: Occurrence, place: Occurrence) -
     if any(_BRANCH.search(text[:_LONGEST]) for text in lines[first - 1 : last]):
         return True
     both = (lines[first - 1][:_LONGEST], lines[last - 1][:_LONGEST])
-    return is_fragment(case.commands[number]) and all(_SIDE.search(text) for text in both)
+    apart = any(not text.strip() for text in lines[first : last - 1])  # two lists, of which one is taken
+    return is_fragment(case.commands[number]) and (apart or all(_SIDE.search(text) for text in both))
 
 
 def _single(engine: Engine, place: Occurrence) -> bool:

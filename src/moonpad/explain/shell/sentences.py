@@ -12,7 +12,7 @@ from moonpad.explain.programs import program_named
 
 _QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
 _CUT: Final = 4
-_LETTERS: Final = re.compile(r"[A-Za-z]{2,}[,:]?")
+_LETTERS: Final = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]{2,})*[,:]?")
 _ASSIGNED: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S+")
 _ENDED: Final = re.compile(r"[^\s.]+[A-Za-z0-9][.;]")
 _SKETCH: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")

@@ -168,11 +168,18 @@ def _handed_on(peeled: Peeled) -> Word | None:
     rest = peeled.rest
     if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
-    holds = SPEAKING.search if base_name(rest[0]) in _TERMINALS else _WHOLE.match
-    held = next((word for word in rest[1:_FARTHEST] if " " in word.text and holds(word.text)), None)
+    whole = base_name(rest[0]) not in _TERMINALS
+    held = next((word for word in rest[1:_FARTHEST] if " " in word.text and _is_command(word.text, whole=whole)), None)
     if held is None or set("[(") & set(held.text):
         return held
     return cut(held, 0, len(held.text.rstrip(",;)]")))  # `cmd: "vllm serve …",` of a program
+
+
+def _is_command(text: str, *, whole: bool) -> bool:
+    """`llama-server LAN` is the name of something: behind a program of one word an option has to stand."""
+    match = _WHOLE.match(text) if whole else SPEAKING.search(text)
+    # The pattern ends with the first letter of what follows.
+    return match is not None and (" " in match[0].strip()[:-2] or " -" in text)
 
 
 def assignment(word: Word) -> tuple[str, Word] | None:
