@@ -7,7 +7,7 @@ from typing import Final
 
 _CONTINUED: Final = re.compile(r"(?<=[ \t])[`^](?=[ \t]*$)", re.MULTILINE)
 _MARK: Final = re.compile(
-    r"(?<=\w)\.exe\b|^[ \t\0]*<#|\$env:|^[ \t]*PS [A-Z]:|\bStart-Process[ \t]|\bGet-Process[ \t]|[ \t]-ErrorAction[ \t]",
+    r"(?<=\w)\.exe\b|^[ \t\0]*<#|\$env:|^[ \t]*PS [A-Z]:|\b(?:Start|Get)-Process[ \t]|[ \t]-ErrorAction[ \t]",
     re.MULTILINE | re.IGNORECASE,
 )
 _REMARKS: Final = re.compile(r"^[ \t\0]*<#.*?#>", re.MULTILINE | re.DOTALL)
