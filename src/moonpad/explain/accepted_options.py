@@ -74,6 +74,8 @@ def _is_made(command: Command, at: int, script: Script) -> bool:
     word = command.argv[at] if at < len(command.argv) else None
     if word is None or not 0 < word.line <= len(script.lines):
         return False
+    if releases_with(command.program, word.text.partition("=")[0]):
+        return False
     key = _ANY_KEY.match(script.lines[word.line - 1][:_LONGEST])
     return key is not None and key[1].replace("_", "-") == word.text.partition("=")[0].lstrip("-").replace("_", "-")
 
