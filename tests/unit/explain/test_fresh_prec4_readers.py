@@ -191,3 +191,21 @@ def test_number_to_fill_in(given: str) -> None:
 def test_name_to_fill_in_is_no_number() -> None:
     text = "python -m sglang.launch_server --model-path /m --reasoning-parser REASONING_PARSER\n"
     assert told(text, "REASONING_PARSER stands for a value")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<#\n  o servidor espera o llama-server em modo — iniciado SEM -m\n#>\n$env:X = 1\n",
+        "$proc = Get-Process llama-server -EA SilentlyContinue | Select-Object -First 1\n",
+        "New-NetFirewallRule -DisplayName 'llama-server LAN' -Direction Inbound `\n  -LocalPort 8080\n",
+        "; llama-server Router-Mode Presets (--models-preset)\n[a]\nmodel = /m/a.gguf\n",
+    ],
+)
+def test_no_start_of_other_shells(text: str) -> None:
+    assert argv_of(text, "llama-server") == []
+
+
+def test_start_in_powershell() -> None:
+    text = "<#\n  llama-server -m x.gguf is what it starts\n#>\n.\\llama-server.exe -m a.gguf `\n  --port 8080\n"
+    assert argv_of(text, "llama-server") == [["-m", "a.gguf", "--port", "8080"]]

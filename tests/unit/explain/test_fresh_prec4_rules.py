@@ -169,3 +169,69 @@ def test_documentation_of_a_program() -> None:
         'subprocess.run(["vllm", "serve", "org/m", "--port", "8000"])\n'
     )
     assert not told(text, "to be filled in")
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"), [("org/model", True), ("/models/own", False), ("./own", False), ("$MODEL", True)]
+)
+def test_code_of_a_folder_has_no_revision(model: str, *, expected: bool) -> None:
+    assert told(f"vllm serve {model} --trust-remote-code\n", "at whatever revision is current") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Measured: vLLM 48.2 > llama.cpp 43.0 tok/s.", False),
+        ("Measured with vLLM 0.19.0.", True),
+    ],
+)
+def test_figures_are_no_releases(text: str, *, expected: bool) -> None:
+    judged = ask(f"{text}\n\n```bash\nvllm serve org/m -tp 2\n```\n")
+    assert any("the text names" in each.version_because for each in judged) == expected
+
+
+@pytest.mark.parametrize(
+    ("built", "expected"),
+    [("The clone was installed as editable.", False), ("It was installed with pip.", True)],
+)
+def test_clone_that_is_behind_a_release(built: str, *, expected: bool) -> None:
+    text = f"Tried with vLLM 0.19.0. {built}\n\n```bash\nvllm serve org/m --kv-cache-dtype turboquant_4bit_nc\n```\n"
+    assert told(text, "--kv-cache-dtype does not take") == expected
+
+
+@pytest.mark.parametrize(
+    ("copied", "expected"),
+    [
+        ("FROM vllm/vllm-openai:v0.22.1\nCOPY ./weights /app/model\n", False),
+        ("FROM vllm/vllm-openai:v0.22.1\n", False),
+    ],
+)
+def test_image_of_a_dockerfile(copied: str, *, expected: bool) -> None:
+    text = f'{copied}ENTRYPOINT ["vllm", "serve"]\nCMD ["/app/model", "--port", "8000"]\n'
+    assert told(text, "the image has no weights") == expected
+
+
+def test_container_without_its_weights() -> None:
+    text = "docker run --gpus all --ipc=host vllm/vllm-openai:v0.22.1 --model /app/model\n"
+    assert told(text, "the image has no weights")
+
+
+def test_client_above_the_server() -> None:
+    client = 'client.chat.completions.create(model="small", messages=[])'
+    server = "```bash\nvllm serve org/m --port 8000\n```\n"
+    call = f"```python\n{client}\n```\n"
+    assert not told(call + server, "the client asks for")
+    assert told(server + call, "the client asks for")
+
+
+@pytest.mark.parametrize(("between", "expected"), [("\n# or\n", False), ("", True)])
+def test_two_lists_of_options(between: str, *, expected: bool) -> None:
+    text = (
+        f"```bash\n--model org/m-AWQ \\\n--quantization awq\n{between}--model org/m-GPTQ \\\n--quantization gptq\n```\n"
+    )
+    assert told(text, "given twice") == expected
+
+
+def test_options_of_a_harness() -> None:
+    text = "```bash\n--model local-completions\n--model_args model=m,num_concurrent=8\n```\n"
+    assert ask(text) == ()
