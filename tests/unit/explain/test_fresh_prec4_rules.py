@@ -235,3 +235,14 @@ def test_two_lists_of_options(between: str, *, expected: bool) -> None:
 def test_options_of_a_harness() -> None:
     text = "```bash\n--model local-completions\n--model_args model=m,num_concurrent=8\n```\n"
     assert ask(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('M="${M:-}"\nvllm serve $M --port 8000 -tp 2\n', False),
+        ("vllm serve --port 8000 -tp 2\n", True),
+    ],
+)
+def test_model_that_the_person_sets(text: str, *, expected: bool) -> None:
+    assert told(text, "no model is named: what is served") == expected
