@@ -246,3 +246,21 @@ def test_options_of_a_harness() -> None:
 )
 def test_model_that_the_person_sets(text: str, *, expected: bool) -> None:
     assert told(text, "no model is named: what is served") == expected
+
+
+def cluster_of(text: str) -> str:
+    return ",".join(judged.cluster.name if judged.cluster else "" for judged in ask(text))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("The block size has to match H200 here.", ""), ("It runs on H200 here.", "2xH200")],
+)
+def test_devices_that_others_are_compared_with(line: str, expected: str) -> None:
+    assert cluster_of(f"# Serving\n\n{line}\n\n```bash\nvllm serve org/m -tp 2\n```\n") == expected
+
+
+@pytest.mark.parametrize("name", ["NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES"])
+def test_variables_are_no_devices(name: str) -> None:
+    (judged,) = ask(f"export {name}=1\nvllm serve org/m -tp 2\n")
+    assert judged.cluster_because == "no devices are named"
