@@ -264,3 +264,9 @@ def test_devices_that_others_are_compared_with(line: str, expected: str) -> None
 def test_variables_are_no_devices(name: str) -> None:
     (judged,) = ask(f"export {name}=1\nvllm serve org/m -tp 2\n")
     assert judged.cluster_because == "no devices are named"
+
+
+@pytest.mark.parametrize(("below", "expected"), [('bash compare.sh "${HF_CONFIG}"\n', False), ("", True)])
+def test_variable_of_the_script_itself(below: str, *, expected: bool) -> None:
+    text = f'HF_CONFIG="a.yaml"\nvllm serve org/m -tp 2 &\nsleep 60\n{below}'
+    assert told(text, "HF_CONFIG is set without export") == expected
