@@ -24,11 +24,12 @@ PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 _ENUMERATED: Final = re.compile(r"--?[a-z][a-z-]*[,;]")
 """An option that a sentence goes on behind."""
 _LEAST: Final = 2
-OF_SENTENCES: Final = frozenset(
+_SAYS: Final = frozenset("accepts exposes needs provides reads requires supports takes uses".split())  # noqa: SIM905
+"""What a sentence says of a program, also with an option behind."""
+OF_SENTENCES: Final = _SAYS | frozenset(
     """
     a an and are as at be but by can does did for from has have if in into is it its lacks not of on or so still than
     that the then this to was were when where which while will with without
-    accepts exposes needs provides reads requires supports takes uses via
     """.split()  # noqa: SIM905
 )
 
@@ -49,7 +50,9 @@ def is_sentence(program: str, argv: Sequence[Word]) -> bool:
 def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
     """Whether words of a language stand where options or the model do."""
     has_options = any(text.startswith("-") for text in texts)
-    if not takes_model and (texts[0] in OF_SENTENCES or (not has_options and _ASSIGNED.fullmatch(texts[0]))):
+    if not takes_model and (texts[0] in _SAYS or (not has_options and texts[0] in OF_SENTENCES)):
+        return True
+    if not takes_model and not has_options and _ASSIGNED.fullmatch(texts[0]):
         return True
     if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
         return True
