@@ -209,3 +209,9 @@ def test_no_start_of_other_shells(text: str) -> None:
 def test_start_in_powershell() -> None:
     text = "<#\n  llama-server -m x.gguf is what it starts\n#>\n.\\llama-server.exe -m a.gguf `\n  --port 8080\n"
     assert argv_of(text, "llama-server") == [["-m", "a.gguf", "--port", "8080"]]
+
+
+@pytest.mark.parametrize("port", ["<30000+N>", "<base|other>"])
+def test_sum_in_angle_brackets(port: str) -> None:
+    ((*options,),) = argv_of(f"llama-server -m a.gguf --port {port} \\\n  --n-gpu-layers 99 --jinja\n", "llama-server")
+    assert options[-3:] == ["--n-gpu-layers", "99", "--jinja"]
