@@ -85,6 +85,7 @@ _KEYED: Final = re.compile(
 )
 """A command line as a value of YAML."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
+_HASH: Final = re.compile(r"(?<=\n)([ \t]*)#")
 _WRAPPED: Final = re.compile(r"\n(?!\s*\n)[^`\n]{1,300}(?=`)")
 """The rest of code in a sentence, which was broken within it."""
 _SPOKEN: Final = re.compile(
@@ -374,6 +375,8 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
             continue
         before = len(state.commands)
         code = text[begin:broken] + text[broken:end].replace("\n", " ") if broken else text[begin:end]
+        if text[line_start:begin].lstrip(" \t").startswith("#"):  # a command of which all lines are comments
+            code = _HASH.sub(r"\1 ", code)
         whole = repaired(_without_open_quote(code), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]

@@ -215,3 +215,10 @@ def test_start_in_powershell() -> None:
 def test_sum_in_angle_brackets(port: str) -> None:
     ((*options,),) = argv_of(f"llama-server -m a.gguf --port {port} \\\n  --n-gpu-layers 99 --jinja\n", "llama-server")
     assert options[-3:] == ["--n-gpu-layers", "99", "--jinja"]
+
+
+@pytest.mark.parametrize("first", ["FROM example/base:1\n", ""])
+def test_command_of_comments_alone(first: str) -> None:
+    lines = "#   vllm serve org/m \\\n#     --tensor-parallel-size 4 \\\n#     --port 8000\n"
+    text = f"{first}# Usage:\n{lines}RUN pip install x\n"
+    assert argv_of(text, "vllm serve") == [["org/m", "--tensor-parallel-size", "4", "--port", "8000"]]
