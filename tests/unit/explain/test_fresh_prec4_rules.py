@@ -81,7 +81,7 @@ SERVER = "vllm serve org/Model-7B --port 8000\n"
     ("between", "expected"),
     [
         ("", True),
-        ("docker run -d --gpus all -p 8000:8000 own/image:v3 bash /work/go.sh\n", False),
+        ("docker run -d --gpus all -p 8000:8000 own/image:v3 bash /srv/go.sh\n", False),
         ("bash scripts/serve_small.sh\n", False),
         ("docker run -d -p 3000:8080 ghcr.io/open-webui/open-webui\n", True),
         ("bash scripts/bench.sh\n", True),
