@@ -19,10 +19,10 @@ _REFUSED: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_
 _OF_ITS_OPTIONS: Final = _REFUSED | {Code.PREFIX_FLAG}
 """What is said by the options of one server is not said of another one that the same program starts."""
 
-
 _WITHOUT_NAME: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG})
 _KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]*)[\"']?[ \t]*:", re.ASCII)
 """A key in the spelling of charts, which no option has."""
+_ANY_KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([A-Za-z][\w-]*)[\"']?[ \t]*:", re.ASCII)
 _LONGEST: Final = 200
 _SIGNS: Final = frozenset("，。；：！？、（）")
 _MAY_BE_ITS_OWN: Final = frozenset({Code.UNKNOWN_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE})
@@ -42,6 +42,8 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
         if remark.at is not None and _is_only_named(command, remark.at, script):
             continue
         if code in _MAY_BE_ITS_OWN and _is_of_starter(command, remark.finding.where, code):
+            continue
+        if code is Code.PREFIX_FLAG and remark.at is not None and _is_made(command, remark.at, script):
             continue
         if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
@@ -66,6 +68,17 @@ def _is_of_starter(command: Command, flag: str, code: Code) -> bool:
     if code is Code.INVALID_VALUE and not is_fragment(command):
         return False
     return any(word.unresolved == ("@",) and _STARTER.fullmatch(word.text) for word in command.argv[-1:])
+
+
+def _is_made(command: Command, at: int, script: Script) -> bool:
+    """Whether it was made from a key, `mem_fraction: 0.8`, which another tool reads: nobody has shortened an option."""
+    word = command.argv[at] if at < len(command.argv) else None
+    if word is None or not 0 < word.line <= len(script.lines):
+        return False
+    if releases_with(command.program, word.text.partition("=")[0]):
+        return False
+    key = _ANY_KEY.match(script.lines[word.line - 1][:_LONGEST])
+    return key is not None and key[1].replace("_", "-") == word.text.partition("=")[0].lstrip("-").replace("_", "-")
 
 
 def _is_key_of_chart(command: Command, at: int, script: Script) -> bool:

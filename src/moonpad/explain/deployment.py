@@ -348,7 +348,7 @@ class Deployment:
         if is_worker(command, self.script):
             yield from worker_remarks(command, reading, line)
         else:
-            yield from parser_remarks(command, reading, self.engine, version.text, checkpoint)
+            yield from parser_remarks(command, reading, self.engine, version.text, checkpoint, self.script)
 
     def _judgement_remarks(
         self, subject: Subject, judgement: Judgement, suggestions: Sequence[Improvement], first: Reading

@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import Code, Severity
-from moonpad.values.versions import next_releases
+from moonpad.values.versions import next_releases, parse
 
+_EDITABLE: Final = re.compile(r"\binstall\b[^\n]{0,80}[ \t](?:-e|--editable)[ \t]|\beditable\b")
+_LONGEST: Final = 2000
 _MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
 _KEPT: Final = _MEMORY | {Code.KNOWN_REPORT}
 """What is said of a build whatever is said of the release behind it."""
 
 
-def judged_as_build(judged: Judged | None, again: Callable[[str], Judged | None]) -> Judged | None:
+def judged_as_build(
+    judged: Judged | None, again: Callable[[str], Judged | None], script: Script, commands: Sequence[Command]
+) -> Judged | None:
     """Only what holds for the release before the build and for those that it may be of. `again` judges by another
     version."""
     if judged is None or judged.engine not in ENGINES:
         return judged
     because = judged.version_because
-    later = next_releases(judged.version, versions(ENGINES[judged.engine].program))
+    text = _behind(judged.version) if _is_from_source(judged, script, commands) else judged.version
+    later = next_releases(text, versions(ENGINES[judged.engine].program))
     for behind in (judged.version_behind,) if judged.version_behind else later:
         other = again(behind)
         judged = judged if other is None else _both(judged, other, behind, because)
     return judged
+
+
+def _is_from_source(judged: Judged, script: Script, commands: Sequence[Command]) -> bool:
+    """Whether the text names a release and installs a clone in its place: such a build calls itself by the release
+    that is behind it."""
+    if not judged.version_because.startswith("the text names") or any(each.container for each in commands):
+        return False
+    script.budget.once("builds from source", len(script.lines), "the text around its engine commands")
+    return is_in_lines(_EDITABLE, script.lines, _LONGEST)
+
+
+def _behind(version: str) -> str:
+    """What a build of the main branch behind that release would be called."""
+    release = parse(version)
+    return version if release is None else f"{release.major}.{release.minor}.{release.micro + 1}.dev0"
 
 
 def _both(judged: Judged, other: Judged, behind: str, because: str) -> Judged:

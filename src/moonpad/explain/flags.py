@@ -207,13 +207,16 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             yield error(Code.INVALID_VALUE, written, f"{written} takes no value", "leave the value out")
         case "invalid-value":
             given = " ".join(option.value) if isinstance(option.value, tuple) else str(option.value)
+            known = book.options.named(option.flag) if option.flag else None
             if (glued := GLUED.fullmatch(given)) and book.options.named(glued[2]) is not None:
                 message = f"{written}: a blank is missing between {shortened(glued[1])} and {glued[2]}"
                 edit = Edit(option.index, option.length, (written, glued[1], glued[2]))
                 yield replace(error(Code.INVALID_VALUE, written, message, "add it"), edits=(edit,))
                 return
             if STANDS_IN.fullmatch(given):
-                message, hint = f"{written}: {given} stands for a number", "fill it in"
+                of_number = len(given) == 1 or (known is not None and known.kind in ("int", "float"))
+                what = "a number" if of_number else "a value"
+                message, hint = f"{written}: {given} stands for {what}", "fill it in"
                 yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             if not given.strip():
@@ -223,7 +226,6 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield make_remark(severity, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             message = f'{written} does not take "{shortened(given)}"'
-            known = book.options.named(option.flag) if option.flag else None
             if known is not None and known.kind == "json" and (whole := as_object(given)):
                 mended = Edit(option.index, option.length, (written, whole))
                 yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: '{whole}'", edits=[mended])

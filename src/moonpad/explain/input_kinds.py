@@ -20,6 +20,10 @@ _FIRST_KEY: Final = re.compile(
     r"""[ \t]*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
 )
 """Files for compose and Kubernetes are YAML with a key in its first line."""
+_LED: Final = re.compile(
+    r"(?!#!)(?:(?!apiVersion:)(?![^\n]*(?:<<|`))[^\n]{0,300}\n){1,12}(?=apiVersion:[ ]\S[^\n]*\nkind:[ ]\S)"
+)
+"""Lines of a log above what a cluster has printed of an object: when it was, and what was asked."""
 _CONFIG_MAP: Final = re.compile(
     r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
 )
@@ -62,6 +66,8 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML
 
         return read_manifest(_SURROGATE.sub(_BLANK, text), start, state)
+    if led := _LED.match(text):
+        return read_kind(text[led.end() :], start + led.end(), state)
     return False
 
 

@@ -97,7 +97,10 @@ def _judged(
         def by(asked: Question) -> Judged:
             return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest).judged()
 
-        return judged_as_build(by(question), lambda version: by(replace(question, version=version)))
+        def by_release(version: str) -> Judged | None:
+            return by(replace(question, version=version))
+
+        return judged_as_build(by(question), by_release, script, other.commands)
 
     judged = judged_as(meant, repairs, suggest=not any(map(is_chat, meant.commands)))
     if judged is None:

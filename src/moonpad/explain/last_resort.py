@@ -17,12 +17,13 @@ from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.offline_programs import offline_programs
-from moonpad.explain.programs import base_name, identify, program_named, starts_with_options
+from moonpad.explain.programs import base_name, program_named, starts_with_options
 from moonpad.explain.python.text import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.line_repair import repaired
+from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands
-from moonpad.explain.shell.wrappers import SPEAKS_OF
+from moonpad.explain.shell.wrappers import SPEAKS_OF, peel
 from moonpad.explain.source_text import Source
 
 DECISIVE: Final = frozenset({
@@ -84,6 +85,9 @@ _KEYED: Final = re.compile(
 )
 """A command line as a value of YAML."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
+_HASH: Final = re.compile(r"(?<=\n)([ \t]*)#")
+_WRAPPED: Final = re.compile(r"\n(?!\s*\n)[^`\n]{1,300}(?=`)")
+"""The rest of code in a sentence, which was broken within it."""
 _SPOKEN: Final = re.compile(
     rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+){{0,20}}(?:python3? (?:-m )?)?"
     rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
@@ -123,7 +127,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
             return
     for start, text in texts:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
-            _spoken(state, start, text)
+            _spoken(state, start, as_shell(text) if is_powershell(text) else text)
             _containers_in_ticks(state, start, text)
     if not any(starts_with_options(command) for command in state.commands):
         state.commands += list(printed_commands(state, texts))
@@ -315,11 +319,10 @@ def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command
             if len(flags) > 2 and flags & DECISIVE:
                 rest = more("<what is added to the list>", words[0].line)
                 interpreter = (replace(words[0], text="python", pieces=()),) if words[0].text == "-m" else ()
-                known = identify([*interpreter, *words])
-                if known is not None and program_named(known[0]) is not None:
-                    whole = [*interpreter, *words]
-                    prefix, argv = tuple(whole[: known[1]]), (*whole[known[1] :], rest)
-                    yield Command(known[0], argv, prefix, {}, line=words[0].line)
+                peeled = peel([*interpreter, *words], {}, {})
+                if program_named(peeled.program) is not None:
+                    argv, wrappers = (*peeled.argv, rest), peeled.wrappers
+                    yield Command(peeled.program, argv, peeled.prefix, {}, wrappers, line=words[0].line)
                 else:
                     yield _fragment([*words, rest], state, "")
 
@@ -349,7 +352,7 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
     for number, match in enumerate(_SPOKEN.finditer(text)):
         if number == _MOST:
             return
-        begin = match.start()
+        begin, broken = match.start(), 0
         line_start = text.rfind("\n", 0, begin) + 1
         quote = text[begin - 1 : begin]
         end = begin
@@ -367,11 +370,16 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
             quote = '"'
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
+        elif quote == "`" and (wrapped := _WRAPPED.match(text, end)):
+            end, broken = wrapped.end(), end
         first = text[line_start:begin].split()[:1]
         if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
             continue
         before = len(state.commands)
-        whole = repaired(_without_open_quote(text[begin:end]), start + begin, state.problems)
+        code = text[begin:broken] + text[broken:end].replace("\n", " ") if broken else text[begin:end]
+        if text[line_start:begin].lstrip(" \t").startswith("#"):  # a command of which all lines are comments
+            code = _HASH.sub(r"\1 ", code)
+        whole = repaired(_without_open_quote(code), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
 

@@ -27,6 +27,8 @@ _ASKED: Final = re.compile(_WORD.format("--model|--model-names|-m"))
 _ADDRESS: Final = re.compile(_WORD.format("--url|-u|--target"))
 _HERE: Final = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?::(?P<port>\d{2,5}))(?P<path>/\S*)?")
 _VARIABLE: Final = re.compile(r"(?:export[ ]+)?ANTHROPIC_(?P<name>BASE_URL|MODEL)=[\"']?(?P<value>[^\s\"'#]+)")
+_SIZE: Final = re.compile(r"(?<![a-z0-9])(\d{1,4}(?:\.\d{1,2})?)b(?![a-z0-9])")
+"""The weights in 10^9, as names of models have them."""
 _LONGEST: Final = 1000
 _MOST: Final = 25
 
@@ -43,9 +45,12 @@ def model_of_client(case: Case) -> Iterator[Remark]:
     if not known:
         return
     for call in calls_to(case):
-        match = _MODEL.search(call.text) if call.kind in ("client", "create") else None
+        below = call.line > case.commands[0].line  # what is above asks another server
+        match = _MODEL.search(call.text) if below and call.kind in ("client", "create") else None
         if match is None or match["name"] in known or OPEN.search(match["name"]):
             continue
+        if call.kind == "create" and _of_another_size(match["name"], known[0]):
+            continue  # a client that is not shown, of another server
         if not is_shown_to_fail(case, call.line, call.line + call.text.count("\n")):
             yield _of_name(case, call, match["name"], known[0])
             return
@@ -110,6 +115,12 @@ def variables_of_client(case: Case) -> Iterator[Remark]:
             continue
         yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, place, message, remedy), command=None)
         return
+
+
+def _of_another_size(asked: str, known: str) -> bool:
+    """`llama-3-70b` and `Llama-3-8B-Instruct`: nobody calls one by the name of the other."""
+    sizes = [{*_SIZE.findall(name.casefold())} for name in (asked, known)]
+    return all(sizes) and sizes[0].isdisjoint(sizes[1])
 
 
 def _sure_names(case: Case) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
@@ -15,6 +16,9 @@ from moonpad.values.versions import since
 
 LARGEST_MACHINE: Final = 16
 """Devices of one kind in one machine; no catalogue of servers has more."""
+_AROUND: Final = 20
+"""Lines."""
+_LONGEST: Final = 500
 _wrong = partial(make_remark, Severity.ERROR, Code.ILLEGAL_LAYOUT)
 
 
@@ -64,12 +68,24 @@ def _copies(case: Case, copies: int, group: int, at: int) -> Iterator[Remark]:
     if needed <= there:
         return
     sure = case.devices_asked or needed > LARGEST_MACHINE
+    if not sure and _says(case, needed):
+        return
     known = f"a machine of {case.cluster.name} has {there}" if case.cluster is not None else f"no machine has {needed}"
     message = f"{how}, {needed} on one machine, and {known}"
     severity = Severity.ERROR if sure else Severity.WARNING
     edits = _edits(case, copies, group) if sure else ()
     remedy, code = _remedy(case, copies, group), Code.ILLEGAL_LAYOUT
     yield make_remark(severity, code, names.REPLICAS, message, remedy, at=at, edits=edits)
+
+
+def _says(case: Case, devices: int) -> bool:
+    """Whether the text around the command counts so many: the fewer ones that it names elsewhere are another's."""
+    line, counted = (
+        case.commands[0].line,
+        re.compile(rf"(?<!\d){devices}[ x×-]{{0,2}}(?:GPU|card|device|卡)", re.IGNORECASE),
+    )
+    around = case.script.lines[max(0, line - _AROUND) : line + _AROUND]
+    return any(counted.search(text[:_LONGEST]) for text in around)
 
 
 def _remedy(case: Case, copies: int, group: int) -> str:

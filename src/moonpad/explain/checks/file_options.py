@@ -13,6 +13,7 @@ from moonpad.engines import file_names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
+from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -85,8 +86,17 @@ def without_model(case: Case) -> Iterator[Remark]:
         return
     if any(word.text.partition("=")[0] in file_names.ALSO_MODEL or word.text in ("...", "…") for word in command.argv):
         return
+    if _is_left_to_variable(command, case.script):
+        return
     flag, message = said
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, flag, message, f"name the model: {flag}")
+
+
+def _is_left_to_variable(command: Command, script: Script) -> bool:
+    """`serve $MODEL`, of a variable that is empty until the person sets it."""
+    word = command.prefix[-1]
+    line = script.lines[word.end_line - 1] if 0 < word.end_line <= len(script.lines) else ""
+    return line[word.end_column :].lstrip(" \t\\\"'").startswith("$")
 
 
 FILE_OPTIONS: Final = (settings_for_file, file_of_another_name, without_model)

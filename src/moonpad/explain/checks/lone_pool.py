@@ -183,6 +183,6 @@ def decode_without_mode(case: Case) -> Iterator[Remark]:
     release = named_release(case.script.lines)
     if not beside or release is None or not since(release, UNDECLARED_SINCE):
         return
-    message = "the manifest calls this worker the one for decode, beside one that only prefills "
+    message = "the text calls this worker the one for decode, beside one that only prefills "
     message += f"({case.script.where(beside[0].line)}): without {_MODE} it serves both phases by itself"
     yield make_remark(Severity.WARNING, Code.CONFLICT, _MODE, message, f"add {_MODE} decode")

@@ -21,6 +21,7 @@ _KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job
 _WHOLE: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 """Kinds whose `spec.selector` tells an object from a patch of one."""
 _PATH: Final = re.compile(r"/[\w.@+/-]+")
+_FROM: Final = re.compile(r"\s*FROM\s", re.IGNORECASE)
 _DISKS: Final = ("mnt", "data", "raid", "nvme")
 """Folders below which machines have their disks."""
 _UNKNOWN: Final = ("--volumes-from", "--workdir", "--user")
@@ -118,6 +119,8 @@ def _targets(case: Case) -> Sequence[str] | None:
         return None
     if command.custom or command.more or command.wrappers[-1] is not container or command.files:
         return None
+    if _is_built(case, container.image.line):
+        return None
     if not around.WITHOUT_WEIGHTS.fullmatch(container.image.text) or any(container.given(flag) for flag in _UNKNOWN):
         return None
     if any(low <= command.line <= high for low, high in case.script.objects):
@@ -131,6 +134,11 @@ def _targets(case: Case) -> Sequence[str] | None:
             return None  # a patch: the mounts may stand in what it is for
         return _of_pod(*container_and_pod)
     return _of_options(container)
+
+
+def _is_built(case: Case, line: int) -> bool:
+    """Whether it is the image that a Dockerfile begins with: what is copied into it, or mounted later, is not known."""
+    return 0 < line <= len(case.script.lines) and _FROM.match(case.script.lines[line - 1]) is not None
 
 
 def _of_pod(container: Fields, pod: Fields) -> Sequence[str] | None:

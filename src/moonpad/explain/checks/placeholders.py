@@ -17,8 +17,8 @@ _SHOWN: Final = 6
 _MOST: Final = 50
 
 _MARKUP: Final = (
-    r"/|!|\||what[ ]|(?:a|b|br|bos|code|details|div|em|eos|h[1-6]|hr|i|img|li|module|ol|p|pad|pre|s|span|stdin|string"
-    r"|strong|sub|summary|sup|table|td|th|think|tool_calls?|tr|u|ul|unk)\b[^<>]*>"
+    r"/|!|\||what[ ]|(?:a|b|br|bos|code|details|div|em|eos|h[1-6]|hr|i|img|li|module|nil|none|null|ol|p|pad|pending"
+    r"|pre|s|span|stdin|string|strong|sub|summary|sup|table|td|th|think|tool_calls?|tr|u|ul|unk)\b[^<>]*>"
 )
 _ANGLE: Final = rf"(?<![<A-Za-z$])<(?!{_MARKUP})[A-Za-z0-9_\u4e00-\u9fff](?:[^<>|;{{}}$\n]{{0,60}}[^<>|;{{}}$\s])?>"
 _NUMBERED: Final = r"(?<=[A-Za-z])<(?-i:x+|[nNiI]|[A-Z][A-Z0-9_]*)>"
@@ -75,7 +75,9 @@ _REMARK: Final = re.compile(r"[ \t]*(?:#.*)?")
 _COMMENT: Final = re.compile(r"(?:^|[ \t])#(?=[^\"']*$).*")
 _FAILS_WITH: Final = re.compile(r"\$\{\w+:?\?[^}]*\}?")
 _DEFAULT: Final = re.compile(r"\$\{\w+:?[-=]")
-_TALK: Final = re.compile(r"\b(?:echo|printf?|usage|logger?|die|mktemp|description|summary)\b|\$0", re.IGNORECASE)
+_TALK: Final = re.compile(
+    r"\b(?:echo|printf?|usage|logger?|die|mktemp|description|summary)\b|\bhelp[ ]?=|\$0", re.IGNORECASE
+)
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _NAMES: Final = re.compile(r"[\"']?(?:name|key)[\"']?", re.IGNORECASE)
 _OF_PYTHON: Final = re.compile(r"(?:import|from [\w.]+ import|def \w+\() ?\w*")
@@ -136,6 +138,21 @@ def _in_docstring(commands: Sequence[Command], script: Script) -> bool:
     return sum(line.count('"""') for line in script.lines[max(0, first - at) : first]) % 2 == 1
 
 
+def _docstrings(script: Script) -> frozenset[int]:
+    """Lines of a program that stand within the quotes of a text of several lines that tells what it does."""
+    if not any(_OF_PYTHON.match(line) for line in script.lines):
+        return frozenset()
+    script.budget.once("docstrings", len(script.lines), "its placeholders")
+    inside, told = False, set[int]()
+    for number, line in enumerate(script.lines, 1):
+        opens = line.lstrip().startswith(('"""', 'r"""'))
+        if inside:
+            told.add(number)
+        if line.count('"""') % 2 and (inside or opens):
+            inside = not inside
+    return frozenset(told)
+
+
 def placeholders_in(text: str) -> Iterator[str]:
     """The words of a text in which something has to be replaced, each as it is written."""
     text = _DEFAULT.sub(" ", _FAILS_WITH.sub("", text[:_LONGEST]))
@@ -185,7 +202,10 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
     above = [word.end_line for command in others if command.line < first for word in command.words[-1:]]
     top = max((line for line in above if line < first), default=0)
     script.budget.work(max(0, last - top) + len(script.commands), "its placeholders")
+    told = _docstrings(script) if not script.markdown else frozenset()
     for line in range(top + 1, min(last, len(script.lines)) + 1):
+        if line in told:
+            continue
         text = script.lines[line - 1][:_LONGEST]
         code = _COMMENT.sub("", text)
         given = _DIRECTIVE.match(text) or _ASSIGNED.match(code) or _OF_JSON.match(text) or _ELSEWHERE.match(code)

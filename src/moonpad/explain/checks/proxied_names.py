@@ -25,7 +25,7 @@ _LOCAL: Final = ("localhost", "127.0.0.1")
 _OPENAI: Final = "openai/"
 _PROVIDERS: Final = (_OPENAI, PROXIED, "text-completion-openai/", "custom_openai/", "openai_like/", "litellm_proxy/")
 _MOST: Final = 12
-OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
+OPEN: Final = re.compile(r"[<>{}$*]|%[sd(]|your|xxx|\.\.\.", re.IGNORECASE)
 
 
 class ProxySetting(NamedTuple):

@@ -31,7 +31,8 @@ _LOADED: Final = re.compile(r"[\"']lora_name[\"']\s*:\s*[\"']([^\"'\\\n]{1,120})
 """An adapter that a request hands to the running server."""
 _SEVERAL: Final = 2
 _LONGEST: Final = 2000
-_OPEN: Final = re.compile(r"[<>{}$*]|your|xxx|\.\.\.", re.IGNORECASE)
+_OPEN: Final = re.compile(r"[<>{}$*]|%[sd(]|your|xxx|\.\.\.", re.IGNORECASE)
+_SERVES: Final = re.compile(r"(?:\S*/)?[\w.-]*(?:serve|start|launch)[\w.-]*\.sh")
 
 
 def request_names(case: Case) -> Iterator[Remark]:
@@ -51,7 +52,7 @@ def request_names(case: Case) -> Iterator[Remark]:
     script.budget.work(len(script.lines), "the text around its engine commands")
     behind = max(word.end_line for command in case.commands for word in command.words)
     for asked, line in _asked(script, case.text("--port"), behind):
-        if asked in known or _OPEN.search(asked):
+        if asked in known or _OPEN.search(asked) or _has_another(script, behind, line):
             continue
         wanted, called = shortened(asked, 60), shortened(known[0], 60)
         message = f"a request (line {line}) asks for {wanted}, and the server is called {called}: it answers 404"
@@ -59,6 +60,22 @@ def request_names(case: Case) -> Iterator[Remark]:
         at = place.index if place is not None else None
         yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy, at=at)
         return
+
+
+def _has_another(script: Script, first: int, last: int) -> bool:
+    """Whether something is started between two lines that may serve by another name: a container with devices or a
+    script, of which the text does not show what it runs."""
+    between = (command for command in script.commands if first < command.line < last)
+    return any(_takes_devices(command) or _runs_script(command) for command in between)
+
+
+def _takes_devices(command: Command) -> bool:
+    container = command.container if command.program == "docker" else None
+    return container is not None and any(container.values(option) for option in ("--gpus", "--device", "--runtime"))
+
+
+def _runs_script(command: Command) -> bool:
+    return command.program == "other" and any(_SERVES.fullmatch(word.text) for word in command.words[:3])
 
 
 def all_but_a_name(case: Case) -> Iterator[Remark]:

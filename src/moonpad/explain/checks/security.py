@@ -16,7 +16,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _WIDE: Final = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - looked for, not bound
-_FOLDER: Final = re.compile(r"\.{0,2}/|~/|\$")
+_FOLDER: Final = re.compile(r"\.{0,2}/|~|\$")
 """Or a variable, which may hold one."""
 _insecure = partial(make_remark, Severity.WARNING, Code.INSECURE)
 
@@ -33,10 +33,15 @@ def serving_remarks(command: Command, reading: Reading, engine: CommandLine) -> 
         yield _insecure(key.written, message, remedy, at=key.index)
     trust = next((option for option in parsed.occurrences if "trust" in (option.flag or "") and option.value), None)
     pinned = parsed.occurrence("--revision") or parsed.occurrence("--code-revision")
-    if serving.trust_remote_code and trust is not None and pinned is None and not _FOLDER.match(reading.model):
+    if serving.trust_remote_code and trust is not None and pinned is None and not _is_folder(reading.model):
         message = "runs Python code of the model's repository at whatever revision is current"
         remedy = "pin it with --revision and a commit, or serve a local folder that you have read"
         yield _insecure(trust.written, message, remedy, at=trust.index)
+
+
+def _is_folder(model: str) -> bool:
+    """Of which no revision comes by itself."""
+    return _FOLDER.match(model.strip("\"'")) is not None
 
 
 def _open_to_all(command: Command, reading: Reading, engine: CommandLine) -> Iterator[Remark]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,8 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.other_families import is_other
 from moonpad.explain.checks.parser_families import family_of, own_parser
-from moonpad.explain.commands import Command
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.manifests.option_sources import following
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.checkpoint import Checkpoint
@@ -22,6 +24,8 @@ from moonpad.values.versions import since
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 
+_NIGHTLY: Final = re.compile(r"[:/_-]nightly\b|\bnightly (?:build|image|wheel)|--pre\b")
+_LONGEST: Final = 2000
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
 
@@ -33,7 +37,7 @@ def thinks(model_id: str) -> bool:
 
 
 def parser_remarks(
-    command: Command, reading: Reading, engine: Engine, version: str, checkpoint: Checkpoint | None
+    command: Command, reading: Reading, engine: Engine, version: str, checkpoint: Checkpoint | None, script: Script
 ) -> Iterator[Remark]:
     """Tool calls and reasoning. What lacks is said of the family alone, where the model is surely one of it."""
     serving, line, length = reading.serving, engine.command_line, len(command.argv)
@@ -57,11 +61,18 @@ def parser_remarks(
             # serves a model which the release does not know.
             model_type = checkpoint.architecture.model_type if checkpoint else parser_given or ""
             first = engine.facts.first_versions.get(model_type, "")
-            sure = line.build is None and (not version or not first or since(version, first))
+            # What no recorded release has, a nightly may that the text speaks of.
+            recorded = bool(version or _since(engine.program, flag, parser_given or "")) or not _runs_nightly(script)
+            sure = line.build is None and recorded and (not version or not first or since(version, first))
             finding = remark.finding
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
     if name and not is_other(checkpoint):
         yield from _lacking(length, reading, engine, version, name)
+
+
+def _runs_nightly(script: Script) -> bool:
+    script.budget.once("nightlies", len(script.lines), "the text around its engine commands")
+    return is_in_lines(_NIGHTLY, script.lines, _LONGEST)
 
 
 def of_family(name: str) -> bool:

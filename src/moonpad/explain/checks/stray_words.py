@@ -53,8 +53,8 @@ def stray_remarks(
     for at, text in reading.parsed.positionals:
         if text.startswith(("{%", "{#", "%%")):
             return  # a template's own words
-        if _OPTIONAL.fullmatch(text):
-            continue
+        if _OPTIONAL.fullmatch(text) or text == "\\":
+            continue  # a backslash that joins lines for what reads the file that a shell writes
         if text[:1] in _PROSE:
             yield from _sentence(command, reading, at)
             return
@@ -139,11 +139,15 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
         option = book.options.named(f"--{short[1].replace('_', '-')}")
         if option is None or book.options.named(f"-{short[1]}") is not None or f"-{short[1]}" in option.names:
             continue
-        read = f"-{short[1][0]} with the value {short[1][1:]}"
-        message = f"with one dash it is not --{short[1]}: the parser reads {read}, or nothing"
+        letter = f"-{short[1][0]}"
+        read = (
+            f"reads {letter} with the value {short[1][1:]}, or nothing" if book.options.named(letter) else "refuses it"
+        )
+        message = f"with one dash it is not --{short[1]}: the parser {read}"
         edit = Edit(at, 1, (f"-{word.text}",))
         where = word.text.partition("=")[0]
-        yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, f"write -{where}", at=at, edits=[edit])
+        severity = Severity.WARNING if command.fork else Severity.ERROR  # what a fork reads is not recorded
+        yield make_remark(severity, Code.INVALID_VALUE, where, message, f"write -{where}", at=at, edits=[edit])
 
 
 def _sentence(command: Command, reading: Reading, at: int) -> Iterator[Remark]:

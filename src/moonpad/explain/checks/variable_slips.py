@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.options import known_environment, versions
 from moonpad.engines.foreign_names import OF_LIBRARIES, OWN_VARIABLES, VARIABLES
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Script
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import block_of, is_first, numbered, span_of
@@ -16,6 +17,7 @@ from moonpad.values.finding import Code, Finding, Severity
 
 _SHOWN: Final = 4
 _INDENTED: Final = 200
+_LONGEST: Final = 2000
 _ASSIGNED: Final = r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s;&|<>()\"'`]*)[ \t]*)"
 _ONLY_ASSIGNED: Final = re.compile(rf"[ \t]*{_ASSIGNED}{{1,40}}(?:\\|[ \t]#.*)?[ \t]*")
 _OPENS_ARRAY: Final = re.compile(r"[A-Za-z_]\w*\+?=\([^)]*$")
@@ -71,6 +73,7 @@ def not_exported(case: Case) -> Iterator[Remark]:
         and name not in reached
         and _is_declared(case, name)
         and not re.search(rf"\$\{{?{name}\b|\b(?:export|-x)[ \t][^\n]*\b{name}\b|-e[ \t]+{name}\b", text)
+        and not _is_used_below(name, end, script)
     ]
     if names:
         first = lost[names[0]]
@@ -80,6 +83,13 @@ def not_exported(case: Case) -> Iterator[Remark]:
         message = f"{listed} {verb} set without export ({script.where(first)}): the server does not see {them}"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, names[0], message, "put export in front of each")
         yield Remark(finding, command=None)
+
+
+def _is_used_below(name: str, end: int, script: Script) -> bool:
+    """Whether lines behind the server's use it: it is the script's own."""
+    script.budget.once(f"uses of {name}"[:_INDENTED], len(script.lines), "the text around its engine commands")
+    used = re.compile(rf"\$\{{?{name}\b")
+    return any(used.search(text[:_LONGEST]) for text in script.lines[end:])
 
 
 def _is_declared(case: Case, name: str) -> bool:

@@ -28,6 +28,9 @@ _LONGEST: Final = 2000
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
 _OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b", re.IGNORECASE)
 
+_TRACED: Final = re.compile(r"[ \t]*\++ ")
+"""What a shell prints of a command that it runs (`set -x`): a log is that of one machine."""
+
 
 def one_device(case: Case) -> Iterator[Remark]:
     """Too few devices for the weights, whatever their kind."""
@@ -77,7 +80,8 @@ def other_nodes(case: Case) -> Iterator[Remark]:
     if len(case.readings) == 1 and not is_variable and node.node_rank in (None, 0):
         texts = [text[:500] for text in case.script.lines]
         case.script.budget.work(len(texts), "its engine commands")
-        if not any(_OTHER_RANKS.search(text) for text in texts):
+        own = texts[command.line - 1] if 0 < command.line <= len(texts) else ""
+        if not any(_OTHER_RANKS.search(text) for text in texts) and not _TRACED.match(own):
             message = f"--nnodes {node.nodes}, and the only command is that of rank 0: it waits for the others"
             remedy = f"start the same with --node-rank 1 to {node.nodes - 1} on the other machines"
             if case.engine.command_line.nodes is not None:
@@ -127,7 +131,8 @@ def _is_either(case: Case, number: int, before: Occurrence, place: Occurrence) -
     if any(_BRANCH.search(text[:_LONGEST]) for text in lines[first - 1 : last]):
         return True
     both = (lines[first - 1][:_LONGEST], lines[last - 1][:_LONGEST])
-    return is_fragment(case.commands[number]) and all(_SIDE.search(text) for text in both)
+    apart = any(not text.strip() for text in lines[first : last - 1])  # two lists, of which one is taken
+    return is_fragment(case.commands[number]) and (apart or all(_SIDE.search(text) for text in both))
 
 
 def _single(engine: Engine, place: Occurrence) -> bool:

@@ -192,7 +192,7 @@ def _alone() -> re.Pattern[str]:
 
 
 _PRODUCT: Final = re.compile(
-    r"\b(?:NVIDIA|AMD-Instinct|AMD_Instinct)[-_](?:Instinct[-_])?(?P<device>[A-Z]{1,2}[0-9]{2,3}X?)(?![A-Z0-9])"
+    r"\b(?:NVIDIA|AMD-Instinct|AMD_Instinct)[-_](?:Instinct[-_])?(?P<device>(?!TF32)[A-Z]{1,2}[0-9]{2,3}X?)(?![A-Z0-9])"
 )
 """As a node is labelled: `nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3`."""
 _ATLAS: Final = re.compile(r"Atlas 800I? (A[23]) \([0-9]{1,3}GB? ?[x×*] ?([0-9]{1,3})\)")

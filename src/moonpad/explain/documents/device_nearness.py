@@ -55,7 +55,8 @@ _OWNED: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_ORIGIN: Final = re.compile(
-    r"\b(?:parity|unlike|(?:ported|adapted|copied|borrowed) from)[ ](?:with |the |an? )*[(\[]?[ ]?(?:NVIDIA )?"
+    r"\b(?:parity|unlike|(?:match|slower than|faster than|same as|compared (?:to|with))(?: on)?"
+    r"|(?:ported|adapted|copied|borrowed) from)[ ](?:with |the |an? )*[(\[]?[ ]?(?:NVIDIA )?"
     r"(?:[0-9]{1,2}[ ]?[x×][ ]?)?\Z",
     re.IGNORECASE,
 )

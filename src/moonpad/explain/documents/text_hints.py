@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Final
 
 from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
+from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
 from moonpad.engines.foreign_names import BUILD_LINES, BUILDS_OF_OTHERS
 
@@ -123,7 +124,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
         for pattern in (pin, image, wheel, listed, prose, spoken):
             for match in pattern.finditer(text):
                 if pattern in {prose, spoken} and (
-                    _NO_RELEASE.match(match["version"]) or match["version"] in fractions
+                    _NO_RELEASE.match(match["version"]) or match["version"] in fractions or _is_measured(match)
                 ):
                     continue
                 if _OF_A_COMMIT.match(text, match.end("version")):
@@ -166,6 +167,14 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
             if len(numbers) == 1:
                 named.setdefault(engine, f"b{numbers.pop()}")
     return named, least
+
+
+def _is_measured(match: re.Match[str]) -> bool:
+    """`vLLM 48.2 > llama.cpp 43.0 tok/s`: no release has such a number, so it is that of something else."""
+    engine, version = _engine_and_version(match)
+    last = newest(ENGINES[engine].program)
+    major = last.partition(".")[0] if last else ""
+    return major.isdigit() and int(version.removeprefix("v").partition(".")[0]) > int(major) + 1
 
 
 def _is_first(text: str, match: re.Match[str]) -> bool:

@@ -47,7 +47,9 @@ _PLACEHOLDER: Final = re.compile(
     "|<[0-9]{1,3}(?:(?:-or-|-to-|[/,-])[0-9Nn]{1,3}){1,8}>"
     # A sum or a sentence, `<prompt + 1152>`, `<FLAGS: see below, 7>`; `<in.txt 2>` has neither sign.
     "|<[A-Za-z0-9][\\w/-]{0,40}(?: [A-Za-z][\\w/-]{0,40}){0,4}(?: [+*–—]|[:,]) [^<>|;&$`'\"()\\n\0]{1,80}(?<! )>"
-    "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>",
+    "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>"
+    # `<0|1>`, `<30000+N>`
+    "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)",
     re.ASCII,
 )
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)

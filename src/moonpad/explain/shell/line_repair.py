@@ -36,6 +36,11 @@ _TEMPLATE: Final = re.compile(
 )
 _NOT_OF_NAME: Final = re.compile(r"(?<=[\w\]])[ \t]*[|(,].*(?=\}\})|[ \t$-]")
 """`{{ port }}`, `{{ port | default(8000) }}`: to a shell several words, which what fills templates leaves as one."""
+_EITHER: Final = re.compile(
+    r"\{\{-?[ \t]*(?P<quote>['\"])(?P<first>[^'\"\n{}]{0,200})(?P=quote)[ \t]+if[ \t][^\n{}]{1,200}[ \t]else[ \t]+"
+    r"(?P<mark>['\"])(?P<second>[^'\"\n{}]{0,200})(?P=mark)[ \t]*-?\}\}"
+)
+"""`{{ '--enable-x' if x else '--no-enable-x' }}`, of which one is filled in."""
 _TAG: Final = r"\{%-?[ \t]*(?:if|elif|else|endif|for|endfor|set)\b[^\n%]{0,200}%\}"
 _BRANCHES: Final = re.compile(
     rf"(?<=\\\n)(?:[ \t]*(?=\{{%-?[ \t]*el){_TAG}[ \t]*\n(?:[ \t]*-[^\n%]{{0,300}}\n){{0,20}}(?=[ \t]*\{{%)"
@@ -77,6 +82,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
+    text = _EITHER.sub(_one_of_two, text)
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
@@ -91,6 +97,15 @@ def repaired(text: str, start: int, problems: Problems) -> str:
 
 def _ignored(match: re.Match[str]) -> str:
     return IGNORED * len(match[0])
+
+
+def _one_of_two(match: re.Match[str]) -> str:
+    """The options of the first branch that has some, as of other branches; of other words, that they are not known."""
+    which = next((name for name in ("first", "second") if match[name].startswith("-")), "")
+    if not which:
+        return "{{" + IGNORED * (len(match[0]) - len("{{x}}")) + "x}}"
+    before, behind = match.start(which) - match.start(), match.end() - match.end(which)
+    return IGNORED * before + match[which] + IGNORED * behind
 
 
 def _outside_of_quotes(match: re.Match[str]) -> str:

@@ -7,9 +7,11 @@ from typing import Final
 
 _CONTINUED: Final = re.compile(r"(?<=[ \t])[`^](?=[ \t]*$)", re.MULTILINE)
 _MARK: Final = re.compile(
-    r"(?<=\w)\.exe\b|\$env:|^[ \t]*PS [A-Z]:|\bStart-Process[ \t]|\bGet-Process[ \t]|[ \t]-ErrorAction[ \t]",
+    r"(?<=\w)\.exe\b|^[ \t\0]*<#|\$env:|^[ \t]*PS [A-Z]:|\b(?:Start|Get)-Process[ \t]|[ \t]-ErrorAction[ \t]",
     re.MULTILINE | re.IGNORECASE,
 )
+_REMARKS: Final = re.compile(r"^[ \t\0]*<#.*?#>", re.MULTILINE | re.DOTALL)
+"""A comment of several lines."""
 _GOES_ON: Final = re.compile(r"\S[ \t]+(?:`[ \t]*\n|\^[ \t]*\n[ \t]*-)")
 _PATH: Final = re.compile(r"(?<![\w\"'])(?:\.{1,2}|[A-Za-z]:|~)(?:\\[\w. +-]*\w)+")
 _VARIABLE: Final = re.compile(r"^([ \t]*)\$env:(\w+)([ \t]*)=([ \t]*)", re.MULTILINE)
@@ -23,7 +25,9 @@ _ARGUMENTS: Final = re.compile(
 """The list of arguments that a program is started with, its lines continued as in a shell."""
 _NAME: Final = re.compile(r"-\w+")
 _SEPARATOR: Final = re.compile(rf"(?P<item>{_ITEM})|@\(|,")
-_ASKS: Final = re.compile(r"(?<![\w\"'-])(?:Get|Stop|Wait|Debug)-Process\b|(?<![\w\"'-])Get-Command\b", re.IGNORECASE)
+_ASKS: Final = re.compile(
+    r"(?<![\w\"'-])(?:(?:Get|Stop|Wait|Debug)-Process|Get-Command)\b[^|;)}\n]{0,300}", re.IGNORECASE
+)
 """They speak of a program that runs, and start none."""
 
 
@@ -33,11 +37,12 @@ def is_powershell(text: str) -> bool:
 
 def as_shell(text: str) -> str:
     """With continuations, paths and variables of the environment as in a shell."""
+    text = _REMARKS.sub(lambda remark: re.sub(r"[^\n]", " ", remark.group()), text)
     text = _CONTINUED.sub(r"\\", text)
     text = _PATH.sub(lambda path: path.group().replace("\\", "/"), text)
     text = _VARIABLE.sub(lambda m: f"{m[1]}{' ' * (5 + len(m[3]) + len(m[4]))}{m[2]}=", text)
     text = _ARGUMENTS.sub(lambda match: _as_words(match.group()), text)
-    text = _ASKS.sub(lambda match: f"#{match.group()[1:]}", text)
+    text = _ASKS.sub(lambda match: " " * len(match.group()), text)
     return _CALL.sub(lambda match: f"{match[1]}  ", text)
 
 

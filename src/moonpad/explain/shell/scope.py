@@ -110,7 +110,7 @@ def _join(
             continue
         if before is not None and not everywhere:
             asked = text_of(before) in _NONE or (text_of(before) == "" and any(map(_is_argument, values)))
-            others = [value for value in values if asked or is_known(value) or not is_known(before)]
+            others = [v for v in values if asked or is_known(v) or not is_known(before) or _lengthens(v, before)]
             values = [before, *(value for value in others if not _extends(value, before))]
         variables[name] = _merged(name, before, values)
 
@@ -127,10 +127,18 @@ def _merged(name: str, before: Value | None, values: Sequence[Value]) -> Value:
 
 def _extends(value: Value, before: Value) -> bool:
     if isinstance(value, Word) and isinstance(before, Word):
-        return before.text != "" and value.text.startswith(before.text)
+        added = value.text[len(before.text) :]
+        whole = not added.strip() or added[0].isspace() or before.text[-1:].isspace()  # no more of the same word
+        return before.text != "" and value.text.startswith(before.text) and whole
     if isinstance(value, Word) or isinstance(before, Word):
         return False
     return [word.text for word in value[: len(before)]] == [word.text for word in before]
+
+
+def _lengthens(value: Value, before: Value) -> bool:
+    """Whether more of the same word is behind it, `$sizes,$size` of a loop."""
+    text = text_of(before)
+    return bool(text) and text_of(value).startswith(text) and not _extends(value, before)
 
 
 def _is_argument(value: Value) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from moonpad.explain.commands import Word, cut
@@ -11,7 +12,7 @@ from moonpad.explain.programs import program_named
 
 _QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
 _CUT: Final = 4
-_LETTERS: Final = re.compile(r"[A-Za-z]{2,}[,:.;]?")
+_LETTERS: Final = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]{2,})*[,:.;]?")
 _RULE: Final = re.compile(r"[-=#*~]{3,}")
 """A line of dashes around a title: `--- Install llama-server ---`."""
 _ASSIGNED: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S+")
@@ -22,8 +23,12 @@ _OF_LANGUAGE: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7
 """A word of a language that no model is called in."""
 PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 """A word that may be one of a sentence."""
+_ENUMERATED: Final = re.compile(r"--?[a-z][a-z-]*[,;]")
+"""An option that a sentence goes on behind."""
 _LEAST: Final = 2
-OF_SENTENCES: Final = frozenset(
+_SAYS: Final = frozenset("accepts exposes needs provides reads requires supports takes uses".split())  # noqa: SIM905
+"""What a sentence says of a program, also with an option behind."""
+OF_SENTENCES: Final = _SAYS | frozenset(
     """
     a an and are as at be but by can does did for from has have if in into is it its lacks not of on or so still than
     that the then this to was were when where which while will with without
@@ -47,9 +52,13 @@ def is_sentence(program: str, argv: Sequence[Word]) -> bool:
 def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
     """Whether words of a language stand where options or the model do."""
     has_options = any(text.startswith("-") for text in texts)
-    if not takes_model and not has_options and (_ASSIGNED.fullmatch(texts[0]) or texts[0] in OF_SENTENCES):
+    if not takes_model and (texts[0] in _SAYS or (not has_options and texts[0] in OF_SENTENCES)):
+        return True
+    if not takes_model and not has_options and _ASSIGNED.fullmatch(texts[0]):
         return True
     if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
+        return True
+    if any(_ENUMERATED.fullmatch(one) and _LETTERS.fullmatch(two) for one, two in pairwise(texts)):
         return True
     if not takes_model and len(texts) > _LEAST and all(PLAIN.fullmatch(text) for text in texts):
         return True

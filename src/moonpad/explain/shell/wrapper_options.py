@@ -87,7 +87,8 @@ DOCKER_GLOBAL: Final = Options("--context -c -H --host --config -l --log-level -
 OF_CONTAINERS: Final = frozenset({
     *("-v", "--volume", "--mount", "-w", "--workdir", "-e", "--env", "--env-file", "--name", "--rm", "-it"),
     *("--network", "--net", "--add-host", "--ipc", "--shm-size", "--ulimit", "--gpus", "--runtime", "--privileged"),
-    *("--restart", "--cap-add", "--security-opt", "--group-add", "--entrypoint"),
+    *("--restart", "--cap-add", "--cap-drop", "--security-opt", "--group-add", "--entrypoint", "--publish", "--init"),
+    *("--stop-timeout", "--stop-signal", "--log-driver", "--log-opt", "--label", "--pid", "--hostname", "--pull"),
 })  # fmt: skip
 """Options that stand before an image."""
 DOCKER_RUN: Final = Options(

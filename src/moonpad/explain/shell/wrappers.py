@@ -36,10 +36,14 @@ SPEAKS_OF: Final = frozenset(
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
 _WHOLE: Final = re.compile(rf"\s*(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:exec |python3? )?(?:\S*/)?(?:{SPEAKING.pattern})")
-_ASKS: Final = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "which", "echo"})
+_ASKS: Final = frozenset("pkill pgrep killall grep egrep which echo systemctl journalctl".split())  # noqa: SIM905
 """Of these, those that a wrapper runs, and that are hardly ever the value of its options."""
 _SHELLS: Final = ("bash", "sh", "zsh", "dash", "ksh")
 _RUNS_TEXT: Final = re.compile(r"-[a-z]*c")
+_TERMINALS: Final = frozenset({"tmux", "byobu"})
+"""They run one of their words as a shell would, whatever else it holds."""
+_NAMES: Final = re.compile(r"--[\w-]*(?:bin|binary|path|exe|executable|server)\Z")
+"""Options whose value is where a program lies, which is not run with what follows."""
 _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
@@ -125,7 +129,7 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
         return None
     for at in range(1, min(len(rest) - 1, _FARTHEST)):
         name = base_name(rest[at])
-        if name not in table.first_words and not name.startswith("python"):
+        if (name not in table.first_words and not name.startswith("python")) or _NAMES.search(rest[at - 1].text):
             continue
         identified = identify(rest[at:])
         if identified is None or not is_server(identified[0]):
@@ -159,14 +163,23 @@ def _goes_on(behind: Sequence[Word]) -> bool:
 
 
 def _handed_on(peeled: Peeled) -> Word | None:
-    """`tool add --command "vllm serve …"`: the command that one word of an unknown tool holds."""
+    """`tool add --command "vllm serve …"`: the command that one word of an unknown tool holds. Read by its lines alone
+    it would keep the outer shell's quotes."""
     rest = peeled.rest
     if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
-    held = next((word for word in rest[1:_FARTHEST] if " " in word.text and _WHOLE.match(word.text)), None)
+    whole = base_name(rest[0]) not in _TERMINALS
+    held = next((word for word in rest[1:_FARTHEST] if " " in word.text and _is_command(word.text, whole=whole)), None)
     if held is None or set("[(") & set(held.text):
         return held
     return cut(held, 0, len(held.text.rstrip(",;)]")))  # `cmd: "vllm serve …",` of a program
+
+
+def _is_command(text: str, *, whole: bool) -> bool:
+    """`llama-server LAN` is the name of something: behind a program of one word an option has to stand."""
+    match = _WHOLE.match(text) if whole else SPEAKING.search(text)
+    # The pattern ends with the first letter of what follows.
+    return match is not None and (" " in match[0].strip()[:-2] or " -" in text)
 
 
 def assignment(word: Word) -> tuple[str, Word] | None:
