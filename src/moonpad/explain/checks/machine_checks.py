@@ -26,6 +26,7 @@ from moonpad.explain.checks.image_programs import (
     sound_without_libraries,
     started_twice,
 )
+from moonpad.explain.checks.image_references import image_reference
 from moonpad.explain.checks.image_variables import behind_variable
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.launched_pools import launched_apart, name_of_other_pool, options_of_proxy, table_of_pool
@@ -79,6 +80,7 @@ from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     image_of_other_chip,
+    image_reference,
     model_in_file,
     options_without_program,
     started_twice,
