@@ -69,6 +69,7 @@ from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.start_checks import model_in_file
 from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.step_ranks import step_ranks
+from moonpad.explain.checks.template_slips import template_slip
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.variable_prefixes import variable_prefix
@@ -81,6 +82,7 @@ from moonpad.explain.results import Remark
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     image_of_other_chip,
     image_reference,
+    template_slip,
     model_in_file,
     options_without_program,
     started_twice,

@@ -1,0 +1,98 @@
+"""Templates of charts: what does not parse, what lands on the wrong level, and commands with templates in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.script import read_script
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask
+
+CHART = """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: model
+  labels:
+    {labels}
+spec:
+  selector:
+    matchLabels:
+      app: model
+  template:
+    spec:
+      {toleration}
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.20.0
+          ports:
+            - containerPort: {port}
+          command: ["/bin/sh", "-c"]
+          args:
+            - |
+              {first}
+              vllm serve Qwen/Qwen3-8B \\
+              --host 127.0.0.1 \\
+              {branch}
+              {more}
+              {end}
+              --max-model-len 4096
+"""
+RIGHT = {
+    "labels": '{{- include "chart.labels" . | nindent 4 }}',
+    "toleration": "{{- with .Values.tolerations }}\n      {{- end }}",
+    "port": "{{ .Values.port }}",
+    "first": "{{- if .Values.debug }}\n              set -x\n              {{- end }}",
+    "branch": "{{- if .Values.chunked }}",
+    "more": "--enable-chunked-prefill \\",
+    "end": "{{- end }}",
+}
+
+
+def chart(**changed: str) -> str:
+    text = CHART
+    for name, value in {**RIGHT, **changed}.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def errors(text: str) -> list[str]:
+    return [f.message for each in ask(text) for f in each.findings if f.severity is Severity.ERROR]
+
+
+def lost(text: str) -> list[str]:
+    return [problem.message for problem in read_script(text).problems if "backslash" in problem.message]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"toleration": "{{ - with .Values.tolerations }}\n      {{ - end }}"}, "the minus sign stands apart"),
+        ({"port": "{{ .Values.port }"}, "is closed with one brace"),
+        ({"labels": '{{- include "chart.labels" . | nindent 2 }}'}, "nindent 2 puts the labels beside labels"),
+    ],
+)
+def test_a_template_that_does_not_parse_or_lands_elsewhere(changed: dict[str, str], said: str) -> None:
+    assert any(said in message for message in errors(chart(**changed)))
+
+
+def test_a_whole_chart_is_right() -> None:
+    assert not errors(chart())
+    assert not errors(chart(labels='{{- include "chart.labels" . | indent 4 }}'))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "--enable-chunked-prefill \\",
+        "--enable-chunked-prefill \\{{- else }}--no-enable-chunked-prefill \\",
+        "--enable-chunked-prefill{{- else }}--no-enable-chunked-prefill{{- end }} \\\n              {{- if .x }}",
+    ],
+)
+def test_lines_of_templates_do_not_end_a_command(more: str) -> None:
+    assert not lost(chart(more=more))
+    (command,) = read_script(chart(more=more)).commands
+    assert "--max-model-len" in [word.text for word in command.argv]
+
+
+def test_the_branch_that_is_taken_has_to_go_on() -> None:
+    assert lost(chart(more="--enable-chunked-prefill{{- else }}--no-enable-chunked-prefill \\"))
