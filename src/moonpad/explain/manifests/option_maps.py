@@ -25,6 +25,8 @@ from moonpad.explain.programs import named_by_image, served_by_image
 _MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
 _NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
 _LAYOUT: Final = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "--pipeline-parallel-size"})
+_LONG: Final = 14
+"""Signs of a name that no other name is like by accident."""
 _LEAST: Final = 3
 """Options that a mapping has at least for it to be taken for those of an engine that nothing else names."""
 _EXTRA: Final = re.compile(
@@ -231,7 +233,9 @@ def _options_among(fields: Fields, program: str) -> dict[str, Node]:
     return {
         name: node
         for name, node in fields.items()
-        if name not in _NO_OPTION and recorded and (_is_option(name, recorded) or _size(name))
+        if name not in _NO_OPTION
+        and recorded
+        and (_is_option(name, recorded) or _size(name) or _is_slip(_flag(name), recorded))
     }
 
 
@@ -285,6 +289,24 @@ def _spelled(name: str, program: str, recorded: OptionSet | None, *, of_chart: b
     return "" if re.search(r"[a-z][A-Z]", name) else flag
 
 
+def _is_slip(flag: str, recorded: OptionSet | None) -> bool:
+    """Whether it is an option's name but for a letter, or for two that changed places: no chart has such keys."""
+    return recorded is not None and len(flag) >= _LONG and any(_one_apart(flag, name) for name in recorded.by_name)
+
+
+def _one_apart(one: str, other: str) -> bool:
+    if abs(len(one) - len(other)) == 1:
+        short, long = sorted((one, other), key=len)
+        first = next((place for place, letter in enumerate(short) if letter != long[place]), len(short))
+        return first < len(short) and short[first:] == long[first + 1 :]
+    places = [place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right]
+    if len(one) != len(other) or not 1 <= len(places) <= 2:
+        return False
+    first, last = places[0], places[-1]
+    swapped = last == first + 1 and one[first : last + 1] == other[first : last + 1][::-1]
+    return swapped or (first == last and one[first].isalpha() and other[first].isalpha())
+
+
 def option_words(
     options: Mapping[str, Node], source: YamlSource, program: str, *, only_known: bool = False
 ) -> Iterator[Word]:
@@ -298,7 +320,7 @@ def option_words(
         if not flag:
             continue
         option = recorded.named(flag) if recorded is not None else None
-        if option is None and only_known:
+        if option is None and only_known and not _is_slip(flag, recorded):
             continue
         value = scalar(node)
         if only_known and _NOT_GIVEN.fullmatch(value):
