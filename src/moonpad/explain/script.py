@@ -11,7 +11,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
-from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
+from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
@@ -242,8 +242,9 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     if document:
         state.earlier.take(shell.scope, block.heading, before, starts=state.budget.commands > commands_before)
     if state.budget.commands == commands_before and document:
-        # Outputs stand in shell blocks too: they are not commands with mistakes.
-        del state.problems.items[problems_before:]
+        # Outputs stand in shell blocks too: they are not commands with mistakes. None ends a line so.
+        sure = [problem for problem in state.problems.items[problems_before:] if problem.code in SURELY_WRONG]
+        state.problems.items[problems_before:] = sure
     else:
         for start, character in state.text.odd_in(block.start, block.start + len(block.text)):
             message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"

@@ -96,3 +96,37 @@ def test_lines_of_templates_do_not_end_a_command(more: str) -> None:
 
 def test_the_branch_that_is_taken_has_to_go_on() -> None:
     assert lost(chart(more="--enable-chunked-prefill{{- else }}--no-enable-chunked-prefill \\"))
+
+
+BASE = """apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: base
+data:
+  decode: |
+    apiVersion: apps/v1
+    kind: Deployment
+    spec:
+      template:
+        spec:
+          containers:
+            - name: server
+              image: registry.example.com/team/llm:1.0
+              command:
+                - vllm
+                - serve
+              args:
+                - "--port"
+                - {port}
+                - "--enforce-eager"
+"""
+
+
+def test_a_pod_that_another_program_fills_in_is_read() -> None:
+    (command,) = read_script(BASE.replace("{port}", '"{{ "inside" | portOf }}"')).commands
+    assert [word.text for word in command.argv][-1] == "--enforce-eager"
+
+
+def test_an_action_that_is_not_closed_there() -> None:
+    text = BASE.replace("{port}", '"{{ "inside" | portOf }"').replace("name: base", 'name: "{{ .name }}"')
+    assert any("is closed with one brace" in message for message in errors(text))

@@ -28,7 +28,7 @@ _KEY: Final = re.compile(r"(?P<indent>[ ]*)(?P<dash>-[ ]+)?(?P<key>[\w./-]+):[ \
 _TEMPLATE: Final = "{{"
 _MOST_LINES: Final = 3000
 _LONGEST: Final = 1000
-_HELM: Final = re.compile(r"\{\{-?[ \t]*(?:include|toYaml|with|if|range)\b|\.(?:Values|Release|Chart)\b")
+_WHOLE: Final = re.compile(r"\{\{-?[ \t]*[.$\"\w][^{}]*\}\}")
 
 
 def template_slip(case: Case) -> Iterator[Remark]:
@@ -38,7 +38,7 @@ def template_slip(case: Case) -> Iterator[Remark]:
         return
     script.budget.work(len(script.lines), "its templates")
     lines = [line[:_LONGEST] for line in script.lines]
-    if not any(_HELM.search(line) for line in lines if _TEMPLATE in line):
+    if not any(_WHOLE.search(line) for line in lines if _TEMPLATE in line):
         return
     told: set[str] = set()
     for number, line in enumerate(lines, 1):
