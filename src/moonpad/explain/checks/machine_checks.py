@@ -60,7 +60,7 @@ from moonpad.explain.checks.proxy_ports import comma_of_proxy, counted_ports, pr
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.recipe_sizes import devices_of_role
 from moonpad.explain.checks.request_keys import key_of_request, path_without_version, unpublished_port
-from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
+from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target, unpublished_bootstrap
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
 from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_tasks
@@ -178,6 +178,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     comma_of_proxy,
     bootstrap_port,
     bridged_nodes,
+    unpublished_bootstrap,
     *PACKAGE_CHECKS,
     ranks_that_all_serve,
     *CONTAINER_SLIPS,
