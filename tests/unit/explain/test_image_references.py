@@ -88,3 +88,15 @@ def test_names_that_stand_twice_replace_each_other() -> None:
     assert any("given twice, one two and three" in f.message for each in ask(command) for f in each.findings)
     once = "vllm serve Qwen/Qwen3-8B --served-model-name one two three"
     assert not any("given twice" in f.message for each in ask(once) for f in each.findings)
+
+
+@pytest.mark.parametrize("registry", ["grcr.io", "qauy.io", "nvrc.io", "docke.io"])
+def test_a_registry_but_for_a_letter(registry: str) -> None:
+    judged = ask(POD.format(image=f"{registry}/team/vllm-server:1"))
+    assert sum("but for a letter" in f.message for each in judged for f in each.findings) == 1
+
+
+@pytest.mark.parametrize("registry", ["gcr.io", "ghcr.io", "quay.io", "ocr.example.io", "registry.local"])
+def test_other_registries_are_their_own(registry: str) -> None:
+    judged = ask(POD.format(image=f"{registry}/team/vllm-server:1"))
+    assert not any("but for a letter" in f.message for each in judged for f in each.findings)

@@ -12,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
+from moonpad.explain.spelling import one_apart
 from moonpad.values.finding import Code, Severity
 
 _IMAGE: Final = re.compile(r"[ \t]*(?:-[ \t]+)?image:[ \t]+[\"']?(?P<image>[^\s\"'#]+)[\"']?[ \t]*(?:#.*)?$")
@@ -20,6 +21,8 @@ _STAND_IN: Final = re.compile(r"[A-Z0-9_-]*(?:_|YOUR|USER|ORG|PROJECT|REGISTRY)[
 """Parts that a reader is to replace: YOUR_ORG."""
 _LOOK_ALIKE: Final = re.compile("[\u00a0\u00ad\u2010-\u2015\u200b-\u200f\u2212\ufeff\uff0d]")
 """Hyphens, dashes and blanks of typesetting, and signs without a width."""
+_REGISTRIES: Final = ("ghcr.io", "quay.io", "nvcr.io", "docker.io", "lscr.io", "public.ecr.aws", "registry.k8s.io")
+_KNOWN: Final = frozenset({*_REGISTRIES, "gcr.io"})
 _MOST_LINES: Final = 5000
 _LONGEST: Final = 1000
 _WORD: Final = "image"
@@ -34,8 +37,8 @@ def image_reference(case: Case) -> Iterator[Remark]:
             if wrapper.kind != "docker run" or image is None or image.unresolved or image.text in told:
                 continue
             told.add(image.text)
-            if message := _wrong_with(image.text):
-                yield replace(_remark(image.text, message, word=image), command=number)
+            if (remark := _remark(image.text, "", word=image)) is not None:
+                yield replace(remark, command=number)
     script = case.script
     if script.markdown or len(script.lines) > _MOST_LINES or not is_first(case.commands, script):
         return
@@ -45,13 +48,23 @@ def image_reference(case: Case) -> Iterator[Remark]:
         if match is None or match["image"] in told:
             continue
         told.add(match["image"])
-        if message := _wrong_with(match["image"]):
-            yield replace(_remark(match["image"], f"{script.where(place)}: {message}"), command=None)
+        if (remark := _remark(match["image"], f"{script.where(place)}: ")) is not None:
+            yield replace(remark, command=None)
 
 
-def _remark(image: str, message: str, word: Word | None = None) -> Remark:
+def _remark(image: str, where: str, word: Word | None = None) -> Remark | None:
+    """None where nothing is wrong with it."""
+    registry, slash, _ = image.partition("/")
+    meant = next((known for known in _REGISTRIES if one_apart(registry, known)), "") if slash else ""
+    if meant and registry not in _KNOWN:
+        message = f"{where}{shortened(image, 70)} is in the registry {registry}, which is {meant} but for a letter"
+        remedy = f"write {meant}{slash}…"
+        return make_remark(Severity.WARNING, Code.INVALID_VALUE, _WORD, message, remedy, word=word)
+    message = _wrong_with(image)
+    if not message:
+        return None
     remedy = "write the hyphen of the keyboard" if _LOOK_ALIKE.search(image) else f"write {_small(image)}"
-    return make_remark(Severity.ERROR, Code.INVALID_VALUE, _WORD, message, remedy, word=word)
+    return make_remark(Severity.ERROR, Code.INVALID_VALUE, _WORD, f"{where}{message}", remedy, word=word)
 
 
 def _wrong_with(image: str) -> str:

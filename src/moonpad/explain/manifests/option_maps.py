@@ -21,6 +21,7 @@ from moonpad.explain.manifests.chart_parts import ServerPart
 from moonpad.explain.manifests.layout_keys import flag_of_size, name_of
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import named_by_image, served_by_image
+from moonpad.explain.spelling import one_apart
 
 _MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
 _NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
@@ -291,20 +292,7 @@ def _spelled(name: str, program: str, recorded: OptionSet | None, *, of_chart: b
 
 def _is_slip(flag: str, recorded: OptionSet | None) -> bool:
     """Whether it is an option's name but for a letter, or for two that changed places: no chart has such keys."""
-    return recorded is not None and len(flag) >= _LONG and any(_one_apart(flag, name) for name in recorded.by_name)
-
-
-def _one_apart(one: str, other: str) -> bool:
-    if abs(len(one) - len(other)) == 1:
-        short, long = sorted((one, other), key=len)
-        first = next((place for place, letter in enumerate(short) if letter != long[place]), len(short))
-        return first < len(short) and short[first:] == long[first + 1 :]
-    places = [place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right]
-    if len(one) != len(other) or not 1 <= len(places) <= 2:
-        return False
-    first, last = places[0], places[-1]
-    swapped = last == first + 1 and one[first : last + 1] == other[first : last + 1][::-1]
-    return swapped or (first == last and one[first].isalpha() and other[first].isalpha())
+    return recorded is not None and len(flag) >= _LONG and any(one_apart(flag, name) for name in recorded.by_name)
 
 
 def option_words(

@@ -42,6 +42,15 @@ _BRANCHES: Final = re.compile(
     rf"|[ \t]*{_TAG}[ \t]*\n)+"
 )
 """Lines of Jinja inside of a command, below one that ends with a backslash; of branches, the first is read."""
+_GO_TAG: Final = r"\{\{-?[ \t]*(?:if|else|end|with|range|define|template|block)\b[^\n{}]{0,300}\}\}"
+_GO_BRANCHES: Final = re.compile(
+    rf"(?<=\\\n)(?:[ \t]*(?=\{{\{{-?[ \t]*else){_GO_TAG}[ \t]*\n(?:[ \t]*-[^\n]{{0,300}}\n){{0,20}}(?=[ \t]*\{{\{{)"
+    rf"|[ \t]*{_GO_TAG}[ \t]*\n)+"
+)
+"""The same of a chart."""
+_GO_LINE: Final = re.compile(rf"^[ \t]*{_GO_TAG}[ \t]*$", re.MULTILINE)
+_GO_END: Final = re.compile(r"\{\{-?[ \t]*end[ \t]*-?\}\}(?=[ \t\\]*$)", re.MULTILINE)
+_GO_ITEM: Final = re.compile(r"\{\{-?[ \t]*\.(?:[ \t]*\|[^\n{}\"']{0,80})?[ \t]*-?\}\}")
 _CLOSE_UP: Final = re.compile(rf"\n[ \t]*(?=\{{%-){_TAG}")
 _TAG_LINE: Final = re.compile(r"^[ \t]*\{%-?[ \t]*[a-z][^\n]{0,400}%\}[ \t]*$", re.MULTILINE)
 """`{%- if eager %} \\` takes the end of the line above away."""
@@ -77,6 +86,9 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
+    if "{{" in text:
+        text = _GO_LINE.sub(_ignored, _GO_BRANCHES.sub(_ignored, text))
+        text = _GO_ITEM.sub(lambda match: re.sub(r"[ \t]", IGNORED, match[0]), _GO_END.sub(_ignored, text))
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
