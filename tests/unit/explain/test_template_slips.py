@@ -130,3 +130,41 @@ def test_a_pod_that_another_program_fills_in_is_read() -> None:
 def test_an_action_that_is_not_closed_there() -> None:
     text = BASE.replace("{port}", '"{{ "inside" | portOf }"').replace("name: base", 'name: "{{ .name }}"')
     assert any("is closed with one brace" in message for message in errors(text))
+
+
+HELPERS = """{{/*
+The arguments of the server (those that every pod has).
+*/}}
+{{- define "chart.arguments" -}}
+{{- $context := default 8192 (index .Values "context") }}
+vllm serve Qwen/Qwen3-8B \\
+--host 127.0.0.1 \\
+{{- if .Values.chunked }}
+--enable-chunked-prefill \\
+{{- end }}
+{{- range .Values.more }}
+{{ . | quote }}{{ end }}
+{{- end }}
+"""
+BESIDE = """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: model
+  labels: {{ include "chart.labels" . | nindent 4 }}
+    app.example.com/part: server
+spec:
+  template:
+    spec:
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.20.0
+          args: ["--model", "Qwen/Qwen3-8B"]
+"""
+
+
+@pytest.mark.parametrize("text", [HELPERS, BESIDE])
+def test_what_a_chart_has_around_a_command_is_no_mistake(text: str) -> None:
+    script = read_script(text)
+    assert not script.problems
+    assert len(script.commands) == 1
+    assert not errors(text)

@@ -27,6 +27,11 @@ _FOLDED: Final = re.compile(
 _ESCAPED: Final = "\\n"
 _NEAR: Final = 300
 _CLOSING: Final = re.compile(r"(?<=[a-z0-9])\{\{-?[ \t]*(?:end|else)[ \t]*-?\}\}")
+_COMMENT: Final = re.compile(r"\{\{-?[ \t\n]*/\*.{0,5000}?\*/[ \t\n]*-?\}\}", re.DOTALL)
+_BELOW: Final = re.compile(
+    r"(?<=:)[ \t]*\{\{-?[^{}\n]{0,300}\|[ \t]*nindent[ \t]+\d{1,2}[ \t]*-?\}\}[ \t]*$", re.MULTILINE
+)
+"""Behind a key what begins in the next line, beside keys that may stand there."""
 _OTHER_BRANCH: Final = re.compile(
     r"(?P<goes_on>\\)?[ \t]*\{\{-?[ \t]*else\b[^{}\n]{0,200}\}\}"
     r"(?:[^{}\n]{0,300}\{\{-?[ \t]*end[ \t]*-?\}\}|[^{}\n]{1,300}$)",
@@ -104,7 +109,8 @@ def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSour
 
 def _without_marks(text: str, start: int, state: ScriptState) -> str:
     """With the first side of each conflict, names for what a template fills in, and blanks for tabs."""
-    text = _without_conflicts(text, start, state)
+    text = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment.group()), _without_conflicts(text, start, state))
+    text = _BELOW.sub(lambda filled: " " * len(filled.group()), text)
     text = _TEMPLATE_LINE.sub(_as_blanks, _OTHER_BRANCH.sub(_as_one_branch, text))
     text = _TEMPLATE.sub(_as_variable, _without_closings(text))
     return _TABS.sub(lambda tabs: tabs.group().replace("\t", " "), text)

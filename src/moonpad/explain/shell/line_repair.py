@@ -49,6 +49,13 @@ _GO_BRANCHES: Final = re.compile(
 )
 """The same of a chart."""
 _GO_LINE: Final = re.compile(rf"^[ \t]*{_GO_TAG}[ \t]*$", re.MULTILINE)
+_GO_COMMENT: Final = re.compile(r"\{\{-?[ \t\n]*/\*.{0,5000}?\*/[ \t\n]*-?\}\}", re.DOTALL)
+_GO_MAKES: Final = re.compile(
+    r"(?<!\\\n)^[ \t]*\{\{-?[ \t]*(?:(?:default|fail|printf|include|toYaml|required|lookup|tpl)\b|\$\w+[ \t]*:?=)"
+    r"[^\n]{0,400}\}\}[ \t]*$",
+    re.MULTILINE,
+)
+"""A line of a chart that is no part of a command: what a helper gives, and its variables."""
 _GO_END: Final = re.compile(r"\{\{-?[ \t]*end[ \t]*-?\}\}(?=[ \t\\]*$)", re.MULTILINE)
 _GO_ITEM: Final = re.compile(r"\{\{-?[ \t]*\.(?:[ \t]*\|[^\n{}\"']{0,80})?[ \t]*-?\}\}")
 _CLOSE_UP: Final = re.compile(rf"\n[ \t]*(?=\{{%-){_TAG}")
@@ -87,8 +94,9 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
     if "{{" in text:
-        text = _GO_LINE.sub(_ignored, _GO_BRANCHES.sub(_ignored, text))
-        text = _GO_ITEM.sub(lambda match: re.sub(r"[ \t]", IGNORED, match[0]), _GO_END.sub(_ignored, text))
+        text = _GO_COMMENT.sub(_ignored_lines, text)
+        text = _GO_MAKES.sub(_ignored, _GO_LINE.sub(_ignored, _GO_BRANCHES.sub(_ignored, text)))
+        text = _GO_ITEM.sub(lambda match: f"{{{{.{IGNORED * (len(match[0]) - 5)}}}}}", _GO_END.sub(_ignored, text))
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
@@ -103,6 +111,10 @@ def repaired(text: str, start: int, problems: Problems) -> str:
 
 def _ignored(match: re.Match[str]) -> str:
     return IGNORED * len(match[0])
+
+
+def _ignored_lines(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", IGNORED, match[0])
 
 
 def _outside_of_quotes(match: re.Match[str]) -> str:
