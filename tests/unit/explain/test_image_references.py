@@ -100,3 +100,14 @@ def test_a_registry_but_for_a_letter(registry: str) -> None:
 def test_other_registries_are_their_own(registry: str) -> None:
     judged = ask(POD.format(image=f"{registry}/team/vllm-server:1"))
     assert not any("but for a letter" in f.message for each in judged for f in each.findings)
+
+
+def test_a_model_under_name_is_no_image() -> None:
+    text = """model:
+  backend: vllm
+  name: deepseek-ai/DeepSeek-V3
+  tensor_parallel_size: 8
+  max_model_len: 8192
+  gpu_memory_utilization: 0.9
+"""
+    assert not any("small letters" in f.message for each in ask(text) for f in each.findings)

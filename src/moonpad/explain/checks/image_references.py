@@ -26,6 +26,8 @@ _KNOWN: Final = frozenset({*_REGISTRIES, "gcr.io"})
 _MOST_LINES: Final = 5000
 _LONGEST: Final = 1000
 _WORD: Final = "image"
+_NAMES: Final = re.compile(r"image|repository|FROM", re.IGNORECASE)
+"""Of a line in which an image is named: elsewhere it may be a model that was taken for one."""
 
 
 def image_reference(case: Case) -> Iterator[Remark]:
@@ -35,6 +37,9 @@ def image_reference(case: Case) -> Iterator[Remark]:
         for wrapper in command.wrappers:
             image = wrapper.image
             if wrapper.kind != "docker run" or image is None or image.unresolved or image.text in told:
+                continue
+            line = case.script.lines[image.line - 1] if 0 < image.line <= len(case.script.lines) else ""
+            if not wrapper.words and not _NAMES.search(line[:_LONGEST]):
                 continue
             told.add(image.text)
             if (remark := _remark(image.text, "", word=image)) is not None:
