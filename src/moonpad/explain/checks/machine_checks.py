@@ -75,7 +75,7 @@ from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.variable_prefixes import variable_prefix
 from moonpad.explain.checks.variable_values import variable_value
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
-from moonpad.explain.checks.windows_programs import path_of_wsl
+from moonpad.explain.checks.windows_programs import json_in_powershell, path_of_wsl
 from moonpad.explain.checks.worker_options import option_of_worker
 from moonpad.explain.results import Remark
 
@@ -144,6 +144,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     largest_alone,
     draft_is_method,
     path_of_wsl,
+    json_in_powershell,
     started_in_turn,
     visible_devices,
     numbered_anew,
