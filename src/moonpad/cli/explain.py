@@ -182,24 +182,37 @@ def _devices_here() -> Cluster | None:
 
 
 def _no_engine(script: Script) -> UsageError:
-    """What is missing, as far as it can be known: a container may start one that its image or another file names."""
+    """What is missing, as far as it can be known, and what no shell would read as it was meant."""
+    from moonpad.explain.commands import SURELY_WRONG
+
+    message, remedy = _missing(script)
+    sure = (*SURELY_WRONG, *(() if script.markdown else ("unclosed",)))
+    wrong = next((problem for problem in script.problems if problem.code in sure), None)
+    if wrong is not None:
+        message += f"; {script.where(wrong.line)}: {wrong.message}"
+        remedy = f"{wrong.remedy}; {remedy}" if wrong.remedy else remedy
+    return UsageError(message, remedy=remedy)
+
+
+def _missing(script: Script) -> tuple[str, str]:
+    """A container may start an engine that its image or another file names."""
     from moonpad.explain.programs import base_name
 
     for command in script.commands:
         container = command.container
         if container is not None and container.image is not None and command.program == "docker":
-            return UsageError(
+            return (
                 f"{script.where(command.line)} starts {container.image.text}; what that image runs is not said",
-                remedy="add the Dockerfile or the script that it starts with one more --file",
+                "add the Dockerfile or the script that it starts with one more --file",
             )
     for command in script.commands:
         own = next((word for word in command.words[:3] if base_name(word).endswith((".py", ".sh"))), None)
         if own is not None and any(word.text.startswith("--") for word in command.words):
-            return UsageError(
+            return (
                 f"{script.where(command.line)} runs {own.text}, which is not at hand: the engine is not known",
-                remedy=f"add it with --file {own.text}, or put the command that it runs behind --",
+                f"add it with --file {own.text}, or put the command that it runs behind --",
             )
-    return UsageError("it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --")
+    return "it starts no engine", "moonpad explain --file SCRIPT, or put the command behind --"
 
 
 def _read(path: Path) -> str:

@@ -140,6 +140,8 @@ HOST_GGUF: Final = "LLAMAFILE"
 """The way to read experts on the processor that takes GGUF files."""
 CHECKED: Final = frozenset({"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm"})
 """Engines whose command lines name checkpoints and parsers as Hugging Face has them."""
+LISTS_REPLACED: Final = frozenset({"--served-model-name", "--lora-modules", "--lora-paths"})
+"""Options of several values whose second use replaces the first one, instead of adding to it."""
 EXPERTS_BY_OPTION: Final = "sglang"
 """It says by an option alone which kernels exchange tokens between experts; the next one by a variable too."""
 EXPERTS_BY_VARIABLE: Final = "vllm"

@@ -27,6 +27,8 @@ WITHOUT_PROGRAM: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     "vllm-ascend": (re.compile(r"(?:[\w.-]+/)?quay\.io/ascend/vllm-ascend(?:[:@].*)?"), "vllm serve"),
 }
 """Images that start no server by themselves, by engine, and what starts it in them."""
+STARTS_SERVER: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai[:@].*")
+"""Images whose every tag has the server as its entrypoint: docker/Dockerfile, the last stages."""
 ASKS_USER_NAME: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai(?:[:@].*)?")
 """Images whose torch asks for the name of its user when it is imported."""
 ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moonpad.explain.input_limits import NAMES, Budget
 
@@ -234,6 +234,10 @@ class Problem:
     end_column: int
     message: str
     remedy: str = ""
+
+
+SURELY_WRONG: Final = frozenset({"comment-after-backslash", "space-after-backslash"})
+"""Of the problems those that are mistakes in every command, whatever it starts."""
 
 
 @lru_cache(maxsize=4)

@@ -41,6 +41,10 @@ def is_program(text: str) -> bool:
     )
 
 
+_OBJECT: Final = ("apiVersion:", "#")
+"""How an object begins that stands in another one, moved in as a whole."""
+
+
 def read_kind(text: str, start: int, state: ScriptState) -> bool:
     """Reads a file that describes what is started, which begins at the offset `start` of the whole text.
 
@@ -85,6 +89,9 @@ def read_word(word: Word, state: ScriptState) -> None:
     exact = len(word.pieces) == 1 and word.pieces[0].exact
     start = word.pieces[0].source_start if word.pieces else 0
     text = word.text if exact else state.text.clean[start : word.pieces[-1].source_end] if word.pieces else ""
+    line_start = state.text.clean.rfind("\n", 0, start) + 1
+    if not exact and word.text.startswith(_OBJECT) and not state.text.clean[line_start:start].strip():
+        text, start = f"{state.text.clean[line_start:start]}{text}", line_start
     if text and read_kind(text, start, state):
         return
     Shell(state, Source.inside(word, state.text)).read()

@@ -12,6 +12,7 @@ from moonpad.catalog.options import option_set
 from moonpad.engines.foreign_names import MARKING, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
+from moonpad.explain.documents.powershell_lists import powershell_lists
 from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
@@ -108,6 +109,7 @@ _IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|ne
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (
+        powershell_lists(state, texts),
         quoted_options(state, texts),
         chat_programs(state),
         offline_programs(state),

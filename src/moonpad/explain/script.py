@@ -11,7 +11,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
-from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
+from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
@@ -20,6 +20,7 @@ from moonpad.explain.documents.machine_types import types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
+from moonpad.explain.documents.powershell_lists import without_lists
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
@@ -242,8 +243,9 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     if document:
         state.earlier.take(shell.scope, block.heading, before, starts=state.budget.commands > commands_before)
     if state.budget.commands == commands_before and document:
-        # Outputs stand in shell blocks too: they are not commands with mistakes.
-        del state.problems.items[problems_before:]
+        # Outputs stand in shell blocks too: they are not commands with mistakes. None ends a line so.
+        sure = [problem for problem in state.problems.items[problems_before:] if problem.code in SURELY_WRONG]
+        state.problems.items[problems_before:] = sure
     else:
         for start, character in state.text.odd_in(block.start, block.start + len(block.text)):
             message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"
@@ -299,6 +301,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = with_launchers(with_started_scripts(state))
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     state.commands[:] = with_logs(state.commands, logs, state.budget)
+    state.commands[:] = without_lists(state)
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
     lines = state.text.lines

@@ -172,7 +172,7 @@ def test_documentation_of_a_program() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "expected"), [("org/model", True), ("/models/own", False), ("./own", False), ("$MODEL", True)]
+    ("model", "expected"), [("org/model", True), ("/models/own", False), ("./own", False), ("$MODEL", False)]
 )
 def test_code_of_a_folder_has_no_revision(model: str, *, expected: bool) -> None:
     assert told(f"vllm serve {model} --trust-remote-code\n", "at whatever revision is current") == expected

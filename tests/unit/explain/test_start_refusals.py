@@ -198,6 +198,12 @@ ON_VLLM = [
         f"{R1} -tp 8 --enable-log-outputs --enable-log-requests",
     ),
     (
+        "outputs-logged-not-requests",
+        "0.15.1",
+        f"{R1} -tp 8 --disable-log-requests --enable-log-outputs",
+        f"{R1} -tp 8 --enable-log-requests --enable-log-outputs",
+    ),
+    (
         "draft-ranks",
         "0.20.0",
         f"""{R1} -tp 8 --speculative-config '{{"method":"eagle3","model":"/d/e","draft_tensor_parallel_size":2}}'""",

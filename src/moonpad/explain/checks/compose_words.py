@@ -68,6 +68,7 @@ def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
     names |= {text_of(each.get("hostname")) for each in services.values()}
     for fields in services.values():
         yield from _depends(fields, services)
+        yield from _networks(fields)
         yield from _devices(fields)
         ipc = fields.get("ipc")
         if ipc is not None and not _SPACES.fullmatch(text_of(ipc)):
@@ -76,6 +77,7 @@ def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:
             )
             yield Code.INVALID_VALUE, "ipc", message, "write ipc: host", ipc
         for name, url, node in _urls(fields):
+            yield from _of_host(name, url, node, fields, services)
             yield from _of_url(name, url, node, fields, services, names)
     for fields in services.values():
         yield from _without_devices(fields)
@@ -90,6 +92,36 @@ def _depends(fields: Mapping[str, Node], services: Mapping[str, Mapping[str, Nod
         if name and name not in services and "$" not in name:
             message = f"depends_on names {shortened(name, 40)}, and the file has no such service: Compose refuses it"
             yield Code.CONFLICT, "depends_on", message, f"name one of {', '.join(list(services)[:4])}", node
+
+
+def _networks(fields: Mapping[str, Node]) -> Iterator[_Said]:
+    mode = fields.get("network_mode")
+    if mode is not None and "networks" in fields and "$" not in text_of(mode):
+        message = "network_mode and networks exclude each other: Compose refuses the file"
+        yield Code.CONFLICT, "network_mode", message, "leave one of the two out", mode
+
+
+def _of_host(
+    name: str,
+    url: re.Match[str],
+    node: Node,
+    fields: Mapping[str, Node],
+    services: Mapping[str, Mapping[str, Node]],
+) -> Iterator[_Said]:
+    """A service in the machine's own network that another one, which is in a network of Compose, calls by its name."""
+    host = url["host"]
+    asked = services.get(host) or next(
+        (each for each in services.values() if text_of(each.get("container_name")) == host), None
+    )
+    if asked is None or text_of(asked.get("network_mode")) != "host" or asked is fields:
+        return
+    if any(key in fields for key in ("network_mode", "extra_hosts", "links", "external_links")):
+        return
+    message = f"{name} asks {shortened(host, 40)}, which is in the network of the machine (network_mode: host): it has "
+    message += "no name in the networks of Compose, and is not found"
+    remedy = "write host.docker.internal in its place, with extra_hosts: host.docker.internal:host-gateway, or leave "
+    remedy += "network_mode out"
+    yield Code.CONFLICT, name, message, remedy, node
 
 
 def _without_devices(fields: Mapping[str, Node]) -> Iterator[_Said]:

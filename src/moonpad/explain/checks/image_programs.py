@@ -48,9 +48,12 @@ def started_twice(case: Case) -> Iterator[Remark]:
             if not command.prefix[before:] and (not at_once or at_once[0].text != _SERVES):
                 continue
             is_last = wrapper is command.wrappers[-1]
-            if not is_last or not at_once or runs_python(at_once) or not _RELEASE.search(image.text):
+            if not is_last or not at_once or runs_python(at_once):
                 continue
-            if served_by_image(image.text) != command.program or _is_made(at_once, command.argv):
+            if not (_RELEASE.search(image.text) or image_names.STARTS_SERVER.fullmatch(image.text)):
+                continue
+            behind = command.argv if command.prefix[before:] else command.argv[1:]
+            if served_by_image(image.text) != command.program or _is_made(at_once, behind):
                 continue
             words = " ".join(word.text for word in at_once)
             message = f"the image starts its server by itself, and {words} would be arguments of it: it refuses them"

@@ -26,6 +26,7 @@ from moonpad.explain.checks.image_programs import (
     sound_without_libraries,
     started_twice,
 )
+from moonpad.explain.checks.image_references import image_reference
 from moonpad.explain.checks.image_variables import behind_variable
 from moonpad.explain.checks.largest_alone import largest_alone
 from moonpad.explain.checks.launched_pools import launched_apart, name_of_other_pool, options_of_proxy, table_of_pool
@@ -59,7 +60,7 @@ from moonpad.explain.checks.proxy_ports import comma_of_proxy, counted_ports, pr
 from moonpad.explain.checks.rank_ranges import launched_ranks, ranks_beyond
 from moonpad.explain.checks.recipe_sizes import devices_of_role
 from moonpad.explain.checks.request_keys import key_of_request, path_without_version, unpublished_port
-from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target
+from moonpad.explain.checks.router_targets import bootstrap_port, bridged_nodes, router_target, unpublished_bootstrap
 from moonpad.explain.checks.same_rank import rank_of_another
 from moonpad.explain.checks.side_by_side import one_bootstrap_port, one_port, one_set_of_devices, one_side_channel
 from moonpad.explain.checks.slurm_jobs import slurm_devices, slurm_idle_nodes, slurm_tasks
@@ -68,17 +69,20 @@ from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.checks.start_checks import model_in_file
 from moonpad.explain.checks.started_in_turn import started_in_turn
 from moonpad.explain.checks.step_ranks import step_ranks
+from moonpad.explain.checks.template_slips import template_slip
 from moonpad.explain.checks.transfer_ports import port_within_random
 from moonpad.explain.checks.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.variable_prefixes import variable_prefix
 from moonpad.explain.checks.variable_values import variable_value
 from moonpad.explain.checks.visible_devices import numbered_anew, visible_devices
-from moonpad.explain.checks.windows_programs import path_of_wsl
+from moonpad.explain.checks.windows_programs import json_in_powershell, path_of_wsl
 from moonpad.explain.checks.worker_options import option_of_worker
 from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     image_of_other_chip,
+    image_reference,
+    template_slip,
     model_in_file,
     options_without_program,
     started_twice,
@@ -140,6 +144,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     largest_alone,
     draft_is_method,
     path_of_wsl,
+    json_in_powershell,
     started_in_turn,
     visible_devices,
     numbered_anew,
@@ -174,6 +179,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     comma_of_proxy,
     bootstrap_port,
     bridged_nodes,
+    unpublished_bootstrap,
     *PACKAGE_CHECKS,
     ranks_that_all_serve,
     *CONTAINER_SLIPS,

@@ -25,7 +25,16 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
 
-_KINDS: Final = ("Pod", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicaSet", "LeaderWorkerSet")
+_KINDS: Final = (
+    "Pod",
+    "Deployment",
+    "StatefulSet",
+    "Job",
+    "DaemonSet",
+    "ReplicaSet",
+    "LeaderWorkerSet",
+    "InferenceService",
+)
 _GROUP: Final = "LeaderWorkerSet"
 _CLAIM: Final = "PersistentVolumeClaim"
 _GIVEN: Final = re.compile(r"nvidia\.com/|amd\.com/|huawei\.com/|(?:NVIDIA|CUDA)_VISIBLE_DEVICES|nvidia\.com\\/|\{\{")

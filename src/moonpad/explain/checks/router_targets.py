@@ -26,6 +26,7 @@ _BOOTSTRAP: Final = "--disaggregation-bootstrap-port"
 _DEFAULT_BOOTSTRAP: Final = 8998
 _RUST: Final = "_RUST_SERVER"
 """The ending of a variable with which the bootstrap is served at the server's own port."""
+_INSIDE: Final = re.compile(r"(?:.*:)?(?P<inside>\d{1,5}(?:-\d{1,5})?)(?:/tcp)?")
 _MOST: Final = 200
 
 
@@ -95,6 +96,34 @@ def bridged_nodes(case: Case) -> Iterator[Remark]:
     message += "machines do not reach, and the start waits for them"
     word = container.image
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--network", message, "add --network host", word=word)
+
+
+def unpublished_bootstrap(case: Case) -> Iterator[Remark]:
+    """A server for prefill in a container that publishes its own port alone: decode servers ask at another one too."""
+    command, container = case.commands[0], case.commands[0].container
+    if container is None or container.kind != "docker run" or not container.words or command.custom or command.more:
+        return
+    role, given = value_of(command.argv, (_ROLE,)), value_of(command.argv, (_BOOTSTRAP,))
+    port = _number(given, _DEFAULT_BOOTSTRAP)
+    if case.base != names.EXPERTS_BY_OPTION or role is None or role.text != "prefill" or port is None:
+        return
+    if container.has("--network") or any(name.endswith(_RUST) for name in command.env):
+        return
+    published = [option for option in container.given("--publish") if option.value]
+    inside = [_INSIDE.fullmatch(option.value or "") for option in published]
+    if not published or not all(inside) or any(match and _holds(match["inside"], port) for match in inside):
+        return
+    message = f"decode servers ask the prefill server at its bootstrap port {port} too, which is not published: from "
+    message += "outside of this machine's bridge they do not reach it"
+    word = published[0].words[-1] if published[0].words else container.image
+    remedy = f"add -p {port}:{port}, or --network host, as its transfers take any port"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, f"-p {published[0].value}", message, remedy, word=word)
+
+
+def _holds(ports: str, port: int) -> bool:
+    """Whether `8998` or `8990-9000` has it."""
+    first, _, last = ports.partition("-")
+    return int(first) <= port <= int(last or first)
 
 
 def _routers_and_servers(case: Case) -> tuple[Sequence[Command], Sequence[Command]] | None:

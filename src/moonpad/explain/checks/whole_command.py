@@ -102,20 +102,29 @@ def twice(case: Case) -> Iterator[Remark]:
     for number, reading in enumerate(case.readings):
         seen: dict[str, Occurrence] = {}
         for place in reading.parsed.occurrences:
-            if place.flag is None or "." in place.written or isinstance(place.value, tuple):
+            if place.flag is None or "." in place.written:
+                continue
+            if isinstance(place.value, tuple) and place.flag not in names.LISTS_REPLACED:
                 continue
             before = seen.get(place.flag)
             seen[place.flag] = place
             if before is None or not _single(case.engine, place) or _is_either(case, number, before, place):
                 continue
             same = before.value == place.value
-            message = "given twice" if same else f"given twice, {before.value} and {place.value}: the last one counts"
-            edit = Edit(before.index, before.length, ())
+            values = f"{_written(before)} and {_written(place)}"
+            message = "given twice" if same else f"given twice, {values}: the last one counts"
+            several = isinstance(place.value, tuple)
+            edits = [] if several else [Edit(before.index, before.length, ())]
+            remedy = f"write all of them behind one {place.written}" if several else "leave one out"
             severity = Severity.NOTE if same else Severity.WARNING
             remark = make_remark(
-                severity, Code.REDUNDANT_FLAG, place.written, message, "leave one out", at=before.index, edits=[edit]
+                severity, Code.REDUNDANT_FLAG, place.written, message, remedy, at=before.index, edits=edits
             )
             yield replace(remark, command=number)
+
+
+def _written(place: Occurrence) -> str:
+    return " ".join(map(str, place.value)) if isinstance(place.value, tuple) else str(place.value)
 
 
 def _is_either(case: Case, number: int, before: Occurrence, place: Occurrence) -> bool:

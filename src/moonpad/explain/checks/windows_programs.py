@@ -1,4 +1,5 @@
-"""A Windows program that a shell of WSL starts: it gets its arguments as they are, and has other paths."""
+"""A Windows program that a shell of WSL starts: it gets its arguments as they are, and has other paths. And what
+PowerShell takes out of arguments."""
 
 from __future__ import annotations
 
@@ -13,6 +14,11 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _DRIVE: Final = re.compile(r"(?:(?P<flag>--?[A-Za-z][\w-]*)=)?/mnt/(?P<drive>[a-z])(?P<rest>/\S.*)")
+_LIST: Final = re.compile(r"\$\w+[ \t]*=[ \t]*@\(")
+_GIVEN: Final = re.compile(r"(?:^|[\s&;|])[\w./:\\-]+[ \t]+(?:[\w-]+[ \t]+)?@\w+")
+_JSON: Final = re.compile(r"\{[ \t]*\"\w+\"[ \t]*:")
+_MOST_LINES: Final = 5000
+_LONGEST: Final = 1000
 _CONVERTED: Final = ("wslpath", "cygpath")
 
 
@@ -39,6 +45,34 @@ def path_of_wsl(case: Case) -> Iterator[Remark]:
                 make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy, at=at), command=number
             )
             break
+
+
+def json_in_powershell(case: Case) -> Iterator[Remark]:
+    """`--speculative-config`, `'{"method": "mtp"}'` in a list of PowerShell: before 7.3 it starts a program without the
+    quotes that stand inside of an argument."""
+    lines = case.script.lines
+    if case.script.markdown or len(lines) > _MOST_LINES:
+        return
+    case.script.budget.work(len(lines), "its lists")
+    if not any(_LIST.search(line[:_LONGEST]) for line in lines) or not any(
+        _GIVEN.search(line[:_LONGEST]) for line in lines
+    ):
+        return
+    for number, command in enumerate(case.commands):
+        for at, word in enumerate(command.argv):
+            value = word.text.partition("=")[2] if word.text.startswith("--") else word.text
+            if not _JSON.match(value):
+                continue
+            flag = (
+                word.text.partition("=")[0] if word.text.startswith("--") else command.argv[at - 1].text if at else ""
+            )
+            if not flag.startswith("--"):
+                continue
+            message = "PowerShell before 7.3 hands an argument to a program without the double quotes inside of it: "
+            message += "the JSON arrives without any, and is refused"
+            remedy = 'write \\" for each quote of the JSON, or start it with PowerShell 7.3 or later'
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy, at=at)
+            yield replace(remark, command=number)
 
 
 def _name(command: Command) -> str:

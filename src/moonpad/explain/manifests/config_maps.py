@@ -20,6 +20,10 @@ from moonpad.explain.programs import names_engine_command
 from moonpad.explain.shell.interpreter import ScriptState
 
 _SECRET: Final = re.compile(r"token|key|password|passwd|secret|credential", re.IGNORECASE)
+_MANIFEST: Final = re.compile(
+    r"\A(?:[ \t]*#.*\n|[ \t]*\n)*apiVersion:[^\n]*\n(?=[\s\S]{0,20000}^[ \t]+containers:)", re.MULTILINE
+)
+"""A pod, or what makes pods, that another program takes out of a ConfigMap and fills in."""
 _GENERATED: Final = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 
 
@@ -45,7 +49,7 @@ def remember(node: Node, source: YamlSource, state: ScriptState, depth: int = 0)
             held[key] = word
             if kind == "ConfigMap":
                 state.files[key] = HereFile(key, word.text, word.line)
-                if names_engine_command(word.text):
+                if names_engine_command(word.text) or _MANIFEST.search(word.text):
                     state.scripts[key] = word
         return
     for key, kind in _GENERATED.items():

@@ -21,10 +21,13 @@ from moonpad.explain.manifests.chart_parts import ServerPart
 from moonpad.explain.manifests.layout_keys import flag_of_size, name_of
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import named_by_image, served_by_image
+from moonpad.explain.spelling import one_apart
 
 _MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
 _NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
 _LAYOUT: Final = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "--pipeline-parallel-size"})
+_LONG: Final = 14
+"""Signs of a name that no other name is like by accident."""
 _LEAST: Final = 3
 """Options that a mapping has at least for it to be taken for those of an engine that nothing else names."""
 _EXTRA: Final = re.compile(
@@ -233,7 +236,9 @@ def _options_among(fields: Fields, program: str) -> dict[str, Node]:
     return {
         name: node
         for name, node in fields.items()
-        if name not in _NO_OPTION and recorded and (_is_option(name, recorded) or _size(name))
+        if name not in _NO_OPTION
+        and recorded
+        and (_is_option(name, recorded) or _size(name) or _is_slip(_flag(name), recorded))
     }
 
 
@@ -287,6 +292,11 @@ def _spelled(name: str, program: str, recorded: OptionSet | None, *, of_chart: b
     return "" if re.search(r"[a-z][A-Z]", name) else flag
 
 
+def _is_slip(flag: str, recorded: OptionSet | None) -> bool:
+    """Whether it is an option's name but for a letter, or for two that changed places: no chart has such keys."""
+    return recorded is not None and len(flag) >= _LONG and any(one_apart(flag, name) for name in recorded.by_name)
+
+
 def option_words(
     options: Mapping[str, Node], source: YamlSource, program: str, *, only_known: bool = False
 ) -> Iterator[Word]:
@@ -300,7 +310,7 @@ def option_words(
         if not flag:
             continue
         option = recorded.named(flag) if recorded is not None else None
-        if option is None and only_known:
+        if option is None and only_known and not _is_slip(flag, recorded):
             continue
         value = scalar(node)
         if only_known and _NOT_GIVEN.fullmatch(value):

@@ -27,6 +27,19 @@ _FOLDED: Final = re.compile(
 _ESCAPED: Final = "\\n"
 _NEAR: Final = 300
 _CLOSING: Final = re.compile(r"(?<=[a-z0-9])\{\{-?[ \t]*(?:end|else)[ \t]*-?\}\}")
+_COMMENT: Final = re.compile(r"\{\{-?[ \t\n]*/\*.{0,5000}?\*/[ \t\n]*-?\}\}", re.DOTALL)
+_BELOW: Final = re.compile(
+    r"(?<=:)[ \t]*\{\{-?[^{}\n]{0,300}\|[ \t]*nindent[ \t]+\d{1,2}[ \t]*-?\}\}[ \t]*$", re.MULTILINE
+)
+"""Behind a key what begins in the next line, beside keys that may stand there."""
+_OTHER_BRANCH: Final = re.compile(
+    r"(?P<goes_on>\\)?[ \t]*\{\{-?[ \t]*else\b[^{}\n]{0,200}\}\}"
+    r"(?:[^{}\n]{0,300}\{\{-?[ \t]*end[ \t]*-?\}\}|[^{}\n]{1,300}$)",
+    re.MULTILINE,
+)
+"""What stands behind an `{{ else }}` in its line, up to its end: the first of the two is read."""
+_ABOVE: Final = 2000
+_BLOCK: Final = re.compile(r"(?:^|[ \t])[|>][+-]?\d?[ \t]*$")
 _OPTION: Final = re.compile(r"(?:^|[\s}])--?[a-z][a-z0-9_-]*\Z", re.IGNORECASE)
 _WITH_VALUE: Final = re.compile(r"([ ]*)[\w.-]+:[ ]+[^\s#&|>{\[]")
 _KEY: Final = re.compile(r"([ ]*)[\w.-]+:[ ]*(?:#.*)?$")
@@ -96,10 +109,30 @@ def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSour
 
 def _without_marks(text: str, start: int, state: ScriptState) -> str:
     """With the first side of each conflict, names for what a template fills in, and blanks for tabs."""
-    text = _without_conflicts(text, start, state)
-    text = _TEMPLATE_LINE.sub(lambda line: " " * len(line.group()), text)
+    text = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment.group()), _without_conflicts(text, start, state))
+    text = _BELOW.sub(lambda filled: " " * len(filled.group()), text)
+    text = _TEMPLATE_LINE.sub(_as_blanks, _OTHER_BRANCH.sub(_as_one_branch, text))
     text = _TEMPLATE.sub(_as_variable, _without_closings(text))
     return _TABS.sub(lambda tabs: tabs.group().replace("\t", " "), text)
+
+
+def _as_blanks(line: re.Match[str]) -> str:
+    """Of a line of templates. In the middle of a command that goes on with backslashes it goes on as well, and as the
+    first line of a text it is a comment: blanks alone would say how far the text is moved in."""
+    whole = line.group()
+    blank, before = " " * len(whole), line.string[max(0, line.start() - _ABOVE) : line.start()].split("\n")
+    above = next((each for each in reversed(before[:-1]) if each.strip() and not _TEMPLATE_LINE.match(each)), "")
+    if blank and above.rstrip().endswith("\\"):
+        return f"{blank[1:]}\\"
+    if _BLOCK.search(above):
+        indent = len(whole) - len(whole.lstrip())
+        return f"{blank[:indent]}#{blank[indent + 1 :]}"
+    return blank
+
+
+def _as_one_branch(branch: re.Match[str]) -> str:
+    blank = " " * len(branch.group())
+    return f"{blank[1:]}\\" if branch["goes_on"] else blank
 
 
 def _led_in(text: str) -> str:

@@ -55,8 +55,10 @@ _PLACEHOLDER: Final = re.compile(
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
-_FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z](?![\w-]*(?:[ \t]*\|[ \t]*-[\w-]*){0,9}[ \t]*\))")
-"""No `--port)`, which is a pattern of `case`."""
+_FLAG_FOLLOWS: Final = re.compile(
+    r"\n(?:[ \t]{8,200}\n){0,3}[ \t\0]*--[A-Za-z](?![\w-]*(?:[ \t]*\|[ \t]*-[\w-]*){0,9}[ \t]*\))"
+)
+"""No `--port)`, which is a pattern of `case`. Lines of blanks between the two were templates, `{{- end }}`."""
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
 
 
@@ -135,7 +137,8 @@ class Lexer:
         if in_command and (behind := next_option_of_block(self.source, start)) is not None:
             self.at = behind
             return
-        if in_command and _FLAG_FOLLOWS.match(self.text, start):
+        if in_command and (match := _FLAG_FOLLOWS.match(self.text, start)):
+            self.at = self.text.rindex("\n", start, match.end()) + 1
             message = "this line does not end with a backslash, so the shell does not pass the flags below"
             self._problem("missing-backslash", start - 1, start, message, "end the line with a backslash")
             return

@@ -47,6 +47,22 @@ _BRANCHES: Final = re.compile(
     rf"|[ \t]*{_TAG}[ \t]*\n)+"
 )
 """Lines of Jinja inside of a command, below one that ends with a backslash; of branches, the first is read."""
+_GO_TAG: Final = r"\{\{-?[ \t]*(?:if|else|end|with|range|define|template|block)\b[^\n{}]{0,300}\}\}"
+_GO_BRANCHES: Final = re.compile(
+    rf"(?<=\\\n)(?:[ \t]*(?=\{{\{{-?[ \t]*else){_GO_TAG}[ \t]*\n(?:[ \t]*-[^\n]{{0,300}}\n){{0,20}}(?=[ \t]*\{{\{{)"
+    rf"|[ \t]*{_GO_TAG}[ \t]*\n)+"
+)
+"""The same of a chart."""
+_GO_LINE: Final = re.compile(rf"^[ \t]*{_GO_TAG}[ \t]*$", re.MULTILINE)
+_GO_COMMENT: Final = re.compile(r"\{\{-?[ \t\n]*/\*.{0,5000}?\*/[ \t\n]*-?\}\}", re.DOTALL)
+_GO_MAKES: Final = re.compile(
+    r"(?<!\\\n)^[ \t]*\{\{-?[ \t]*(?:(?:default|fail|printf|include|toYaml|required|lookup|tpl)\b|\$\w+[ \t]*:?=)"
+    r"[^\n]{0,400}\}\}[ \t]*$",
+    re.MULTILINE,
+)
+"""A line of a chart that is no part of a command: what a helper gives, and its variables."""
+_GO_END: Final = re.compile(r"\{\{-?[ \t]*end[ \t]*-?\}\}(?=[ \t\\]*$)", re.MULTILINE)
+_GO_ITEM: Final = re.compile(r"\{\{-?[ \t]*\.(?:[ \t]*\|[^\n{}\"']{0,80})?[ \t]*-?\}\}")
 _CLOSE_UP: Final = re.compile(rf"\n[ \t]*(?=\{{%-){_TAG}")
 _TAG_LINE: Final = re.compile(r"^[ \t]*\{%-?[ \t]*[a-z][^\n]{0,400}%\}[ \t]*$", re.MULTILINE)
 """`{%- if eager %} \\` takes the end of the line above away."""
@@ -83,6 +99,10 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
     text = _EITHER.sub(_one_of_two, text)
+    if "{{" in text:
+        text = _GO_COMMENT.sub(_ignored_lines, text)
+        text = _GO_MAKES.sub(_ignored, _GO_LINE.sub(_ignored, _GO_BRANCHES.sub(_ignored, text)))
+        text = _GO_ITEM.sub(lambda match: f"{{{{.{IGNORED * (len(match[0]) - 5)}}}}}", _GO_END.sub(_ignored, text))
     text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
@@ -106,6 +126,10 @@ def _one_of_two(match: re.Match[str]) -> str:
         return "{{" + IGNORED * (len(match[0]) - len("{{x}}")) + "x}}"
     before, behind = match.start(which) - match.start(), match.end() - match.end(which)
     return IGNORED * before + match[which] + IGNORED * behind
+
+
+def _ignored_lines(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", IGNORED, match[0])
 
 
 def _outside_of_quotes(match: re.Match[str]) -> str:

@@ -1,0 +1,18 @@
+"""Words that are another one but for a slip."""
+
+from __future__ import annotations
+
+
+def one_apart(one: str, other: str) -> bool:
+    """Whether a letter is missing, too much or another one, or two beside each other have changed places. A letter at
+    the end makes a word of its own: `name` and `names`."""
+    if abs(len(one) - len(other)) == 1:
+        short, long = sorted((one, other), key=len)
+        first = next((place for place, letter in enumerate(short) if letter != long[place]), len(short))
+        return first < len(short) and short[first:] == long[first + 1 :]
+    places = [place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right]
+    if len(one) != len(other) or not 1 <= len(places) <= 2:
+        return False
+    first, last = places[0], places[-1]
+    swapped = last == first + 1 and one[first : last + 1] == other[first : last + 1][::-1]
+    return swapped or (first == last and one[first].isalpha() and other[first].isalpha())
