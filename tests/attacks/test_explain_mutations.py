@@ -114,8 +114,8 @@ def put_to_explain(seed: object, count: int, folder: Path) -> Tally:
 
 
 def test_a_sample_of_mutants(tmp_path: Path) -> None:
-    tally = put_to_explain("sample", 25, tmp_path)
-    assert tally.codes[3] > 5, "it is no test of the judge if nothing is judged"
+    tally = put_to_explain("sample", 15, tmp_path)
+    assert tally.codes[3] > 2, "it is no test of the judge if nothing is judged"
 
 
 @pytest.mark.slow

@@ -24,10 +24,10 @@ from tests.faults.oracle import Run
 
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_any_order(seed: int, tmp_path: Path) -> None:
-    """Reduced: 25 steps."""
-    record = machine.run_seed(seed, 25, tmp_path)
+    """Reduced: 15 steps."""
+    record = machine.run_seed(seed, 15, tmp_path)
     assert record["violation"] is None, record["violation"]
-    assert record["steps"] == 25
+    assert record["steps"] == 15
 
 
 @pytest.mark.slow

@@ -15,4 +15,4 @@ LINES = [
 def test_is_there(line: str) -> None:
     path, _, name = DEAR_SHARE.sub("", line).partition("::")
     function = name.partition("[")[0].partition("*")[0]
-    assert f"def {function}" in (ROOT / path).read_text()
+    assert any(f"def {function}" in file.read_text() for file in ROOT.glob(path))

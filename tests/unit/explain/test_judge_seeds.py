@@ -119,7 +119,12 @@ EXPECTED: dict[str, list[list[Row]]] = {
             NO_TOOLS,
             ("note", "invalid-value", "/path/to/K2"),
         ],
-        [("warning", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS, PATH_TO],
+        [
+            ("warning", "missing-flag", "--optimize_config_path"),
+            ("warning", "removed-flag", "ktransformers/server/main.py"),
+            NO_TOOLS,
+            PATH_TO,
+        ],
         [("warning", "insecure", "--privileged")],
         [("warning", "insecure", "--privileged")],
         [
