@@ -43,7 +43,7 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
             continue
         if code in _MAY_BE_ITS_OWN and _is_of_starter(command, remark.finding.where, code):
             continue
-        if code is Code.PREFIX_FLAG and remark.at is not None and _is_made(command, remark.at, script):
+        if code is Code.PREFIX_FLAG and remark.at is not None and _is_made_of_key(command, remark.at, script):
             continue
         if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
             continue
@@ -70,8 +70,8 @@ def _is_of_starter(command: Command, flag: str, code: Code) -> bool:
     return any(word.unresolved == ("@",) and _STARTER.fullmatch(word.text) for word in command.argv[-1:])
 
 
-def _is_made(command: Command, at: int, script: Script) -> bool:
-    """Whether it was made from a key, `mem_fraction: 0.8`, which another tool reads: nobody has shortened an option."""
+def _is_made_of_key(command: Command, at: int, script: Script) -> bool:
+    """Whether it was made from a key, `mem_fraction: 0.8`, of a file that another tool reads."""
     word = command.argv[at] if at < len(command.argv) else None
     if word is None or not 0 < word.line <= len(script.lines):
         return False

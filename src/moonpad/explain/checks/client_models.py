@@ -118,7 +118,7 @@ def variables_of_client(case: Case) -> Iterator[Remark]:
 
 
 def _of_another_size(asked: str, known: str) -> bool:
-    """`llama-3-70b` and `Llama-3-8B-Instruct`: nobody calls one by the name of the other."""
+    """Whether both names tell a size, and not the same one: `llama-3-70b` and `Llama-3-8B-Instruct`."""
     sizes = [{*_SIZE.findall(name.casefold())} for name in (asked, known)]
     return all(sizes) and sizes[0].isdisjoint(sizes[1])
 

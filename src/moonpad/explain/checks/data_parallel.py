@@ -68,7 +68,7 @@ def _copies(case: Case, copies: int, group: int, at: int) -> Iterator[Remark]:
     if needed <= there:
         return
     sure = case.devices_asked or needed > LARGEST_MACHINE
-    if not sure and _says(case, needed):
+    if not sure and _counts_so_many(case, needed):
         return
     known = f"a machine of {case.cluster.name} has {there}" if case.cluster is not None else f"no machine has {needed}"
     message = f"{how}, {needed} on one machine, and {known}"
@@ -78,12 +78,10 @@ def _copies(case: Case, copies: int, group: int, at: int) -> Iterator[Remark]:
     yield make_remark(severity, code, names.REPLICAS, message, remedy, at=at, edits=edits)
 
 
-def _says(case: Case, devices: int) -> bool:
+def _counts_so_many(case: Case, devices: int) -> bool:
     """Whether the text around the command counts so many: the fewer ones that it names elsewhere are another's."""
-    line, counted = (
-        case.commands[0].line,
-        re.compile(rf"(?<!\d){devices}[ x×-]{{0,2}}(?:GPU|card|device|卡)", re.IGNORECASE),
-    )
+    line = case.commands[0].line
+    counted = re.compile(rf"(?<!\d){devices}[ x×-]{{0,2}}(?:GPU|card|device|卡)", re.IGNORECASE)
     around = case.script.lines[max(0, line - _AROUND) : line + _AROUND]
     return any(counted.search(text[:_LONGEST]) for text in around)
 

@@ -202,9 +202,9 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
     above = [word.end_line for command in others if command.line < first for word in command.words[-1:]]
     top = max((line for line in above if line < first), default=0)
     script.budget.work(max(0, last - top) + len(script.commands), "its placeholders")
-    told = _docstrings(script) if not script.markdown else frozenset()
+    in_docstrings = _docstrings(script) if not script.markdown else frozenset()
     for line in range(top + 1, min(last, len(script.lines)) + 1):
-        if line in told:
+        if line in in_docstrings:
             continue
         text = script.lines[line - 1][:_LONGEST]
         code = _COMMENT.sub("", text)
