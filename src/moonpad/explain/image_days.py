@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.image_releases import REFERENCE
@@ -24,7 +24,8 @@ def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[s
     """The release that was out on the day of the command's image, the next one, and a sentence about it. The image is
     its container's, or the only one of the engine in the text that has a day."""
     container = command.container.image if command.container is not None else None
-    images = [container.text] if container is not None else list(_images_of(engine, script))
+    script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
+    images = (container.text,) if container is not None else _images_of(engine, script.lines)
     days = {day for image in images if (day := day_of(image))}
     if len(days) != 1:
         return None
@@ -42,12 +43,12 @@ def day_of(image: str) -> str:
     return f"{match['year']}-{match['month']}-{match['day']}" if match else ""
 
 
-def _images_of(engine: str, script: Script) -> Iterator[str]:
-    script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
-    for line in script.lines:
-        if ":" not in line or _DAY.search(line[:_LONGEST]) is None:
-            continue
-        for match in REFERENCE.finditer(line[:_LONGEST]):
-            image = match[0]
-            if day_of(image) and (served_by_image(image) or named_by_image(image)) == ENGINES[engine].program:
-                yield image
+@lru_cache(maxsize=4)  # each deployment of a text asks
+def _images_of(engine: str, lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the text that are of the engine and have a day."""
+    dated = (line[:_LONGEST] for line in lines if ":" in line and _DAY.search(line[:_LONGEST]))
+    images = (match[0] for line in dated for match in REFERENCE.finditer(line))
+    program = ENGINES[engine].program
+    return tuple(
+        image for image in images if day_of(image) and (served_by_image(image) or named_by_image(image)) == program
+    )
