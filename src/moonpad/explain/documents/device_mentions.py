@@ -11,6 +11,8 @@ from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
+from moonpad.explain.documents import device_patterns
+from moonpad.explain.documents.device_patterns import WORDS
 from moonpad.explain.input_limits import Budget
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
@@ -74,20 +76,6 @@ _SIZES: Final[Mapping[tuple[str, int], str]] = {
 LARGER: Final[Mapping[str, str]] = {"H20": "H20-141G", "RTX4090": "RTX4090-48G"}
 """Kinds that come with more memory under the same name."""
 
-_WORDS: Final = {
-    **{word: number for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight"], 1)},
-    **{"a": 1, "single": 1, "sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64, "dual": 2, "quad": 4},
-    **{"单": 1, "一": 1, "两": 2, "二": 2, "双": 2, "三": 3, "四": 4, "八": 8, "十六": 16, "三十二": 32},
-}
-_SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
-_NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
-_MAKER: Final = (
-    r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas"
-    r"|华为|昇腾|英伟达|[ ]){0,4}"
-)
-_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
-_TIMES: Final = r"[ ]?[x×*][ ]?"
-
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -119,78 +107,6 @@ def _plain(name: str) -> str:
     return re.sub(r"[ \-_]", "", name).casefold()
 
 
-@cache
-def _device() -> str:
-    """A pattern for the names, the longest first."""
-    written = {name for row in hardware().values() for name in (row.label, *row.aliases)} | set(_OTHERS)
-    written = {name for name in written if _plain(name) in _kinds()} | set(_VARIANTS)
-    spelled = (r"[ \-_]?".join(re.split(r"[ \-_]", name)) for name in written)
-    spelled = (re.sub(r"^RTX(?=[0-9])", r"RTX[ \\-]?", name) for name in spelled)
-    return f"(?:{'|'.join(sorted(spelled, key=len, reverse=True))})"
-
-
-@cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    device, size = (
-        f"(?P<device>{_device()})",
-        r"(?:(?:[ \-(（]{0,2}|[ ]with[ ])(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?",
-    )
-    also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{_device()})(?![\w]))?"
-    end = r"s?(?![\w])(?!-[0-9a-z])"
-    count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
-    of_nodes = (
-        rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
-        rf"[ ]?{_MAKER}{device}{size}{end}"
-    )
-    one = rf"(?<![\w.\-])(?P<count>{_NUMBER})"
-    cards, nodes = r"(?:卡|张|块|GPUs?|NPUs?|cards?)", rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}"
-    each = r"(?:每台|每机|每节点|每个节点|单机|each(?:[ ]with)?)"
-    return tuple(
-        re.compile(pattern, re.IGNORECASE)
-        for pattern in (
-            rf"(?<![\w.-]){device}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?P<size>[0-9]{{2,3}})[ ]?G(?:i?B)?"
-            rf"[ ]?[x×*][ ]?(?P<count>{_NUMBER})[ ]?[)）]",
-            rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?{cards}?",
-            rf"{nodes}(?:服务器|机器)?[ ]?[,，:：]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|{cards})?(?:的)?"
-            rf"[ ]?{_MAKER}{device}{size}{end}",
-            rf"{one}(?:{_TIMES}|[ ]?{cards}[ ]?(?:的)?){_MAKER}{device}{size}(?:[ ](?:per|each|a)[ ]node)?"
-            rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
-            rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
-            rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
-            of_nodes,
-            rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
-            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
-            rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?![\w.%-]|:\S)",
-            rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
-            rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
-            rf"(?<![\w.-]){device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"
-            r"[ ]?[x×*]?[)）]",
-            rf"{one}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?{_MAKER}{device}{end}",
-            rf"{count}[ ]?(?:identical[ ])?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}"
-            rf"(?![ ]?(?:and|und|[,+&、和])[ ]?{_MAKER}(?:RTX[ ]?)?(?:[A-Z]{{1,2}}[0-9]{{2,3}}|[2-5]0[5-9]0)\b)",
-            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
-            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
-        )
-    )
-
-
-@cache
-def _pairs() -> re.Pattern[str]:
-    """`MI300X/MI325X` are two kinds."""
-    return re.compile(rf"(?<![\w./-])({_device()})/(?={_device()}(?![\w/]))")
-
-
-@cache
-def _alone() -> re.Pattern[str]:
-    """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
-    return re.compile(
-        rf"(?<![\w./-])(?P<device>{_device()}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}|rtx[ _-]?[345]0[5-9]0))"
-        r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
-        r"(?![\w/]|\.\w|-[0-9a-z])",
-        re.ASCII,
-    )
-
-
 _PRODUCT: Final = re.compile(
     r"\b(?:NVIDIA|AMD-Instinct|AMD_Instinct)[-_](?:Instinct[-_])?(?P<device>(?!TF32)[A-Z]{1,2}[0-9]{2,3}X?)(?![A-Z0-9])"
 )
@@ -206,16 +122,27 @@ _EXAMPLE: Final = re.compile(r"(?:\be\.g\.,?|\bsuch as|例如|比如)[ ]?\Z", re
 """Before a machine that is named beside the own one."""
 _LONG, _NEAR = 1000, 150
 """Characters: of a longer line only what is so near to a part of a name is searched."""
+_FEW: Final = 8
+"""Names that are worth patterns of their own: those of all names are compiled once."""
 _MOST: Final = 1024
 """A larger number before a kind is none of devices."""
 
 
 @cache
-def _fragments() -> tuple[str, ...]:
-    """Parts of names, in lower case: a line without any of them names no device."""
+def _parts() -> Mapping[str, tuple[str, ...]]:
+    """A name → its parts in lower case, the longest first: a text without one of them does not hold the name."""
     written = {name for row in hardware().values() for name in (row.label, *row.aliases)} | {*_OTHERS, *_VARIANTS}
-    parts = {max(re.split(r"[ \-_]|(?<=RTX)(?=[0-9])", name), key=len).lower() for name in written} - {""}
-    return tuple(part for part in sorted(parts) if not any(other != part and other in part for other in parts))
+    written = {name for name in written if _plain(name) in _kinds()}
+    split = {name: re.split(r"[ \-_]|(?<=rtx)(?=[0-9])", name.lower()) for name in sorted(written)}
+    return {name: tuple(sorted(parts, key=len, reverse=True)) for name, parts in split.items()}
+
+
+def _names_in(lowered: str) -> tuple[str, ...]:
+    """The names that a text in lower case may hold; `int4` holds no `T4`, `A100` no `A10`."""
+    near = {name: parts[0] for name, parts in _parts().items() if all(part in lowered for part in parts)}
+    held = {part for part in set(near.values()) if re.search(rf"(?<![a-wyz]){part}(?![0-9])", lowered)}
+    names = tuple(name for name, part in near.items() if part in held)
+    return names if len(names) <= _FEW else tuple(_parts())
 
 
 def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
@@ -228,12 +155,13 @@ def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
 
 def _all_machines(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     start, lowered_text = 0, text.lower()
-    present = [part for part in _fragments() if part in lowered_text]
+    names = _names_in(lowered_text)
+    present = sorted({_parts()[name][0] for name in names})
     for line in text.splitlines(keepends=True):
         lowered = line.lower()
         for first, last in _around(lowered, present):
             budget.work(20 + 3 * (last - first), "the machines that it names")
-            machines = sorted(_machines_in(line, first, last), key=itemgetter(0))
+            machines = sorted(_machines_in(line, names, first, last), key=itemgetter(0))
             yield from ((start + offset, machine) for offset, machine in machines)
         start += len(line)
 
@@ -255,16 +183,16 @@ def _around(line: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield begin, end
 
 
-def _machines_in(line: str, first: int, last: int) -> list[tuple[int, str]]:
+def _machines_in(line: str, names: tuple[str, ...], first: int, last: int) -> list[tuple[int, str]]:
     machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(line, first, last)]
     taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(line, first, last)]
-    for pattern in _patterns():
+    for pattern in device_patterns.counted(names):
         spans = []
         for match in pattern.finditer(line, first, last):
             if any(begin < match.end() and match.start() < end for begin, end in taken):
                 continue
             groups = match.groupdict()
-            spelled = (groups.get("count") or "").casefold() in _WORDS
+            spelled = (groups.get("count") or "").casefold() in WORDS
             if not (_SURE.search(groups["device"]) or spelled or _TIMED.search(match.group())):
                 continue  # `port 8 4090`
             for name, size in ((groups["device"], groups.get("size")), (groups.get("also"), None)):
@@ -310,7 +238,7 @@ def _on_each(count: int, nodes: int, kind: str) -> int:
 
 
 def _number(written: str) -> int:
-    return _WORDS.get(written.casefold()) or (int(written) if written.isdigit() else 0)
+    return WORDS.get(written.casefold()) or (int(written) if written.isdigit() else 0)
 
 
 def _kind(name: str, size: str | None) -> tuple[str, bool]:
@@ -327,10 +255,12 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
 @lru_cache(maxsize=4)
 def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
     found = []
+    names = _names_in("\n".join(line[:_LONGEST] for line in lines).lower())
+    pairs, alone = device_patterns.pairs(names), device_patterns.alone(names)
     for number, line in enumerate(lines, 1):
-        short = _pairs().sub(r"\1 ", line[:_LONGEST])
+        short = pairs.sub(r"\1 ", line[:_LONGEST])
         if any(char.isdigit() for char in short) or "Spark" in short:
-            places = sorted((*_alone().finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
+            places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"])]
             found += [Mention(number, *_kind(match["device"], match.groupdict().get("size"))) for match in places]
     return tuple(dict.fromkeys(found))

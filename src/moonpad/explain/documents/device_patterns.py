@@ -1,0 +1,97 @@
+"""How texts name devices and count them, as patterns for the names that a text holds.
+
+A pattern for all names of the catalogue takes ten milliseconds to compile, and there are twenty of them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+WORDS: Final = {
+    **{word: number for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight"], 1)},
+    **{"a": 1, "single": 1, "sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64, "dual": 2, "quad": 4},
+    **{"单": 1, "一": 1, "两": 2, "二": 2, "双": 2, "三": 3, "四": 4, "八": 8, "十六": 16, "三十二": 32},
+}
+_SPELLED: Final = "|".join(sorted((word for word in WORDS if word not in ("a", "single")), key=len, reverse=True))
+_NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
+_MAKER: Final = (
+    r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas"
+    r"|华为|昇腾|英伟达|[ ]){0,4}"
+)
+_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
+_TIMES: Final = r"[ ]?[x×*][ ]?"
+
+
+def _any_of(names: tuple[str, ...]) -> str:
+    """A pattern for the names, the longest first; one that never matches for none."""
+    spelled = (r"[ \-_]?".join(re.split(r"[ \-_]", name)) for name in names)
+    spelled = (re.sub(r"^RTX(?=[0-9])", r"RTX[ \\-]?", name) for name in spelled)
+    return f"(?:{'|'.join(sorted(spelled, key=len, reverse=True)) or '(?!)'})"
+
+
+@lru_cache(maxsize=256)
+def counted(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """So many of a kind, on so many machines: the more certain forms first."""
+    named = _any_of(names)
+    device, size = (
+        f"(?P<device>{named})",
+        r"(?:(?:[ \-(（]{0,2}|[ ]with[ ])(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?",
+    )
+    also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{named})(?![\w]))?"
+    end = r"s?(?![\w])(?!-[0-9a-z])"
+    count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
+    of_nodes = (
+        rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
+        rf"[ ]?{_MAKER}{device}{size}{end}"
+    )
+    one = rf"(?<![\w.\-])(?P<count>{_NUMBER})"
+    cards, nodes = r"(?:卡|张|块|GPUs?|NPUs?|cards?)", rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}"
+    each = r"(?:每台|每机|每节点|每个节点|单机|each(?:[ ]with)?)"
+    return tuple(
+        re.compile(pattern, re.IGNORECASE)
+        for pattern in (
+            rf"(?<![\w.-]){device}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?P<size>[0-9]{{2,3}})[ ]?G(?:i?B)?"
+            rf"[ ]?[x×*][ ]?(?P<count>{_NUMBER})[ ]?[)）]",
+            rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?{cards}?",
+            rf"{nodes}(?:服务器|机器)?[ ]?[,，:：]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|{cards})?(?:的)?"
+            rf"[ ]?{_MAKER}{device}{size}{end}",
+            rf"{one}(?:{_TIMES}|[ ]?{cards}[ ]?(?:的)?){_MAKER}{device}{size}(?:[ ](?:per|each|a)[ ]node)?"
+            rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
+            rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
+            rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
+            of_nodes,
+            rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
+            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
+            rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?![\w.%-]|:\S)",
+            rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
+            rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
+            rf"(?<![\w.-]){device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"
+            r"[ ]?[x×*]?[)）]",
+            rf"{one}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?{_MAKER}{device}{end}",
+            rf"{count}[ ]?(?:identical[ ])?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}"
+            rf"(?![ ]?(?:and|und|[,+&、和])[ ]?{_MAKER}(?:RTX[ ]?)?(?:[A-Z]{{1,2}}[0-9]{{2,3}}|[2-5]0[5-9]0)\b)",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
+        )
+    )
+
+
+@lru_cache(maxsize=256)
+def pairs(names: tuple[str, ...]) -> re.Pattern[str]:
+    """`MI300X/MI325X` are two kinds."""
+    named = _any_of(names)
+    return re.compile(rf"(?<![\w./-])({named})/(?={named}(?![\w/]))")
+
+
+@lru_cache(maxsize=256)
+def alone(names: tuple[str, ...]) -> re.Pattern[str]:
+    """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
+    named = _any_of(names)
+    return re.compile(
+        rf"(?<![\w./-])(?P<device>{named}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}|rtx[ _-]?[345]0[5-9]0))"
+        r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
+        r"(?![\w/]|\.\w|-[0-9a-z])",
+        re.ASCII,
+    )
