@@ -23,6 +23,15 @@ _FORMAT: Final = re.compile(rf"(?:(?<=-)|(?<=-quantized\.))(?:{_FORMATS})(?=-|\Z
 _BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
 _BLOCK: Final = 128
 """Columns of a scale in these publishers' FP8 weights, and in a group of AWQ and GPTQ as a rule."""
+_BILLIONS: Final = re.compile(r"(?<![a-z0-9.])(\d{1,3}(?:\.\d{1,2})?)b(?![a-z0-9])")
+"""`70b`; of `30b-a3b` all weights."""
+_NOT_ALL: Final = re.compile(
+    r"lora|adapter|draft|eagle|dflash|dspark|medusa|speculat|prun|reap|mlx|exl\d|hqq|aqlm|vptq|nf4|bnb|bitnet|ternary|onnx"
+    r"|gguf|quip|squeeze|[123](?:\.\d+)?-?bit|[123]bpw|encoder|embed"
+)
+"""Parts of a model, and formats with less than four bits a weight or that no engine's figure is known of."""
+_ROUNDED: Final = 0.9
+"""A name rounds: `8b` has been 7.6."""
 _REPOSITORY: Final = re.compile(r"([\w.-]+)/[\w.-]+/?", re.ASCII)
 _PUBLISHERS: Final = frozenset({"qwen", "zai-org", "minimaxai", "deepseek-ai", "stepfun-ai", "xiaomimimo"})
 _OWNER: Final = re.compile(rf"(?:{'|'.join(sorted(_PUBLISHERS, key=len, reverse=True))})-(?=.*-)")
@@ -155,6 +164,17 @@ def least_bytes(model: OtherModel, written: str) -> int:
         return model.least_bytes
     least = min(_width(form) for form in formats)
     return int(least * model.billions * 1e9)
+
+
+def least_bytes_by_name(written: str) -> int:
+    """Of the weights of a repository that is in no table, where its name ends in so many billions: one byte each, since
+    some publish FP8 under a plain name, half of one where the name says four bits. 0: the name does not say."""
+    name = _last_part(written)
+    sizes = _BILLIONS.findall(name)
+    if _REPOSITORY.fullmatch(written) is None or len(sizes) != 1 or _NOT_ALL.search(name):
+        return 0
+    widths = [_width(form) for form in _FORMAT.findall(name)]
+    return int(min((1.0, *widths)) * float(sizes[0]) * _ROUNDED * 1e9)
 
 
 def fp8_block(model: OtherModel, written: str) -> int:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
-from moonpad.catalog.other_models import in_four_bits, least_bytes, other_model
+from moonpad.catalog.other_models import in_four_bits, least_bytes, least_bytes_by_name, other_model
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
@@ -27,7 +28,7 @@ _RESERVED: Final = 64
 """Tokens that the server keeps from the context that was asked for."""
 _ENCODERS: Final = ("--ec-transfer-config", "--mm-encoder-only", "--encoder-only")
 """Instances that read images alone may leave the language model out, and need hardly any memory."""
-_CUT: Final = re.compile(r"\.\.\.|…")
+_CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)")
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
 _SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
@@ -37,16 +38,15 @@ _SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
 def weights_of_others(case: Case) -> Iterator[Remark]:
     """The publisher's weights alone, less than everything, against all memory that the engine may use."""
     reading = case.first
-    known = other_model(reading.model) if case.checkpoint is None else None
     helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
-    if known is None or helped or not case.whole or is_fragment(case.commands[0]):
+    if case.checkpoint is not None or helped or not case.whole or is_fragment(case.commands[0]):
         return
-    if case.option(*_ENCODERS) is not None:
+    if case.option(*_ENCODERS, "--load-format") is not None:
         return
-    held = least_bytes(known, reading.model)
+    known = other_model(reading.model)
+    held = least_bytes(known, reading.model) if known is not None else least_bytes_by_name(reading.model)
     converted = case.option("--quantization") is not None and not in_four_bits(reading.model)
-    other_format = converted and not known.any_format
-    if not held or other_format or case.option("--load-format") is not None:
+    if not held or (converted and not (known is not None and known.any_format)):
         return
     flag = case.engine.command_line.options.get("tp")
     place = case.option(flag) if flag else None
@@ -59,6 +59,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     fraction = reading.settings.gpu_memory_utilization or 1.0
     if case.cluster is not None:
         each, kind = case.cluster.device.usable_bytes, f"of {case.cluster.device.product}"
+    elif stated := stated_gigabytes(case):
+        each, kind = stated * GIB, f"of {stated} GB, the most that the text speaks of,"
     else:
         devices = [row.device for row in hardware().values() if row.device]
         each = max(device.usable_bytes for device in devices if device.platform in case.engine.platforms)
@@ -66,14 +68,20 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     if not each or held <= ranks * each * fraction:
         return
     share = f"{fraction:g} of " if fraction < 1 else ""
+    title = known.title if known is not None else reading.model
     message = (
-        f"the weights of {known.title} are at least {held / GIB:,.0f} GiB, and {ranks} "
+        f"the weights of {title} are at least {held / GIB:,.0f} GiB, and {ranks} "
         f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} "
         f"{share}{ranks * each / GIB:,.0f} GiB"
     )
     needed = 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9))))
-    sure = place is not None and case.cluster is not None and _REPOSITORY.fullmatch(reading.model) is not None
-    severity = Severity.ERROR if sure and not _is_of_other_models(case) else Severity.WARNING
+    sure = (
+        known is not None
+        and place is not None
+        and case.cluster is not None
+        and _REPOSITORY.fullmatch(reading.model) is not None
+    )
+    severity = Severity.ERROR if sure else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"
     yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index if place else None)
 
