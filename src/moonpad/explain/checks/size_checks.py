@@ -75,12 +75,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
         f"{share}{ranks * each / GIB:,.0f} GiB"
     )
     needed = 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9))))
-    sure = (
-        known is not None
-        and place is not None
-        and case.cluster is not None
-        and _REPOSITORY.fullmatch(reading.model) is not None
-    )
+    named = known is not None and _REPOSITORY.fullmatch(reading.model) is not None
+    sure = named and place is not None and case.cluster is not None and not _is_of_other_models(case)
     severity = Severity.ERROR if sure else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"
     yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index if place else None)
