@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.explain.checks.count_for_index import count_for_index, removed_and_restarted
-from moonpad.explain.commands import Command, WrapperOption
+from moonpad.explain.commands import Command, Wrapper, WrapperOption
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -19,6 +19,7 @@ _WIDE: Final = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - looked 
 _FOLDER: Final = re.compile(r"\.{0,2}/|~|\$")
 """Or a variable, which may hold one."""
 _insecure = partial(make_remark, Severity.WARNING, Code.INSECURE)
+_NAME_DEVICES: Final = "name the devices: --gpus all, or --device=/dev/kfd --device=/dev/dri --group-add video"
 
 
 def serving_remarks(command: Command, reading: Reading, engine: CommandLine) -> Iterator[Remark]:
@@ -74,9 +75,8 @@ def _published_to_all(value: str) -> bool:
 def wrapper_remarks(command: Command) -> Iterator[Remark]:
     """The container or launcher around it."""
     for wrapper in command.wrappers:
-        privileged = wrapper.has("--privileged")
         for option in wrapper.options:
-            if (finding := _open_option(wrapper.kind, option, privileged)) is not None:
+            if (finding := _open_option(wrapper, option)) is not None:
                 yield _insecure(*finding, word=option.words[-1])
         yield from count_for_index(wrapper)
         yield from removed_and_restarted(wrapper)
@@ -89,19 +89,16 @@ def wrapper_remarks(command: Command) -> Iterator[Remark]:
             yield _insecure("StrictHostKeyChecking=no", message, remedy, word=careless)
 
 
-def _open_option(kind: str, option: WrapperOption, privileged: bool) -> tuple[str, str, str] | None:
+def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str] | None:
     """Where, what and the remedy, for an option that opens the host."""
     name, value = option.name, option.value or ""
-    match kind, name:
+    match wrapper.kind, name:
         case "mpirun", "--allow-run-as-root":
             return name, "every rank runs as root", "run as a user who may use the devices"
-        case "docker run", "--privileged" if privileged:
-            message = "the container may do everything that root may do on the host"
-            return (
-                name,
-                message,
-                "name the devices: --gpus all, or --device=/dev/kfd --device=/dev/dri --group-add video",
-            )
+        case "docker run", "--privileged" if wrapper.has(name):
+            named = wrapper.devices is not None or wrapper.value("--gpus") or wrapper.values("--device")
+            remedy = "leave it out: the devices are named" if named else _NAME_DEVICES
+            return name, "the container may do everything that root may do on the host", remedy
         case "docker run", "--cap-add" if value.upper().removeprefix("CAP_") in ("SYS_ADMIN", "ALL"):
             return f"{name}={value}", "the container may mount and change the host's kernel", "leave it out"
         case "docker run", "--security-opt" if value.replace(" ", "").replace(":", "=") == "seccomp=unconfined":
