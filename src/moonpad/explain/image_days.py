@@ -22,15 +22,13 @@ _LONGEST: Final = 400
 
 def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[str, str, str] | None:
     """The release that was out on the day of the command's image, the next one, and a sentence about it. The image is
-    its container's, or the only one of the engine in the text that has a day."""
+    its container's; without one all images of the engine in the text have to be of one day."""
     container = command.container.image if command.container is not None else None
     script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
     images = (container.text,) if container is not None else _images_of(engine, script.lines)
-    days = {day for image in images if (day := day_of(image))}
-    if len(days) != 1:
-        return None
-    (day,) = days
-    around = releases_around(engine, day)
+    days = {day_of(image) for image in images}
+    day = days.pop() if len(days) == 1 else ""
+    around = releases_around(engine, day) if day else None
     if around is None:
         return None
     before, behind = around
@@ -45,10 +43,9 @@ def day_of(image: str) -> str:
 
 @lru_cache(maxsize=4)  # each deployment of a text asks
 def _images_of(engine: str, lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the text that are of the engine and have a day."""
-    dated = (line[:_LONGEST] for line in lines if ":" in line and _DAY.search(line[:_LONGEST]))
-    images = (match[0] for line in dated for match in REFERENCE.finditer(line))
+    """Those of the text that are of the engine, where one of them has a day."""
+    if not any(":" in line and _DAY.search(line[:_LONGEST]) for line in lines):
+        return ()
+    images = (match[0] for line in lines if ":" in line for match in REFERENCE.finditer(line[:_LONGEST]))
     program = ENGINES[engine].program
-    return tuple(
-        image for image in images if day_of(image) and (served_by_image(image) or named_by_image(image)) == program
-    )
+    return tuple(image for image in images if (served_by_image(image) or named_by_image(image)) == program)

@@ -75,3 +75,26 @@ def test_a_key_that_no_release_has(config: str, severity: Severity) -> None:
     """Without a release a key of its own may be that of somebody's build; a slip is one everywhere."""
     found = [f for judged in ask(KEYS.format(config=config)) for f in judged.findings if "has no key" in f.message]
     assert [finding.severity for finding in found] == [severity]
+
+
+GUIDE = """Use `{first}`.
+
+```bash
+vllm serve Qwen/Qwen3-8B
+```
+
+On another machine: `vllm/vllm-tpu:nightly-20260330-2f7c8b6`.
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "of_that_day"),
+    [
+        ("vllm/vllm-tpu:nightly-20260330-2f7c8b6", True),
+        ("vllm/vllm-openai:latest", False),
+        ("vllm/vllm-openai:nightly-20260110", False),
+    ],
+)
+def test_without_a_container_all_images_of_a_text_are_of_one_day(first: str, *, of_that_day: bool) -> None:
+    (judged,) = ask(GUIDE.format(first=first))
+    assert ("2026-03-30" in judged.version_because) == of_that_day
