@@ -364,9 +364,6 @@ BUILD_LINES: Final[Mapping[str, re.Pattern[str]]] = {
 BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
 """Of a fork that counts by itself."""
 
-WEIGHT_ONLY_FP8_BLOCKS: Final[Mapping[str, str]] = {"vllm": "0.9.0"}
-"""The first release that takes FP8 with scales for blocks to Marlin where the devices do not compute FP8: experts and
-dense layers (model_executor/layers/quantization/fp8.py of 0.8.5 and 0.9.0)."""
 NO_WEIGHT_ONLY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.16", "ktransformers": ""}
 """Releases before have no such way for experts; the later ones were not read. "": none is foreseen, also where all
 experts are on the host (https://github.com/kvcache-ai/ktransformers/issues/1930 and 1978)."""

@@ -122,8 +122,8 @@ class EngineFacts:
     gguf_rest_bits: float = 16
     """What a weight of a GGUF takes that is not of a routed expert, where only the size of the files is known."""
     reads_modelslim: bool = False
-    weight_only_fp8: bool = False
-    """Without FP8 arithmetic it multiplies FP8 weights in BF16."""
+    weight_only_fp8_since: str | None = None
+    """The first release that multiplies experts in FP8 blocks in BF16 where there is no FP8 arithmetic."""
     weight_only_nvfp4_since: str | None = None
     emulates_mxfp4: bool = False
     """On AMD devices without MXFP4 arithmetic."""

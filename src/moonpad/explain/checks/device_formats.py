@@ -38,7 +38,7 @@ def fp8_before_89(case: Case) -> Iterator[Remark]:
         return
     last = name.rstrip("/").rpartition("/")[2]
     lacks = f"{last} is FP8 with scales for blocks, and {devices} do not compute FP8"
-    first, place = names.WEIGHT_ONLY_FP8_BLOCKS.get(case.engine.name, ""), case.option(_EXPERTS)
+    first, place = case.engine.facts.weight_only_fp8_since or "", case.option(_EXPERTS)
     remedy = "take BF16, INT8 or INT4 weights (AWQ, GPTQ), or devices of capability 8.9 or later"
     if first and case.version and order(case.version) < order(first):
         message = f"{lacks}: before {first} the start ends with type fp8e4nv not supported in this architecture"

@@ -79,13 +79,17 @@ def fp8_device(case: Configuration) -> Iterator[Finding]:
     if case.scheme != "fp8" or case.platform is not Platform.CUDA or sm is None or sm >= 89:
         return
     lacks = f"{_cuda_device(case)} has no FP8 arithmetic"
-    if case.engine.weight_only_fp8:
+    first = case.engine.weight_only_fp8_since
+    if first is not None and case.since(first):
         slower = f"{case.engine.title} multiplies them in BF16 (Marlin, weights alone), which is slower"
         remedy = "take the INT4 checkpoint, which needs none"
         yield suboptimal(QUANTIZATION, f"FP8 weights: {lacks}; {slower}", remedy)
     else:
-        message = f"FP8 experts: {lacks}, and {case.engine.name}'s kernels need it"
-        remedy = f"take {_engines(lambda engine: engine.weight_only_fp8)}, or INT4 weights"
+        older = f" before {first}" if first is not None else ""
+        message = f"FP8 experts: {lacks}, and {case.engine.name}'s kernels{older} need it"
+        remedy = f"take {_engines(lambda engine: engine.weight_only_fp8_since is not None)}, or INT4 weights"
+        if first is not None:
+            remedy = f"take {case.engine.title} {first} or later, or INT4 weights"
         yield unsupported(QUANTIZATION, message, remedy)
 
 

@@ -229,6 +229,9 @@ FORMATS: dict[str, tuple[Trial, ...]] = {
             severity=WARNING,
             code=SUBOPTIMAL,
         ),
+        Trial(
+            scheme="fp8", on=cluster(A100), version="0.8.5", says=("before 0.9.0",), where="quantization", code=FORMAT
+        ),
         Trial(scheme="fp8", on=cluster(A100), engine="sglang", says=("8.0",), where="quantization", code=FORMAT),
         Trial(scheme="fp8", on=cluster(L40S)),
         Trial(scheme="fp8", on=cluster(MI300X)),
