@@ -22,6 +22,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
+from moonpad.explain.unknowns import is_cut_off
 from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN
 from moonpad.values.finding import Code, Finding, Severity
 
@@ -160,6 +161,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
         return
     error = partial(make_remark, Severity.ERROR, at=option.index)
     written = option.written
+    if is_cut_off(written):
+        return
     if (said := said_today(words, option, book)) is not None:
         yield said
         return

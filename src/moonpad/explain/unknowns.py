@@ -114,6 +114,14 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
             yield place, word.text
         elif (word.unresolved or _FILLED.fullmatch(word.text)) and (not is_model or _is_several(word)):
             yield place, shortened(word.text)
+    for option in reading.parsed.occurrences:
+        if is_cut_off(option.written):
+            yield option.index, shortened(option.written)
+
+
+def is_cut_off(written: str) -> bool:
+    """`--kv-transfer-...`: an option that the text shortens, with whatever follows it."""
+    return written.endswith(("...", "…"))
 
 
 def _is_several(word: Word) -> bool:

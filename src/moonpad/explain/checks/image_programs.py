@@ -11,6 +11,7 @@ from moonpad.engines.image_names import OUTSIDE_PATH
 from moonpad.engines.surrounding_names import WITHOUT_SERVER
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import base_name, runs_python, served_by_image
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
@@ -32,6 +33,10 @@ _SETS_PATH: Final = re.compile(
 )
 """Lines by which a program may be found after all: its folder in PATH, or a link to it."""
 _ENTRYPOINT: Final = re.compile(r"entrypoint", re.IGNORECASE)
+_WITHOUT_SHELL: Final = re.compile(
+    r"[ \t-]*[\"']?(?:services|containers|initContainers|container|containerDefinitions)[\"']?[ \t]*:"
+)
+"""Lines of Compose, of a pod or of ECS, which hand the words of `command` on; another tool may run them in a shell."""
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""
 
@@ -93,6 +98,8 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 where, remedy = _COMMAND, f"write ENTRYPOINT [] above {_COMMAND}"
             elif wrapper.words:
                 where, remedy = first.text, f"name it in front of the image: --entrypoint {first.text}"
+            elif not is_in_lines(_WITHOUT_SHELL, script.lines, _LONGEST):
+                continue
             else:
                 where, remedy = first.text, "write it as the entrypoint: `entrypoint` in Compose, `command` in a pod"
             yield Remark(

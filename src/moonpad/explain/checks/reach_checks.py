@@ -11,6 +11,7 @@ from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, NO_METHODS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
+from moonpad.explain.checks.other_families import is_of_own_build
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Finding, Severity
@@ -66,6 +67,8 @@ def quantization_name(case: Case) -> Iterator[Remark]:
     message = f"{case.engine.facts.title} {options.version} has no quantisation method {shortened(given)}"
     remedy = "leave it out: the method is read from the weights"
     never = given.casefold() in NO_METHODS and case.engine.name == EXPERTS_BY_VARIABLE
+    if not never and is_of_own_build(given.casefold(), case.engine):
+        message = f"{message}, unless it is somebody's own build"
     severity = Severity.ERROR if never else Severity.WARNING
     quantised = case.checkpoint is not None and bool(case.checkpoint.quantization.method)
     edits = [Edit(place.index, place.length, ())] if never and quantised else []
