@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.values.finding import Severity
-from tests.unit.explain.judging import ask, ask_one
+from tests.unit.explain.judging import ask
 
 IMAGE = "vllm/vllm-openai:v0.11.0"
 
@@ -51,12 +51,14 @@ def test_variables_as_one_text(env: str, *, refused: bool) -> None:
     [
         (r"'{\"method\":\"mtp\",\"num_speculative_tokens\":3}'", "powershell", False),
         (r"'{\"method\":\"mtp\",\"num_speculative_tokens\":3}'", "bash", True),
-        ("'{\"method\":\"mtp\",\"num_speculative_tokens\":3}'", "bash", False),
+        ('\'{"method":"mtp","num_speculative_tokens":3}\'', "bash", False),
     ],
 )
 def test_json_of_powershell(json: str, shell: str, *, refused: bool) -> None:
     goes_on = "`" if shell == "powershell" else "\\"
-    command = f"vllm serve Qwen/Qwen3.5-27B {goes_on}\n  --max-model-len 8192 {goes_on}\n  --speculative-config {json}\n"
+    command = (
+        f"vllm serve Qwen/Qwen3.5-27B {goes_on}\n  --max-model-len 8192 {goes_on}\n  --speculative-config {json}\n"
+    )
     assert bool(errors(f"Start it:\n\n```{shell}\n{command}```\n")) == refused
 
 
@@ -115,11 +117,11 @@ def test_calls_in_the_code_of_a_test(line: str, *, expected: bool) -> None:
     assert told(text, "calls of tools as text") == expected
 
 
-def test_request_beside_no_words() -> None:
-    """A command that a sentence alone makes has no words, and no line."""
-    text = "vllm serve is started with --port 9000.\n\n```bash\ncurl http://localhost:8000/v1/models\n```\n"
-    assert ask(text) is not None
-
-
-def test_versions_stay() -> None:
-    assert ask_one(f"docker run --gpus all {IMAGE} --model Qwen/Qwen3-32B").version == "0.11.0"
+def test_table_that_compares_tells_no_value() -> None:
+    """Three columns of values, of which none is known to be the one that runs."""
+    text = (
+        "| `--gpu-memory-utilization` | 0.85 | **0.94** | Its memory is its own. |\n"
+        "| `--max-num-seqs` | 16 | **32** | More of it. |\n| `--max-model-len` | 200000 | **262144** | All of it. |\n\n"
+        "```bash\ncurl http://localhost:9000/v1/models\n```\n"
+    )
+    assert not ask(text)
