@@ -63,6 +63,11 @@ _MEASURING: Final = re.compile(
     r"bench|eval|client|convert|quant|download|configurator|collect|simulat|estimat|proxy|router|gateway|balanc"
 )
 """Programs that are not servers."""
+_NO_STARTS: Final = frozenset(
+    "stop logs log status list ls ps down delete rm remove pull kill health check info".split()  # noqa: SIM905
+)
+"""What a script is told that starts nothing: `./manager.sh logs --model m`."""
+_STARTS: Final = frozenset({"start", "restart", "serve", "run", "up", "launch"})
 _OF_TRAINING: Final = frozenset({"torchrun", "deepspeed", "accelerate"})
 """Launchers of training and of offline programs, which have options of the same names."""
 _MOST: Final = 40
@@ -137,6 +142,9 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
         first = next((at for at, word in enumerate(words) if word.text.startswith("-") and at), None)
         if command.program not in ("other", "docker") or first is None or base_name(words[0]) in SPEAKS_OF:
             continue
+        if _NO_STARTS & {word.text for word in (*words[1:first], *words[-1:])}:
+            continue
+        words = words[:-1] if words[-1].text in _STARTS and not words[-2].text.startswith("-") else words
         if {base_name(words[0]), *(wrapper.kind for wrapper in command.wrappers)} & _OF_TRAINING:
             continue
         if any(OTHER_ENGINES.fullmatch(word.text) for word in words[: first + 2]):

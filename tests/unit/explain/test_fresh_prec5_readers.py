@@ -40,7 +40,8 @@ def test_make_joins_the_lines_of_a_value() -> None:
 @pytest.mark.parametrize(("env", "refused"), [("  VLLM_ALLOW_LONG_MAX_MODEL_LEN=1\n", False), ("", True)])
 def test_variables_as_one_text(env: str, *, refused: bool) -> None:
     text = (
-        f"image: {IMAGE}\nenv:\n  OMP_NUM_THREADS=4\n{env}args:\n  --model nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4\n"
+        f"image: {IMAGE}\nenv:\n  OMP_NUM_THREADS=4\n{env}args:\n"
+        "  --model nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4\n"
         "  --tensor-parallel-size 1\n  --max-model-len 1000000\n"
     )
     assert bool(errors(text)) == refused
@@ -125,3 +126,19 @@ def test_table_that_compares_tells_no_value() -> None:
         "```bash\ncurl http://localhost:9000/v1/models\n```\n"
     )
     assert not ask(text)
+
+
+def test_what_a_script_is_told_besides_a_start() -> None:
+    lines = ("--model other start", "logs --model qwen3-32b --follow", "stop --model qwen3-32b")
+    judged = ask("# Manager\n\n```bash\n" + "".join(f"./vllm-manager.sh {line}\n" for line in lines) + "```\n")
+    assert [each.model_written for each in judged] == ["other"]
+    assert not any("takes no such argument" in each.message for one in judged for each in one.findings)
+
+
+@pytest.mark.parametrize(("version", "expected"), [("0.3.5", False), ("0.4.6.post5", True)])
+def test_beginning_of_an_option_in_a_release_that_is_not_recorded(version: str, *, expected: bool) -> None:
+    text = (
+        f"docker run --gpus all --ipc=host lmsysorg/sglang:v{version} python3 -m sglang.launch_server "
+        "--model-path Qwen/Qwen2.5-7B-Instruct --enable-flashinfer"
+    )
+    assert told(text, "is only the beginning of") == expected
