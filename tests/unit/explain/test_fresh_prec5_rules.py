@@ -1,0 +1,49 @@
+"""What was said of a file that another file, or another build, is to be told of."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask, ask_one
+
+
+def told(text: str, words: str) -> bool:
+    return any(words in each.message for judged in ask(text) for each in judged.findings)
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ('# A very long chat could end it (the\n# journal shows "CUDA error: out of memory")\n', False),
+        ('# It could be faster.\n# It failed with "CUDA error: out of memory"\n', True),
+    ],
+)
+def test_failure_that_a_comment_only_thinks_of(comment: str, *, expected: bool) -> None:
+    assert told(f"llama-server -m model-Q4_K_M.gguf -c 8192 -ngl 99\n{comment}", "memory is full") == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "severity"),
+    [("k3_w1", None), ("compressed-tensors", Severity.ERROR)],
+)
+def test_weights_of_a_build_of_ones_own(method: str, severity: Severity | None) -> None:
+    text = f"vllm serve /models/Kimi-K3 --quantization {method} --tensor-parallel-size 4 --max-model-len 8192"
+    judged = ask_one(text, on="4x1xGB10")
+    found = [each.severity for each in judged.findings if each.code.value == "does-not-fit"]
+    assert found == ([] if severity is None else [severity])
+
+
+def test_method_of_no_release() -> None:
+    text = "vllm serve /models/Kimi-K3-w1 --quantization k3_w1 --tensor-parallel-size 4"
+    assert told(text, "no quantisation method k3_w1, unless it is somebody's own build")
+
+
+@pytest.mark.parametrize(
+    ("share", "severity"),
+    [("0.8", None), ("0.92", Severity.WARNING), ("0.98", Severity.ERROR)],
+)
+def test_share_of_memory_that_is_the_hosts_own(share: str, severity: Severity | None) -> None:
+    text = f"vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct --gpu-memory-utilization {share} --max-model-len 8192"
+    found = [each.severity for each in ask_one(text, on="1xGB10").findings if "free at the start" in each.message]
+    assert found == ([] if severity is None else [severity])
