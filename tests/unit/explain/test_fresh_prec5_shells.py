@@ -37,3 +37,21 @@ def test_value_that_is_asked_for_does_not_stay(script: str, tp: int | None) -> N
 def test_value_that_stays_is_told() -> None:
     judged = ask_one("TP=auto\n" + SERVE)
     assert any("does not take" in each.message for each in judged.findings)
+
+
+@pytest.mark.parametrize(
+    ("added", "expected"),
+    [
+        ('[[ "$PARSER" != none ]] && more+=(--reasoning-parser "$PARSER")\n', False),
+        ('if [ -n "$PARSER" ]; then MORE="$MORE --reasoning-parser $PARSER"; fi\n', False),
+        ("# more+=(--reasoning-parser kimi_k3)\n", True),
+        ("", True),
+    ],
+)
+def test_option_that_a_condition_adds(added: str, *, expected: bool) -> None:
+    text = (
+        f'PARSER="${{PARSER:-kimi_k3}}"\nmore=()\nMORE=\n{added}'
+        'python3 -m sglang.launch_server --model-path moonshotai/Kimi-K3 --tp-size 8 ${more[@]+"${more[@]}"} $MORE\n'
+    )
+    messages = [each.message for each in ask_one(text, on="8xB300").findings]
+    assert any("thinks aloud" in message for message in messages) == expected
