@@ -63,7 +63,7 @@ def but_added(remarks: Sequence[Remark], script: Script) -> list[Remark]:
         script.budget.work(len(script.lines), "what its conditions add")
         pattern = re.compile(rf"^[^#]*\w\+?=(?:\([^#]*|[\"'][^\"'#]*)(?<![\w-]){re.escape(flag)}(?![\w-])")
         added |= {flag} if is_in_lines(pattern, script.lines, _LONGEST_LINE) else set()
-    return (each for each in remarks if each.finding.code is not Code.MISSING_FLAG or each.finding.where not in added)
+    return [each for each in remarks if each.finding.code is not Code.MISSING_FLAG or each.finding.where not in added]
 
 
 def _is_only_named(command: Command, at: int, script: Script) -> bool:

@@ -56,7 +56,7 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
             quote = '"'
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
-        elif quote == "`" and (wrapped := _WRAPPED.match(text, end)):
+        elif quote == "`" and not _opens(text[begin:end]) and (wrapped := _WRAPPED.match(text, end)):
             end, broken = wrapped.end(), end
         elif behind := _OTHER_CODE.search(text, begin, end):
             end = behind.start()
@@ -70,6 +70,11 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
         whole = repaired(_without_open_quote(code), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
+
+
+def _opens(line: str) -> bool:
+    """Whether a placeholder goes on in the next line."""
+    return line.count("<") > line.count(">")
 
 
 def _without_open_quote(text: str) -> str:

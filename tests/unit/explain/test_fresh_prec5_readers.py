@@ -142,3 +142,20 @@ def test_beginning_of_an_option_in_a_release_that_is_not_recorded(version: str, 
         "--model-path Qwen/Qwen2.5-7B-Instruct --enable-flashinfer"
     )
     assert told(text, "is only the beginning of") == expected
+
+
+def test_texts_of_another_tool_belong_together() -> None:
+    text = (
+        "image: registry.example/own-vllm:v0.26.0\ncommand: exec /opt/serve.sh\nenv:\n  OMP_NUM_THREADS=4\n"
+        "  MODEL_REPO=Qwen/Qwen3-32B\nargs:\n  --model Qwen/Qwen3-32B\n  --tensor-parallel-size 2\n"
+        "  --max-model-len 8192\n"
+    )
+    (judged,) = ask(text)
+    assert judged.layout is not None
+    assert (judged.layout.tp, judged.settings.max_model_len) == (2, 8192)
+
+
+@pytest.mark.parametrize(("value", "expected"), [('<thinking>","end":"</thinking>', False), ("<your-mark>", True)])
+def test_marks_of_an_answer_are_no_placeholders(value: str, *, expected: bool) -> None:
+    text = f"""vllm serve Qwen/Qwen3-32B --reasoning-config '{{"start":"{value}"}}'"""
+    assert told(text, "to be filled in") == expected

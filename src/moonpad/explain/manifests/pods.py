@@ -115,6 +115,8 @@ class PodReader:
         of_image = compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
         keys = ("entrypoint" if compose else "entryPoint", "command") if of_image else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env, is_program=key == keys[0]) for key in keys)
+        if of_image and not compose and arguments and scalar(fields.get("args")):  # of another tool: both are texts
+            arguments = [*arguments, *self._argv(fields["args"], around, env, is_program=False)]
         if len(entrypoint) == 1 and base_name(entrypoint[0]) in _SHELLS and scalar(fields.get("source")):
             at = self.word(fields["source"])  # a script of Argo Workflows
             arguments = [replace(at, text="-c", pieces=()), at]
