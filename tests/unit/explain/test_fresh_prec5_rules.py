@@ -47,3 +47,22 @@ def test_share_of_memory_that_is_the_hosts_own(share: str, severity: Severity | 
     text = f"vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct --gpu-memory-utilization {share} --max-model-len 8192"
     found = [each.severity for each in ask_one(text, on="1xGB10").findings if "free at the start" in each.message]
     assert found == ([] if severity is None else [severity])
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "expected"),
+    [
+        ("", "docker run -it --rm dustynv/vllm:0.6.6.post1-r36.4.0\n", False),
+        ("pip install vllm==0.6.6.post1\n", "", True),
+        ("docker pull vllm/vllm-openai:v0.6.6.post1\n", "", True),
+    ],
+)
+def test_image_below_a_model_that_it_cannot_serve(above: str, below: str, *, expected: bool) -> None:
+    text = f"{above}vllm serve google/gemma-3-4b-it --host 127.0.0.1\n\n{below}"
+    assert told(text, "has no class for") == expected
+
+
+def test_method_that_older_releases_have() -> None:
+    text = "vllm serve google/gemma-3-12b-it --quantization bitsandbytes"
+    assert told(text, "no quantisation method bitsandbytes; 0.10.0 to 0.27.1 have it")
+    assert not told(f"pip install vllm==0.30.0\n{text}", "have it")
