@@ -15,12 +15,18 @@ from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
 
 _MOST: Final = 40
+_NEAR: Final = 40
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
 _HASH: Final = re.compile(r"(?<=\n)([ \t]*)#")
 _WRAPPED: Final = re.compile(r"(?:\n(?!\s*\n)[^`\n]{1,300}){1,4}(?=`)")
 """The rest of code in a sentence, which was broken within it."""
 _LISTED: Final = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,2}[.)])[ \t]+[^\s-]|```|~~~)")
 """The next item of a list, or a fence: no line of a command that ends with a backslash above it."""
+_NAMED: Final = re.compile(
+    r"(?:[ \t]-(?:i?name|i?path|iwholename|wholename|Filter|Include|ProcessName)|\bp(?:grep|kill) -\w*f)[ \t]+[\"']?\Z",
+    re.IGNORECASE,
+)
+"""In front of a program's name that is only looked for: `find . -name llama-server -print`."""
 _OTHER_CODE: Final = re.compile(r"[;,.:][ \t]+`")
 """Where a sentence goes on behind a command, with other code."""
 _SPOKEN: Final = re.compile(
@@ -37,6 +43,8 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
         if number == _MOST:
             return
         begin, broken = match.start(), 0
+        if _NAMED.search(text, max(0, begin - _NEAR), begin):
+            continue
         line_start = text.rfind("\n", 0, begin) + 1
         quote = text[begin - 1 : begin]
         end = begin

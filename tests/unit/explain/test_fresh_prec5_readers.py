@@ -159,3 +159,21 @@ def test_texts_of_another_tool_belong_together() -> None:
 def test_marks_of_an_answer_are_no_placeholders(value: str, *, expected: bool) -> None:
     text = f"""vllm serve Qwen/Qwen3-32B --reasoning-config '{{"start":"{value}"}}'"""
     assert told(text, "to be filled in") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'FOUND="$(find "$DEST" -type f -name llama-server -print -quit 2>/dev/null || true)"\n',
+        "$env:A = 1\n$found = Get-ChildItem $Dest -Recurse -Filter 'llama-server.exe' -EA SilentlyContinue\n",
+        '$env:A = 1\nif ($n) { Write-Error "llama-server PID $id has $n requests. Wait, or use -Force."; exit 1 }\n',
+        '$env:A = 1\nLog ":$Port is held by another, not llama-server - refusing to touch it" ERR\n',
+    ],
+)
+def test_program_that_is_only_looked_for(text: str) -> None:
+    assert not ask(text)
+
+
+def test_what_a_shortened_command_goes_on_about() -> None:
+    text = "It runs `vllm serve ... method:dspark --port 8000` on both.\n\n```bash\ntrue\n```\n"
+    assert not told(text, "takes no such argument")

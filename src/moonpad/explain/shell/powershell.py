@@ -28,7 +28,9 @@ _ARGUMENTS: Final = re.compile(
 _NAME: Final = re.compile(r"-\w+")
 _SEPARATOR: Final = re.compile(rf"(?P<item>{_ITEM})|@\(|,")
 _ASKS: Final = re.compile(
-    r"(?<![\w\"'-])(?:(?:Get|Stop|Wait|Debug)-Process|Get-Command)\b[^|;)}\n]{0,300}", re.IGNORECASE
+    r"(?<![\w\"'-])(?:(?:Get|Stop|Wait|Debug)-Process|Get-(?:Command|ChildItem|Item)|(?:Test|Resolve)-Path|Remove-Item"
+    r"|Write-(?:Error|Warning))\b[^|;)}\n]{0,300}",
+    re.IGNORECASE,
 )
 """They speak of a program that runs, and start none."""
 _AS_IT_STANDS: Final = re.compile(r"'[^'\n]*'")
