@@ -66,3 +66,26 @@ def test_method_that_older_releases_have() -> None:
     text = "vllm serve google/gemma-3-12b-it --quantization bitsandbytes"
     assert told(text, "no quantisation method bitsandbytes; 0.10.0 to 0.27.1 have it")
     assert not told(f"pip install vllm==0.30.0\n{text}", "have it")
+
+
+def test_image_that_is_built_is_not_started_by_hand() -> None:
+    image = "ghcr.io/ggml-org/llama.cpp:server-cuda"
+    text = (
+        f"# docker run -d --gpus all -p 8080:8080 registry.example/own:latest\nFROM {image}\n"
+        'CMD ["--model", "/models/one-Q4_K_M.gguf", "--host", "127.0.0.1", "--ctx-size", "8192"]\n'
+    )
+    assert not told(text, "gets no GPU")
+    assert told(f"docker run -v ~/m:/m {image} --model /m/one.gguf -ngl 99", "gets no GPU")
+
+
+@pytest.mark.parametrize(("other", "expected"), [("vllm serve Qwen/Qwen3-0.6B\n", False), ("", True)])
+def test_metrics_of_another_server_of_the_text(other: str, *, expected: bool) -> None:
+    text = (
+        f"{other}python -m sglang.launch_server --model-path Qwen/Qwen3-0.6B --port 8000\n\n"
+        "# scrape_configs:\n#   - job_name: serving\n#     static_configs:\n#       - targets: ['localhost:8000']\n"
+    )
+    assert told(text, "Prometheus asks for /metrics") == expected
+
+
+def test_name_that_gets_a_value() -> None:
+    assert not ask('{ apps = { llama-server = ap pkgs.llama-cpp "llama-server" "Run llama-server"; }; }\n')
