@@ -321,12 +321,18 @@ def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command
             if len(flags) > 2 and flags & DECISIVE:
                 rest = more("<what is added to the list>", words[0].line)
                 interpreter = (replace(words[0], text="python", pieces=()),) if words[0].text == "-m" else ()
-                peeled = peel([*interpreter, *words], {}, {})
+                started = words[:1] if words[0].text.startswith("-") else _apart(words[0])
+                peeled = peel([*interpreter, *started, *words[1:]], {}, {})
                 if program_named(peeled.program) is not None:
                     argv, wrappers = (*peeled.argv, rest), peeled.wrappers
                     yield Command(peeled.program, argv, peeled.prefix, {}, wrappers, line=words[0].line)
                 else:
                     yield _fragment([*words, rest], state, "")
+
+
+def _apart(word: Word) -> list[Word]:
+    """`"vllm bench serve"`, the program in one string of the list."""
+    return [replace(word, text=part, pieces=()) for part in word.text.split()] or [word]
 
 
 def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]:

@@ -177,3 +177,32 @@ def test_program_that_is_only_looked_for(text: str) -> None:
 def test_what_a_shortened_command_goes_on_about() -> None:
     text = "It runs `vllm serve ... method:dspark --port 8000` on both.\n\n```bash\ntrue\n```\n"
     assert not told(text, "takes no such argument")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"image: {IMAGE}\ncommand: vllm serve Qwen/Qwen3-32B\ncontainerPort: 8000\n", False),
+        (f"services:\n  model:\n    image: {IMAGE}\n    command: vllm serve Qwen/Qwen3-32B\n", True),
+        (f'FROM {IMAGE}\nCMD ["vllm", "serve", "Qwen/Qwen3-32B"]\n', True),
+    ],
+)
+def test_program_behind_its_entrypoint(text: str, *, expected: bool) -> None:
+    assert told(text, "the image starts its server by itself") == expected
+
+
+def test_program_in_one_string_of_a_list() -> None:
+    text = (
+        'def command(bench):\n    parts = ["vllm bench serve", "--model", bench.model,\n'
+        '        "--num-prompts", str(bench.prompts), "--request-rate", str(bench.rate), "--ignore-eos"]\n'
+        '    return " ".join(parts)\n'
+    )
+    assert not told(text, "--num-prompts")
+
+
+def test_what_an_option_means_is_no_start() -> None:
+    text = (
+        "## Sizes\n\n- `--tensor-parallel-size = GPUs that share a fast link`. Keep it small.\n"
+        "- `--pipeline-parallel-size = number of machines`.\n\n```bash\nvllm serve Qwen/Qwen3-32B\n```\n"
+    )
+    assert not told(text, 'does not take "="')

@@ -10,7 +10,7 @@ from moonpad.engines import image_names
 from moonpad.engines.image_names import OUTSIDE_PATH
 from moonpad.engines.surrounding_names import WITHOUT_SERVER
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.commands import Word
+from moonpad.explain.commands import Word, Wrapper
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import base_name, runs_python, served_by_image
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -57,6 +57,8 @@ def started_twice(case: Case) -> Iterator[Remark]:
                 continue
             if not (_RELEASE.search(image.text) or image_names.STARTS_SERVER.fullmatch(image.text)):
                 continue
+            if _is_of_another_tool(wrapper, at_once[0], case):
+                continue
             behind = command.argv if command.prefix[before:] else command.argv[1:]
             if served_by_image(image.text) != command.program or _is_made(at_once, behind):
                 continue
@@ -89,6 +91,8 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
             if not _RELEASE.search(image.text) or not served_by_image(image.text):
                 continue
             first = behind[0]
+            if _is_of_another_tool(wrapper, first, case):
+                continue
             line = script.lines[first.line - 1].lstrip() if 0 < first.line <= len(script.lines) else ""
             message = (
                 f"{script.where(first.line)}: {shortened(image.text, 60)} has an entrypoint, its server, and "
@@ -98,14 +102,23 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 where, remedy = _COMMAND, f"write ENTRYPOINT [] above {_COMMAND}"
             elif wrapper.words:
                 where, remedy = first.text, f"name it in front of the image: --entrypoint {first.text}"
-            elif not is_in_lines(_WITHOUT_SHELL, script.lines, _LONGEST):
-                continue
             else:
                 where, remedy = first.text, "write it as the entrypoint: `entrypoint` in Compose, `command` in a pod"
             yield Remark(
                 make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding, command=None, word=first
             )
             return
+
+
+def _is_of_another_tool(wrapper: Wrapper, first: Word, case: Case) -> bool:
+    """Whether the words are of a file that neither Docker nor Kubernetes reads, as the values of a chart: what makes of
+    them may run them in a shell, or instead of the entrypoint."""
+    lines = case.script.lines
+    line = lines[first.line - 1].lstrip() if 0 < first.line <= len(lines) else ""
+    if wrapper.words or line.upper().startswith(_COMMAND):
+        return False
+    case.script.budget.work(len(lines), "its containers")
+    return not is_in_lines(_WITHOUT_SHELL, lines, _LONGEST)
 
 
 def options_without_program(case: Case) -> Iterator[Remark]:
