@@ -89,3 +89,16 @@ def test_metrics_of_another_server_of_the_text(other: str, *, expected: bool) ->
 
 def test_name_that_gets_a_value() -> None:
     assert not ask('{ apps = { llama-server = ap pkgs.llama-cpp "llama-server" "Run llama-server"; }; }\n')
+
+
+@pytest.mark.parametrize(
+    ("exported", "severity"),
+    [
+        ("VLLM_USE_OWN_MOE=1 VLLM_USE_OWN_INDEXER=1 VLLM_OWN_GRAPHS=1", Severity.WARNING),
+        ("VLLM_USE_OWN_MOE=1 VLLM_LOGGING_LEVEL=INFO VLLM_HOST_IP=10.0.0.1", Severity.ERROR),
+    ],
+)
+def test_build_that_reads_variables_of_its_own(exported: str, severity: Severity) -> None:
+    text = f"export {exported}\nvllm serve MiniMaxAI/MiniMax-M2 --tensor-parallel-size 3 --max-model-len 8192\n"
+    found = [each.severity for judged in ask(text) for each in judged.findings if "shared out evenly" in each.message]
+    assert found == [severity]
