@@ -104,7 +104,5 @@ def of_own_variables(finding: Finding, command: Command) -> Finding:
     unknown = [name for name in own if name not in known]
     if not known or len(unknown) < _OWN:
         return finding
-    message = (
-        f"{finding.message}; no release reads {unknown[0]} and {len(unknown) - 1} more, and a build of its own may"
-    )
+    message = f"{finding.message}; no release reads {unknown[0]} and {len(unknown) - 1} more: a build of its own may"
     return replace(finding, severity=Severity.WARNING, message=message)

@@ -102,3 +102,9 @@ def test_build_that_reads_variables_of_its_own(exported: str, severity: Severity
     text = f"export {exported}\nvllm serve MiniMaxAI/MiniMax-M2 --tensor-parallel-size 3 --max-model-len 8192\n"
     found = [each.severity for judged in ask(text) for each in judged.findings if "shared out evenly" in each.message]
     assert found == [severity]
+
+
+@pytest.mark.parametrize(("switch", "expected"), [("=${experts}", False), ("", True)])
+def test_switch_that_something_else_turns_on(switch: str, *, expected: bool) -> None:
+    text = f"vllm serve meta-llama/Llama-3.1-8B-Instruct --enable-expert-parallel{switch}"
+    assert told(text, "the model has no experts") == expected
