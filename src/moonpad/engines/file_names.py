@@ -13,10 +13,11 @@ _ENDS: Final = "no model is named, and the option is required: the start ends"
 WITHOUT_MODEL: Final[Mapping[str, tuple[str, str]]] = {
     "sglang": ("--model-path", _ENDS),
     "tensorrt-llm": ("MODEL", "no model is named: the start ends (Missing argument 'MODEL')"),
-    "vllm": ("--model", "no model is named: what is served is the engine's default, a small model of Qwen"),
+    "vllm": ("--model", "no model is named: what is served is the engine's default, a small model"),
 }
 """Engines → the option of the model, and what they do without it: `required=True` of SGLang's --model-path,
-click.argument("model") of trtllm-serve, ModelConfig.model of vLLM (Qwen/Qwen3-0.6B from 0.9.1 on)."""
+click.argument("model") of trtllm-serve, ModelConfig.model of vLLM (Qwen/Qwen3-0.6B from 0.9.1 on,
+facebook/opt-125m before)."""
 ALSO_MODEL: Final = frozenset({
     *("--config", "--model", "--model-path", "--model_path", "--model-tag", "--help", "-h", "--version", "-v"),
     *("--model-name", "--model_name"),

@@ -10,7 +10,7 @@ from moonpad.engines.attention_backends import find, has_dcp
 from moonpad.engines.gpu_rules import aiter_finding, marlin_finding
 from moonpad.values.checkpoint import Component
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Finding, conflict, illegal, invalid, suboptimal, unsupported
+from moonpad.values.finding import Code, Finding, Severity, conflict, illegal, invalid, suboptimal, unsupported
 from moonpad.values.platform import Platform
 
 PADS_TILES: Final = "0.24.0"
@@ -24,6 +24,9 @@ GLUON_BY_DEVICE: Final = "0.28.0"
 MOST_OF_UNIFIED: Final = 0.85
 SAFE_OF_UNIFIED: Final = 0.82
 """101 to 102 GiB of 121.69 were free on two DGX Spark, whatever was switched off before; elsewhere 0.85 was."""
+NEVER_FREE_OF_UNIFIED: Final = 0.97
+"""The kernel, the container and the driver take more than the rest of it. Starts at 0.88 to 0.95 are reported of
+machines that run nothing else."""
 
 
 def order_backends(configuration: Configuration, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -109,10 +112,16 @@ def unified_memory(configuration: Configuration) -> Iterator[Finding]:
     fraction = configuration.settings.gpu_memory_utilization
     fraction = fraction or defaults_of(configuration.engine.name, configuration.version).memory_fraction or 0
     if configuration.device.unified and fraction > MOST_OF_UNIFIED:
-        yield invalid(
+        never = fraction > NEVER_FREE_OF_UNIFIED
+        free = (
+            "so much is never free at the start" if never else "so much is seldom free at the start, and it ends then"
+        )
+        yield Finding(
+            Severity.ERROR if never else Severity.WARNING,
+            Code.INVALID_VALUE,
             "gpu_memory_utilization",
             f"gpu_memory_utilization {fraction:g} of {configuration.device.product}, whose memory is the host's own: "
-            "so much is never free at the start",
+            f"{free}",
             f"set gpu_memory_utilization = {SAFE_OF_UNIFIED}, and drop the page cache before the start",
         )
 

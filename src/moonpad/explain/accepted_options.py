@@ -4,12 +4,13 @@ names them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from moonpad.catalog.options import releases_with
 from moonpad.engines.foreign_names import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code
@@ -24,6 +25,8 @@ _KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]
 """A key in the spelling of charts, which no option has."""
 _ANY_KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([A-Za-z][\w-]*)[\"']?[ \t]*:", re.ASCII)
 _LONGEST: Final = 200
+_LONGEST_LINE: Final = 1000
+_FLAG: Final = re.compile(r"--[a-z][\w-]*")
 _SIGNS: Final = frozenset("，。；：！？、（）")
 _MAY_BE_ITS_OWN: Final = frozenset({Code.UNKNOWN_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE})
 _STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
@@ -49,6 +52,18 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
             continue
         if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
             yield remark
+
+
+def but_added(remarks: Sequence[Remark], script: Script) -> list[Remark]:
+    """Without those which say that an option lacks, where the script adds it to a variable under a condition:
+    `[[ -n $PARSER ]] && ARGS+=(--tool-call-parser "$PARSER")`."""
+    lacking = {each.finding.where for each in remarks if each.finding.code is Code.MISSING_FLAG and not script.markdown}
+    added: set[str] = set()
+    for flag in (where for where in lacking if _FLAG.fullmatch(where)):
+        script.budget.work(len(script.lines), "what its conditions add")
+        pattern = re.compile(rf"^[^#]*\w\+?=(?:\([^#]*|[\"'][^\"'#]*)(?<![\w-]){re.escape(flag)}(?![\w-])")
+        added |= {flag} if is_in_lines(pattern, script.lines, _LONGEST_LINE) else set()
+    return [each for each in remarks if each.finding.code is not Code.MISSING_FLAG or each.finding.where not in added]
 
 
 def _is_only_named(command: Command, at: int, script: Script) -> bool:

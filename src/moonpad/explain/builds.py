@@ -9,8 +9,8 @@ from typing import Final
 
 from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.images import images
-from moonpad.catalog.options import releases_with
-from moonpad.engines.foreign_names import FORKS
+from moonpad.catalog.options import known_environment, releases_with, versions
+from moonpad.engines.foreign_names import FORKS, OWN_VARIABLES
 from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
@@ -18,6 +18,9 @@ from moonpad.values.platform import Platform
 
 _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
+_OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
+_OWN: Final = 3
+"""Variables of the engine's prefix that no release reads, from which on a build of somebody's own reads them."""
 _NO_VALUE: Final = " needs a value"
 
 
@@ -84,6 +87,22 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
 def of_fork(finding: Finding, command: Command, platform: Platform) -> Finding:
     """What an engine cannot hold or serve a fork of it may; and of processors it is known what moonpad itself ran."""
     doubt = command.fork if command.fork else "processors of others" if platform is Platform.CPU else ""
-    if not doubt or finding.severity is not Severity.ERROR or finding.code is not Code.UNSUPPORTED_FORMAT:
+    if doubt and finding.severity is Severity.ERROR and finding.code is Code.UNSUPPORTED_FORMAT:
+        return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt} may")
+    return of_own_variables(finding, command)
+
+
+def of_own_variables(finding: Finding, command: Command) -> Finding:
+    """What a release cannot lay out or hold, a build may whose variables no release reads: `VLLM_USE_B12X_MOE`."""
+    if finding.severity is not Severity.ERROR or finding.code not in _OF_MODEL_CODE:
         return finding
-    return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt} may")
+    own = [name for name in command.env if name.startswith(OWN_VARIABLES)]
+    if len(own) < _OWN:
+        return finding
+    declared = [known_environment(command.program, release) for release in versions(command.program)]
+    known = frozenset().union(*declared)
+    unknown = [name for name in own if name not in known]
+    if not known or len(unknown) < _OWN:
+        return finding
+    message = f"{finding.message}; no release reads {unknown[0]} and {len(unknown) - 1} more: a build of its own may"
+    return replace(finding, severity=Severity.WARNING, message=message)

@@ -14,7 +14,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.accepted_options import but_accepted
+from moonpad.explain.accepted_options import but_accepted, but_added
 from moonpad.explain.builds import of_fork, of_its_build, other_build
 from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
@@ -164,7 +164,7 @@ class Deployment:
             self.engine.name,
             version.text or newest(self.engine.program),
             version.because,
-            tuple(without_twins(remarks)),
+            tuple(without_twins(but_added(remarks, self.script))),
             version_behind=version.behind,
             layout=first.layout,
             settings=first.settings,

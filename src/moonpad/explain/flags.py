@@ -14,6 +14,7 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
+from moonpad.explain.change_edits import TAKES_FROM, change_edits
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
@@ -22,6 +23,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
+from moonpad.explain.unknowns import is_cut_off
 from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN
 from moonpad.values.finding import Code, Finding, Severity
 
@@ -38,10 +40,6 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 }
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
-
-# A switch that became an option with a value; of the second the value stands with another flag.
-_BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"}
-_TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
 
 _ALL_BUT_THE_SAME = 0.93
 _KNOWN_IN_FULL = frozenset({"HCCL"})
@@ -75,7 +73,7 @@ def flag_remarks(
 
 def _taken_over(parsed: Parsed, book: Rulebook) -> Iterator[int]:
     """Places of options whose values go to another one: their own names are mended with it."""
-    for flag, source in _TAKES_FROM.items():
+    for flag, source in TAKES_FROM.items():
         given = parsed.occurrence(source)
         renamed = any(change.flag == flag and change.kind in _CODES and change.to for change in book.now)
         if renamed and given is not None and parsed.occurrence(flag) is not None:
@@ -119,39 +117,8 @@ def _changed(
     code, severity = _CODES[change.kind]
     if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
-    edits = _change_edits(words, option, change, parsed, book)
+    edits = change_edits(words, option, change, parsed, book)
     yield make_remark(severity, code, option.written, change.message, change.remedy, at=option.index, edits=edits)
-
-
-def _change_edits(
-    words: Sequence[str], option: Occurrence, change: Change, parsed: Parsed, book: Rulebook
-) -> Iterator[Edit]:
-    """What mends it, as far as no person has to choose."""
-    values = words[option.index + 1 : option.index + option.length] if "=" not in words[option.index] else ()
-    if not values and isinstance(option.value, str):
-        values = (option.value,)
-    replaced = partial(Edit, option.index, option.length)
-    if change.remedy.startswith("Leave"):
-        yield replaced(())
-    elif change.to == ("MODEL",):
-        yield replaced(tuple(values) if option.index == 0 else ())
-        if option.index:
-            yield Edit(0, 0, tuple(values))
-    elif change.value and change.to:
-        yield replaced((option.written, change.to[0]))
-    elif (source := _TAKES_FROM.get(change.flag)) is not None:
-        given = parsed.occurrence(source)
-        if given is not None and isinstance(given.value, str) and change.to:
-            yield replaced(())
-            yield Edit(given.index, given.length, (change.to[0], given.value))
-    elif change.to:
-        successor = book.options.named(change.to[0])
-        values = values or ((_BECAME[change.flag],) if change.flag in _BECAME else ())
-        given = parsed.occurrence(change.to[0])
-        if given is not None and given is not option and (not values or (given.value,) == tuple(values)):
-            yield replaced(())
-        elif successor is not None and (values or not successor.takes_value) and (given is None or given is option):
-            yield replaced((change.to[0], *values))
 
 
 def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: Budget) -> Iterator[Remark]:
@@ -160,6 +127,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
         return
     error = partial(make_remark, Severity.ERROR, at=option.index)
     written = option.written
+    if is_cut_off(written):
+        return
     if (said := said_today(words, option, book)) is not None:
         yield said
         return
@@ -191,6 +160,12 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
         case "prefix":
             whole = option.matches[0] if option.matches else option.flag or ""
             edit = _respelled(words, option, whole)
+            if not book.options.exact:  # an older release may have had an option of this very name
+                message = f"{written} is not among the options of the nearest version recorded ({book.label}), "
+                message += f"which takes it for {whole}"
+                remedy = f"ask the engine's --help; write {whole} where that is meant"
+                yield make_remark(Severity.NOTE, Code.PREFIX_FLAG, written, message, remedy, at=option.index)
+                return
             message = f"{written} is only the beginning of {whole}: it breaks when an option is added"
             code, remedy = Code.PREFIX_FLAG, f"write {whole}"
             yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=[edit])

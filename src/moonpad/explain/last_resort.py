@@ -21,11 +21,11 @@ from moonpad.explain.offline_programs import offline_programs
 from moonpad.explain.programs import base_name, program_named, starts_with_options
 from moonpad.explain.python.text import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.shell.line_repair import repaired
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands
 from moonpad.explain.shell.wrappers import SPEAKS_OF, peel
 from moonpad.explain.source_text import Source
+from moonpad.explain.spoken_commands import containers_in_ticks, read_spoken
 
 DECISIVE: Final = frozenset({
     *("--tensor-parallel-size", "-tp", "--tp", "--tp-size", "--data-parallel-size", "-dp", "--dp", "--dp-size"),
@@ -63,6 +63,13 @@ _MEASURING: Final = re.compile(
     r"bench|eval|client|convert|quant|download|configurator|collect|simulat|estimat|proxy|router|gateway|balanc"
 )
 """Programs that are not servers."""
+_NO_STARTS: Final = frozenset(
+    "stop logs log status list ls ps down delete rm remove pull kill health check info".split()  # noqa: SIM905
+)
+"""What a script is told that starts nothing: `./manager.sh logs --model m`."""
+_STARTS: Final = frozenset({"start", "restart", "serve", "run", "up", "launch"})
+_OF_TRAINING: Final = frozenset({"torchrun", "deepspeed", "accelerate"})
+"""Launchers of training and of offline programs, which have options of the same names."""
 _MOST: Final = 40
 _NAMED: Final = re.compile(
     r"(?:^|[\s{,(])[\"']?-{0,2}(?P<key>(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd))"
@@ -85,17 +92,6 @@ _KEYED: Final = re.compile(
     re.MULTILINE,
 )
 """A command line as a value of YAML."""
-_BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
-_HASH: Final = re.compile(r"(?<=\n)([ \t]*)#")
-_WRAPPED: Final = re.compile(r"\n(?!\s*\n)[^`\n]{1,300}(?=`)")
-"""The rest of code in a sentence, which was broken within it."""
-_SPOKEN: Final = re.compile(
-    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+){{0,20}}(?:python3? (?:-m )?)?"
-    rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
-)
-"""Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
-
-
 _ARRAY: Final = re.compile(
     r"^[ \t]*(?:(?:local|declare -a|readonly -a)[ \t]+)?\w+=\(\s*"
     rf"(?P<words>(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
@@ -103,7 +99,6 @@ _ARRAY: Final = re.compile(
     re.MULTILINE,
 )
 """An array of bash that holds a whole command."""
-_IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|nerdctl) run [^`\n]{10,2000})`(?!`)")
 
 
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
@@ -129,8 +124,8 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
             return
     for start, text in texts:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
-            _spoken(state, start, as_shell(text) if is_powershell(text) else text)
-            _containers_in_ticks(state, start, text)
+            read_spoken(state, start, as_shell(text) if is_powershell(text) else text)
+            containers_in_ticks(state, start, text)
     if not any(starts_with_options(command) for command in state.commands):
         state.commands += list(printed_commands(state, texts))
     if not any(starts_with_options(command) for command in state.commands) and (
@@ -146,6 +141,11 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
         words = [*command.prefix, *command.argv]
         first = next((at for at, word in enumerate(words) if word.text.startswith("-") and at), None)
         if command.program not in ("other", "docker") or first is None or base_name(words[0]) in SPEAKS_OF:
+            continue
+        if _NO_STARTS & {word.text for word in (*words[1:first], *words[-1:])}:
+            continue
+        words = words[:-1] if words[-1].text in _STARTS and not words[-2].text.startswith("-") else words
+        if {base_name(words[0]), *(wrapper.kind for wrapper in command.wrappers)} & _OF_TRAINING:
             continue
         if any(OTHER_ENGINES.fullmatch(word.text) for word in words[: first + 2]):
             continue
@@ -321,12 +321,18 @@ def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command
             if len(flags) > 2 and flags & DECISIVE:
                 rest = more("<what is added to the list>", words[0].line)
                 interpreter = (replace(words[0], text="python", pieces=()),) if words[0].text == "-m" else ()
-                peeled = peel([*interpreter, *words], {}, {})
+                started = words[:1] if words[0].text.startswith("-") else _apart(words[0])
+                peeled = peel([*interpreter, *started, *words[1:]], {}, {})
                 if program_named(peeled.program) is not None:
                     argv, wrappers = (*peeled.argv, rest), peeled.wrappers
                     yield Command(peeled.program, argv, peeled.prefix, {}, wrappers, line=words[0].line)
                 else:
                     yield _fragment([*words, rest], state, "")
+
+
+def _apart(word: Word) -> list[Word]:
+    """`"vllm bench serve"`, the program in one string of the list."""
+    return [replace(word, text=part, pieces=()) for part in word.text.split()] or [word]
 
 
 def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]:
@@ -347,53 +353,3 @@ def _fragment(words: list[Word], state: ScriptState, name: str) -> Command:
     role = next((role for role in ("prefill", "decode") if role in name.casefold()), None)
     line = words[0].line
     return Command("fragment", tuple(words), (), {}, label=role, heading=state.heading, line=line)
-
-
-def _spoken(state: ScriptState, start: int, text: str) -> None:
-    """A command in a text of any other kind."""
-    for number, match in enumerate(_SPOKEN.finditer(text)):
-        if number == _MOST:
-            return
-        begin, broken = match.start(), 0
-        line_start = text.rfind("\n", 0, begin) + 1
-        quote = text[begin - 1 : begin]
-        end = begin
-        while True:  # to the end of the line, and on behind a backslash
-            end = text.find("\n", end)
-            end = len(text) if end < 0 else end
-            if end == len(text) or not text[max(0, end - 100) : end].rstrip(" \t").endswith("\\"):
-                break
-            end += 1
-            if blank := _BLANK.match(text, end):  # a paste that doubled the ends of lines
-                end = blank.end()
-        if text.count("`", begin, end) % 2:  # code that has begun before, on a line above too
-            quote = "`"
-        elif text.count('"', line_start, begin) % 2:  # a text that began before it: `echo "nohup python -m …"`
-            quote = '"'
-        if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
-            end = closing
-        elif quote == "`" and (wrapped := _WRAPPED.match(text, end)):
-            end, broken = wrapped.end(), end
-        first = text[line_start:begin].split()[:1]
-        if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
-            continue
-        before = len(state.commands)
-        code = text[begin:broken] + text[broken:end].replace("\n", " ") if broken else text[begin:end]
-        if text[line_start:begin].lstrip(" \t").startswith("#"):  # a command of which all lines are comments
-            code = _HASH.sub(r"\1 ", code)
-        whole = repaired(_without_open_quote(code), start + begin, state.problems)
-        Shell(state, Source.block(state.text, start + begin, whole)).read()
-        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
-
-
-def _without_open_quote(text: str) -> str:
-    """Without the option whose value goes on in a further line of a comment: what it is, is not known."""
-    return text[: max(text.rfind(" -", 0, text.rfind("'")), 0)] if text.count("'") % 2 else text
-
-
-def _containers_in_ticks(state: ScriptState, start: int, text: str) -> None:
-    """`docker run … IMAGE --port 30000` within a sentence, where the image tells the engine."""
-    for match in islice(_IN_TICKS.finditer(text), _MOST):
-        before = len(state.commands)
-        Shell(state, Source.block(state.text, start + match.start("command"), match["command"])).read()
-        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]

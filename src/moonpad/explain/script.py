@@ -274,6 +274,8 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
     for start, code in part.codes if isinstance(part, Bullets) else ((part.start, part.text),):
         state.budget.work(25, "its lists of flags")
         words = words_of(Source.block(state.text, start, code), state)
+        if any(word.text == "=" for word in words[:2]):
+            continue  # what an option means: `--tensor-parallel-size = GPUs with a fast link`
         first = 0
         while first < len(words) and (pair := assignment(words[first])):
             env[pair[0]] = pair[1]

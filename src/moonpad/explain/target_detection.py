@@ -148,7 +148,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         near = nearest_version(name, script, command) if command is not None else None
         if named := versions.get(name) if near is None else near:
             version = _of_series(engine, named, f"the text names {name} {named}")
-            if command is None or version.text == named or not _came_later(command, name, version.text):
+            if command is None or not _came_later(command, name, version.text):
+                return version
+            if version.text == named and not _is_of_an_image_below(named, name, command, script):
                 return version
         if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest")
@@ -166,6 +168,15 @@ def _came_later(command: Command, engine: str, version: str) -> bool:
     known = other_model((model_of(command) or "")[:_LONGEST_NAME])
     first = known.first.get(engine, "") if known is not None else ""
     return bool(first) and not since(version, first)
+
+
+def _is_of_an_image_below(version: str, engine: str, command: Command, script: Script) -> bool:
+    """Whether only images further down are of it, which the command does not run in."""
+    script.budget.once("versions below", 2 * len(script.lines), "the text around its engine commands")
+    same = [
+        each for each in text_hints.version_mentions(script.lines) if (each.engine, each.version) == (engine, version)
+    ]
+    return bool(same) and all(each.image and each.line > command.line for each in same)
 
 
 def _bare(engine: str, script: Script) -> str:

@@ -20,7 +20,7 @@ _MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype"
 _STANDS_IN: Final = re.compile(r"X+|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
 _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 """`{extra_args}`, of a template."""
-_LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……"})
+LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……"})
 """What a sketch has in the place of the model and of options."""
 _ASKED: Final = (*LAYOUT, CONTEXT)
 
@@ -110,10 +110,18 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
     for number, place in enumerate(positionals):
         word = command.argv[place] if place < len(command.argv) else Word("")
         is_model = model_first and number == 0 and word.text == reading.model
-        if word.text in _LEFT_OUT:
+        if word.text in LEFT_OUT:
             yield place, word.text
         elif (word.unresolved or _FILLED.fullmatch(word.text)) and (not is_model or _is_several(word)):
             yield place, shortened(word.text)
+    for option in reading.parsed.occurrences:
+        if is_cut_off(option.written):
+            yield option.index, shortened(option.written)
+
+
+def is_cut_off(written: str) -> bool:
+    """`--kv-transfer-...`: an option that the text shortens, with whatever follows it."""
+    return written.endswith(("...", "…"))
 
 
 def _is_several(word: Word) -> bool:

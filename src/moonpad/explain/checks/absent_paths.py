@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.asked_server import calls_to, is_named, is_shown_to_fail, own_port
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.request_names import is_one_group
 from moonpad.explain.documents.client_calls import ClientCall
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
@@ -90,6 +91,8 @@ def scraped_metrics(case: Case) -> Iterator[Remark]:
     port, script = own_port(case), case.script
     if case.base != names.EXPERTS_BY_OPTION or not port or is_named(case, _METRICS) or case.open_ended:
         return
+    if not is_one_group(case):
+        return  # it may be another server of the text that is scraped there
     seen = False
     for number, text in numbered(script, 1, len(script.lines)):
         seen = seen or _SCRAPES.search(text) is not None

@@ -6,8 +6,10 @@ What concerns a layout or settings is a rule of plan/rules: plan, up and render 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
+from moonpad.explain.builds import of_own_variables
 from moonpad.explain.checks.aiter_checks import AITER_CHECKS
 from moonpad.explain.checks.any_devices import any_devices
 from moonpad.explain.checks.arch_of_name import arch_of_name
@@ -96,7 +98,8 @@ def command_checks(case: Case) -> Iterator[Remark]:
     own = sum(len(command.argv) for command in case.commands)
     case.script.budget.work(6 * len(CHECKS) + own + 8 * len(case.script.commands), "its engine commands")
     for check in CHECKS:
-        yield from check(case)
+        for remark in check(case):
+            yield replace(remark, finding=of_own_variables(remark.finding, case.commands[remark.command or 0]))
 
 
 def no_layout(remarks: Iterable[Remark]) -> str:

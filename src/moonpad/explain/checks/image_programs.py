@@ -10,7 +10,8 @@ from moonpad.engines import image_names
 from moonpad.engines.image_names import OUTSIDE_PATH
 from moonpad.engines.surrounding_names import WITHOUT_SERVER
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.commands import Word
+from moonpad.explain.commands import Word, Wrapper
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import base_name, runs_python, served_by_image
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
@@ -32,6 +33,10 @@ _SETS_PATH: Final = re.compile(
 )
 """Lines by which a program may be found after all: its folder in PATH, or a link to it."""
 _ENTRYPOINT: Final = re.compile(r"entrypoint", re.IGNORECASE)
+_WITHOUT_SHELL: Final = re.compile(
+    r"[ \t-]*[\"']?(?:services|containers|initContainers|container|containerDefinitions)[\"']?[ \t]*:"
+)
+"""Lines of Compose, of a pod or of ECS, which hand the words of `command` on; another tool may run them in a shell."""
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""
 
@@ -51,6 +56,8 @@ def started_twice(case: Case) -> Iterator[Remark]:
             if not is_last or not at_once or runs_python(at_once):
                 continue
             if not (_RELEASE.search(image.text) or image_names.STARTS_SERVER.fullmatch(image.text)):
+                continue
+            if _is_of_another_tool(wrapper, at_once[0], case):
                 continue
             behind = command.argv if command.prefix[before:] else command.argv[1:]
             if served_by_image(image.text) != command.program or _is_made(at_once, behind):
@@ -84,6 +91,8 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
             if not _RELEASE.search(image.text) or not served_by_image(image.text):
                 continue
             first = behind[0]
+            if _is_of_another_tool(wrapper, first, case):
+                continue
             line = script.lines[first.line - 1].lstrip() if 0 < first.line <= len(script.lines) else ""
             message = (
                 f"{script.where(first.line)}: {shortened(image.text, 60)} has an entrypoint, its server, and "
@@ -99,6 +108,17 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding, command=None, word=first
             )
             return
+
+
+def _is_of_another_tool(wrapper: Wrapper, first: Word, case: Case) -> bool:
+    """Whether the words are of a file that neither Docker nor Kubernetes reads, as the values of a chart: what makes of
+    them may run them in a shell, or instead of the entrypoint."""
+    lines = case.script.lines
+    line = lines[first.line - 1].lstrip() if 0 < first.line <= len(lines) else ""
+    if wrapper.words or line.upper().startswith(_COMMAND):
+        return False
+    case.script.budget.work(len(lines), "its containers")
+    return not is_in_lines(_WITHOUT_SHELL, lines, _LONGEST)
 
 
 def options_without_program(case: Case) -> Iterator[Remark]:

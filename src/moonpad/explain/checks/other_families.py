@@ -10,8 +10,10 @@ from typing import Final
 
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model
+from moonpad.catalog.options import values_of, versions
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import OVERRIDES
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Script
 from moonpad.plan.parsers import OTHER_FAMILY
 from moonpad.values.checkpoint import Checkpoint
@@ -30,6 +32,7 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 _OURS: Final = re.compile(r"kimi|moonshot|qwen|llama-?[0-9]|glm-?[0-9]|minimax|mi[sx]tral|gemma", re.IGNORECASE)
+_METHODS: Final = "quantization"
 _AS_PUBLISHED: Final = frozenset({"", "fp8", "auto"})
 _OF_WEIGHTS: Final = ("compressed-tensors", "modelopt", "quark", "awq", "gptq")
 """How methods are called that weights bring themselves: an engine makes none of them while it loads."""
@@ -72,6 +75,8 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
     given = asked.value if asked is not None and isinstance(asked.value, str) else ""
     if resized := _resized_by(reading):
         return f"{resized} makes another size of {model.id}, whose weights are not known"
+    if is_of_own_build(given.strip("'\"").casefold(), engine) and not in_full(model.id, reading.model):
+        return f"--quantization {given[:40]} is of no release: what its weights are is not known"
     if not is_other(model):
         of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
         return f"--quantization {given[:40]} is for other weights than those of {model.id}" if of_others else ""
@@ -99,6 +104,14 @@ def _resized_by(reading: Reading) -> str:
         if any(f'"{size}"' in text for size in _SIZES):
             return flag
     return ""
+
+
+def is_of_own_build(method: str, engine: Engine) -> bool:
+    """Whether no release that is recorded has this method of quantisation: somebody's own build reads it."""
+    if not method or unresolved(method):
+        return False
+    known = [name for release in versions(engine.program) for name in values_of(engine.program, release, _METHODS)]
+    return bool(known) and method not in (*known, "none", "auto")
 
 
 def is_of_other_weights(method: str, model: Model) -> bool:

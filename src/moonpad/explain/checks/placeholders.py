@@ -158,8 +158,8 @@ def placeholders_in(text: str) -> Iterator[str]:
     text = _DEFAULT.sub(" ", _FAILS_WITH.sub("", text[:_LONGEST]))
     end = 0
     for match in _PLACEHOLDER.finditer(text):
-        if match.start() < end:
-            continue
+        if match.start() < end or f"</{match.group()[1:]}" in text:
+            continue  # the second is a mark in a model's answer, `<thinking>`, which another ends
         start = match.start()
         while start > end and (_TOKEN.fullmatch(text[start - 1]) and text[start - 1] not in "="):
             start -= 1

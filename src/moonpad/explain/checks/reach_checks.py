@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.options import option_set, values_of
+from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, NO_METHODS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import is_worker
+from moonpad.explain.checks.other_families import is_of_own_build
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Finding, Severity
@@ -66,8 +67,16 @@ def quantization_name(case: Case) -> Iterator[Remark]:
     message = f"{case.engine.facts.title} {options.version} has no quantisation method {shortened(given)}"
     remedy = "leave it out: the method is read from the weights"
     never = given.casefold() in NO_METHODS and case.engine.name == EXPERTS_BY_VARIABLE
+    if not never and is_of_own_build(given.casefold(), case.engine):
+        message = f"{message}, unless it is somebody's own build"
+    elif not case.version and (others := _releases_with_method(case.engine.program, given.casefold())):
+        message = f"{message}; {others[0]} to {others[-1]} have it: --engine-version says which is meant"
     severity = Severity.ERROR if never else Severity.WARNING
     quantised = case.checkpoint is not None and bool(case.checkpoint.quantization.method)
     edits = [Edit(place.index, place.length, ())] if never and quantised else []
     code, where = Code.INVALID_VALUE, "--quantization"
     yield make_remark(severity, code, where, message, remedy, at=place.index, edits=edits)
+
+
+def _releases_with_method(program: str, method: str) -> list[str]:
+    return [release for release in versions(program) if method in values_of(program, release, "quantization")]

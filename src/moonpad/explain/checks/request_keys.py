@@ -51,7 +51,7 @@ def key_of_request(case: Case) -> Iterator[Remark]:
         return
     if is_in_lines(_WITH_KEY, others, 2000):
         return
-    behind = max(word.end_line for word in case.commands[0].words)
+    behind = max((word.end_line for word in case.commands[0].words), default=0)
     for number, text in numbered(script, behind + 1, len(script.lines)):
         match = _SENT.search(text)
         if match is not None and (match["path"] or "").startswith("/v1/") and not _COMMENT.match(text):

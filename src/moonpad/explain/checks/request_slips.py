@@ -63,7 +63,7 @@ def request_port(case: Case) -> Iterator[Remark]:
     if not port.isdigit() or case.open_ended or not is_only_server(case):
         return
     script.budget.work(2 * len(script.lines), "the text around its engine commands")
-    behind = max(word.end_line for word in case.commands[0].words)
+    behind = max((word.end_line for word in case.commands[0].words), default=0)
     sent: dict[str, int] = {}
     for number, line in enumerate(script.lines, 1):
         text = line[:_LONGEST]

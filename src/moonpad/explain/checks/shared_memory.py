@@ -158,7 +158,9 @@ def shell_around(case: Case) -> Command | None:
 
 
 def by_hand(case: Case, command: Command) -> bool:
-    """Manifests are read as such commands too, and say it in other words."""
+    """Manifests are read as such commands too, and say it in other words; theirs have no words of `docker run`."""
+    if command.container is None or not command.container.words:
+        return False
     case.script.budget.work(20, "its containers")
     lines = case.script.lines[max(0, command.line - 60) : command.line + 2]
     return any(_STARTS.search(line[:_LONGEST]) for line in lines) and not command.embedded and not command.more

@@ -315,6 +315,8 @@ def term_value(case: Case, term: str) -> str | None:
     place = _place(case, flag)
     if place is None:
         return None
+    if place.problem == "unexpected-value":
+        return UNKNOWN  # `--enable-expert-parallel=${switch}`: whether it is meant to be on is not known
     return _inner(case, flag, path) if path else _text(place.value)
 
 

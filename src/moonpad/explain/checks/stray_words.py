@@ -15,6 +15,7 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.unknowns import LEFT_OUT
 from moonpad.explain.value_forms import GLUED
 from moonpad.values.finding import Code, Severity
 
@@ -53,6 +54,8 @@ def stray_remarks(
     for at, text in reading.parsed.positionals:
         if text.startswith(("{%", "{#", "%%")):
             return  # a template's own words
+        if text in LEFT_OUT:
+            return  # what the text leaves out, and goes on about
         if _OPTIONAL.fullmatch(text) or text == "\\":
             continue  # a backslash that joins lines for what reads the file that a shell writes
         if text[:1] in _PROSE:

@@ -55,6 +55,8 @@ _IN_GENERAL: Final = re.compile(
     r"|prevent\w*|e\.g\.|for example|such as|like|means|troubleshoot\w*|faq|known issues?)\b|如果|可能|常见|若",
     re.IGNORECASE,
 )
+_GOES_ON: Final = re.compile(r"[ \t]*#[ \t].*[^\s.:!?。：！？][ \t]*$")
+"""A line of a comment, which looks like a heading, that ends within a sentence."""
 _CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|常见", re.IGNORECASE)
 """A heading whose parts all speak of errors in general."""
 _REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
@@ -93,7 +95,8 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
             level = len(heading[1] or "") or _DEEPEST
             title = heading[2] or heading[3] or ""
             chapter = chapter if chapter and level > chapter else level if _CHAPTER.search(title) else 0
-            heading_general, intro_general = bool(chapter) or _general(title), False
+            goes_on = heading_general and number > 0 and _GOES_ON.match(lines[number - 1][:_LONGEST]) is not None
+            heading_general, intro_general = bool(chapter) or goes_on or _general(title), False
         elif number not in logged and not fenced and text.strip() and not _RAISED.match(text):
             intro_general, intro = _general(text), number
         elif not fenced and number > intro + _MOST_INTRODUCED:

@@ -40,8 +40,10 @@ def table_options(state: ScriptState, texts: list[tuple[int, str]], decisive: Co
             if len(flags) < _LEAST or not flags & {*decisive}:
                 continue
             command = with_program(Command("fragment", tuple(words), line=words[0].line))
-            if command.program != "fragment" and knows_most(command, flags):
-                yield replace(command, argv=tuple(_argv(rows, command.program)), guessed=True)
+            if command.program == "fragment" or not knows_most(command, flags):
+                continue
+            if argv := tuple(_argv(rows, command.program)):  # of a table that compares others, no value is told
+                yield replace(command, argv=argv, guessed=True)
 
 
 def _rows(table: str, start: int, state: ScriptState) -> Iterator[tuple[list[Word], Word | None]]:

@@ -40,6 +40,7 @@ _DEVICES: Final = re.compile(r"(?:[\w.-]+/)?(?:gpu|dcu|gaudi|Ascend\w*)")
 _OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings", "essential", "logConfiguration"})
 """Keys of a container that only Amazon ECS has, whose `command` are the arguments of its entrypoint
 (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html)."""
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _MODULE: Final = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)*\.(?!gguf|bin|safetensors)[a-z_]\w*")
 _ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
@@ -114,6 +115,8 @@ class PodReader:
         of_image = compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
         keys = ("entrypoint" if compose else "entryPoint", "command") if of_image else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env, is_program=key == keys[0]) for key in keys)
+        if of_image and not compose and arguments and scalar(fields.get("args")):  # of another tool: both are texts
+            arguments = [*arguments, *self._argv(fields["args"], around, env, is_program=False)]
         if len(entrypoint) == 1 and base_name(entrypoint[0]) in _SHELLS and scalar(fields.get("source")):
             at = self.word(fields["source"])  # a script of Argo Workflows
             arguments = [replace(at, text="-c", pieces=()), at]
@@ -222,6 +225,7 @@ class PodReader:
         for variable in map(self.fields, items(environment)):
             if "value" in variable and (name := scalar(variable.get("name"))):
                 yield name, self.word(variable["value"])
+        yield from self._assigned(fields.get("env"))
         values = {**around.variables, **dict(config_maps.imported(fields, self.source, self.state))}
         for variable in map(self.fields, items(fields.get("env"))):
             name = scalar(variable.get("name"))
@@ -230,6 +234,16 @@ class PodReader:
             elif name:
                 values[name] = self._taken(variable, name, fields, around)
         yield from values.items()
+
+    def _assigned(self, node: Node | None) -> Iterator[tuple[str, Word]]:
+        """`env: NAME=value OTHER=value`, one text of assignments, as some tools have it."""
+        if node is None or "=" not in scalar(node):
+            return
+        text = self.word(node)
+        words = words_of(Source.inside(text, self.state.text), self.state)
+        pairs = [(word, *word.text.partition("=")) for word in words]
+        if all(_NAME.fullmatch(name) and equals for _, name, equals, _ in pairs):
+            yield from ((name, replace(word, text=value, pieces=())) for word, name, _, value in pairs)
 
     def _taken(self, variable: Fields, name: str, container: Fields, around: Surroundings) -> Word:
         """The value under `valueFrom`."""

@@ -34,6 +34,7 @@ from moonpad.explain.shell.shell_tests import (
     ends,
     lacking_in,
     leaves,
+    tested_values,
 )
 from moonpad.explain.shell.tokens import Here, Token
 from moonpad.explain.shell.wrappers import Peeled, peel
@@ -217,7 +218,10 @@ class Shell:
                     self._statements(bodies[0] if holds else bodies[1] if len(bodies) > 1 else ())
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
+                asked = self.scope.asked
+                self.scope.asked |= tested_values(conditions, self.scope)
                 self._branches(bodies, exhaustive, frozenset().union(*tests))
+                self.scope.asked = asked
                 self._demand(node)
             case Function(name, body):
                 self.functions[name] = body

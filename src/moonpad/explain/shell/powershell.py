@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.explain.source_text import IGNORED
+
 _CONTINUED: Final = re.compile(r"(?<=[ \t])[`^](?=[ \t]*$)", re.MULTILINE)
 _MARK: Final = re.compile(
     r"(?<=\w)\.exe\b|^[ \t\0]*<#|\$env:|^[ \t]*PS [A-Z]:|\b(?:Start|Get)-Process[ \t]|[ \t]-ErrorAction[ \t]",
@@ -26,9 +28,13 @@ _ARGUMENTS: Final = re.compile(
 _NAME: Final = re.compile(r"-\w+")
 _SEPARATOR: Final = re.compile(rf"(?P<item>{_ITEM})|@\(|,")
 _ASKS: Final = re.compile(
-    r"(?<![\w\"'-])(?:(?:Get|Stop|Wait|Debug)-Process|Get-Command)\b[^|;)}\n]{0,300}", re.IGNORECASE
+    r"(?<![\w\"'-])(?:(?:Get|Stop|Wait|Debug)-Process|Get-(?:Command|ChildItem|Item)|(?:Test|Resolve)-Path|Remove-Item"
+    r"|Write-(?:Error|Warning))\b[^|;)}\n]{0,300}",
+    re.IGNORECASE,
 )
 """They speak of a program that runs, and start none."""
+_AS_IT_STANDS: Final = re.compile(r"'[^'\n]*'")
+_ESCAPED: Final = '\\"'
 
 
 def is_powershell(text: str) -> bool:
@@ -39,6 +45,8 @@ def as_shell(text: str) -> str:
     """With continuations, paths and variables of the environment as in a shell."""
     text = _REMARKS.sub(lambda remark: re.sub(r"[^\n]", " ", remark.group()), text)
     text = _CONTINUED.sub(r"\\", text)
+    # `'{\"method\": 1}'`: before 7.3 PowerShell hands it on as it stands, and the program takes `\"` for a quote.
+    text = _AS_IT_STANDS.sub(lambda string: string.group().replace(_ESCAPED, f'{IGNORED}"'), text)
     text = _PATH.sub(lambda path: path.group().replace("\\", "/"), text)
     text = _VARIABLE.sub(lambda m: f"{m[1]}{' ' * (5 + len(m[3]) + len(m[4]))}{m[2]}=", text)
     text = _ARGUMENTS.sub(lambda match: _as_words(match.group()), text)

@@ -31,6 +31,8 @@ class Scope:
         self.arguments = arguments
         """`$1`, `$2` …; None where they are unknown."""
         self.export_all = False
+        self.asked: frozenset[str] = frozenset()
+        """Variables whose value was asked for by the conditions around: `if [ "$TP" = auto ]; then TP=8; fi`."""
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
@@ -72,10 +74,10 @@ class Scope:
         So does a variable that had no value before and gets one in some branches only, but for those whose lack was
         asked for (`defaults`: `if [ -z "$TP" ]; then TP=8; fi`), which have that of the branch. Where a branch knows no
         better (`case $1 in --tp) TP=$2`) or only adds to what there was (`ARGS+=(--verbose)`), all stays as it was:
-        what is added under a condition is left out.
+        what is added under a condition is left out. A value that the condition asked for (`asked`) does not stay.
         """
-        _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults)
-        _join(self.exports, [exports for _, exports in branches], exhaustive, defaults)
+        _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults, self.asked)
+        _join(self.exports, [exports for _, exports in branches], exhaustive, defaults, self.asked)
 
 
 def unresolved(name: str, at: Value) -> Word:
@@ -99,12 +101,13 @@ def _join(
     branches: Sequence[Mapping[str, Value]],
     exhaustive: bool,
     defaults: Collection[str],
+    asked_for: Collection[str],
 ) -> None:
     for name in dict.fromkeys(name for branch in branches for name in branch):
         values = [branch[name] for branch in branches if name in branch]
-        before = variables.get(name)
+        before = None if name in asked_for else variables.get(name)
         everywhere = exhaustive and len(values) == len(branches)
-        if before is None and not everywhere and name not in defaults:
+        if before is None and not everywhere and name not in defaults and name not in asked_for:
             if any(map(is_known, values)):
                 variables[name] = unresolved(name, values[0])
             continue

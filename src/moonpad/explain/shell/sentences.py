@@ -15,6 +15,10 @@ _CUT: Final = 4
 _LETTERS: Final = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]{2,})*[,:.;]?")
 _RULE: Final = re.compile(r"[-=#*~]{3,}")
 """A line of dashes around a title: `--- Install llama-server ---`."""
+_DASHES: Final = frozenset("-–—")
+"""What stands between the parts of a sentence: `this is no llama-server - it is left alone`."""
+_SET: Final = frozenset({"=", ":=", "=="})
+"""`llama-server = ap pkgs.llama-cpp "llama-server"`: a name of another language that gets a value."""
 _ASSIGNED: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S+")
 _ENDED: Final = re.compile(r"[^\s.]+[A-Za-z0-9][.;]")
 _SKETCH: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")
@@ -57,6 +61,8 @@ def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
     if not takes_model and not has_options and _ASSIGNED.fullmatch(texts[0]):
         return True
     if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
+        return True
+    if texts[0] in _SET or (texts[0] in _DASHES and any(map(_LETTERS.fullmatch, texts[1:2]))):
         return True
     if any(_ENUMERATED.fullmatch(one) and _LETTERS.fullmatch(two) for one, two in pairwise(texts)):
         return True

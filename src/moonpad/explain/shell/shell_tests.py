@@ -66,6 +66,21 @@ def lacking_in(words: Sequence[Token], holds: bool) -> frozenset[str]:
     return frozenset(names | {texts[at + 1] for at, text in enumerate(texts[:-1]) if text == "-v"})
 
 
+def tested_values(conditions: Iterable[Node], scope: Scope) -> frozenset[str]:
+    """Variables that have the very value that a condition asks for: TP of `TP=auto`, `if [ "$TP" = auto ]; then`."""
+    tests = [test.words for test in conditions if isinstance(test, Simple)]
+    triples = [triple for words in tests for triple in zip(words, words[1:], words[2:], strict=False)]
+    names: set[str] = set()
+    for variable, sign, literal in triples:
+        if sign.text in ("=", "==") and len(variable.segments) == 1:
+            segment, given = variable.segments[0], literal.segments
+            text = "".join(part.text for part in given if isinstance(part, LiteralText))
+            value = scope.variables.get(segment.name) if isinstance(segment, Variable) else None
+            if text and isinstance(segment, Variable) and isinstance(value, Word) and value.text == text:
+                names.add(segment.name)
+    return frozenset(names)
+
+
 def demanded(words: Sequence[Token]) -> tuple[str, Token] | None:
     """The variable and what it has to be where `[ "$TP" -ne 8 ]` or `[[ $TP != 8 ]]` ends the script; None for other
     tests."""

@@ -121,7 +121,16 @@ FORMATS: dict[str, tuple[Trial, ...]] = {
         Trial(
             Layout(),
             on=cluster(GB10),
-            says=("0.92", "GB10"),
+            says=("0.92", "GB10", "seldom free"),
+            where="gpu_memory_utilization",
+            severity=WARNING,
+            code=VALUE,
+        ),
+        Trial(
+            Layout(),
+            on=cluster(GB10),
+            settings=Settings(gpu_memory_utilization=0.98),
+            says=("0.98", "GB10", "never free"),
             where="gpu_memory_utilization",
             code=VALUE,
         ),

@@ -1,0 +1,46 @@
+"""How a command is mended where a release has renamed or removed an option of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from moonpad.catalog.options import Change
+from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.results import Edit
+
+# A switch that became an option with a value; of the second the value stands with another flag.
+_BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"}
+TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
+
+
+def change_edits(
+    words: Sequence[str], option: Occurrence, change: Change, parsed: Parsed, book: Rulebook
+) -> Iterator[Edit]:
+    """What mends it, as far as no person has to choose."""
+    values = words[option.index + 1 : option.index + option.length] if "=" not in words[option.index] else ()
+    if not values and isinstance(option.value, str):
+        values = (option.value,)
+    replaced = partial(Edit, option.index, option.length)
+    if change.remedy.startswith("Leave"):
+        yield replaced(())
+    elif change.to == ("MODEL",):
+        yield replaced(tuple(values) if option.index == 0 else ())
+        if option.index:
+            yield Edit(0, 0, tuple(values))
+    elif change.value and change.to:
+        yield replaced((option.written, change.to[0]))
+    elif (source := TAKES_FROM.get(change.flag)) is not None:
+        given = parsed.occurrence(source)
+        if given is not None and isinstance(given.value, str) and change.to:
+            yield replaced(())
+            yield Edit(given.index, given.length, (change.to[0], given.value))
+    elif change.to:
+        successor = book.options.named(change.to[0])
+        values = values or ((_BECAME[change.flag],) if change.flag in _BECAME else ())
+        given = parsed.occurrence(change.to[0])
+        if given is not None and given is not option and (not values or (given.value,) == tuple(values)):
+            yield replaced(())
+        elif successor is not None and (values or not successor.takes_value) and (given is None or given is option):
+            yield replaced((change.to[0], *values))

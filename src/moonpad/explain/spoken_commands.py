@@ -1,0 +1,98 @@
+"""Commands that stand in a text of any other kind: in sentences, in comments, in code within a line."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Final
+
+from moonpad.engines.foreign_names import SPEAKING
+from moonpad.explain.commands import Word
+from moonpad.explain.programs import base_name, starts_with_options
+from moonpad.explain.shell.interpreter import ScriptState, Shell
+from moonpad.explain.shell.line_repair import repaired
+from moonpad.explain.shell.wrappers import SPEAKS_OF
+from moonpad.explain.source_text import Source
+
+_MOST: Final = 40
+_NEAR: Final = 40
+_BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
+_HASH: Final = re.compile(r"(?<=\n)([ \t]*)#")
+_WRAPPED: Final = re.compile(r"(?:\n(?!\s*\n)[^`\n]{1,300}){1,4}(?=`)")
+"""The rest of code in a sentence, which was broken within it."""
+_LISTED: Final = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,2}[.)])[ \t]+[^\s-]|```|~~~)")
+"""The next item of a list, or a fence: no line of a command that ends with a backslash above it."""
+_NAMED: Final = re.compile(
+    r"(?:[ \t]-(?:i?name|i?path|iwholename|wholename|Filter|Include|ProcessName)|\bp(?:grep|kill) -\w*f)[ \t]+[\"']?\Z",
+    re.IGNORECASE,
+)
+"""In front of a program's name that is only looked for: `find . -name llama-server -print`."""
+_OTHER_CODE: Final = re.compile(r"[;,.:][ \t]+`")
+"""Where a sentence goes on behind a command, with other code."""
+_SPOKEN: Final = re.compile(
+    rf"(?<![\w/-])(?:[A-Z][A-Z0-9_]{{0,60}}+=\S{{1,300}}+[ \t]{{1,20}}+){{0,20}}(?:python3? (?:-m )?)?"
+    rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
+)
+"""Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
+_IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|nerdctl) run [^`\n]{10,2000})`(?!`)")
+
+
+def read_spoken(state: ScriptState, start: int, text: str) -> None:
+    """A command in a text of any other kind."""
+    for number, match in enumerate(_SPOKEN.finditer(text)):
+        if number == _MOST:
+            return
+        begin, broken = match.start(), 0
+        if _NAMED.search(text, max(0, begin - _NEAR), begin):
+            continue
+        line_start = text.rfind("\n", 0, begin) + 1
+        quote = text[begin - 1 : begin]
+        end = begin
+        while True:  # to the end of the line, and on behind a backslash
+            end = text.find("\n", end)
+            end = len(text) if end < 0 else end
+            if end == len(text) or not text[max(0, end - 100) : end].rstrip(" \t").endswith("\\"):
+                break
+            if _LISTED.match(text, end + 1):
+                break
+            end += 1
+            if blank := _BLANK.match(text, end):  # a paste that doubled the ends of lines
+                end = blank.end()
+        if text.count("`", begin, end) % 2:  # code that has begun before, on a line above too
+            quote = "`"
+        elif text.count('"', line_start, begin) % 2:  # a text that began before it: `echo "nohup python -m …"`
+            quote = '"'
+        if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
+            end = closing
+        elif quote == "`" and not _opens(text[begin:end]) and (wrapped := _WRAPPED.match(text, end)):
+            end, broken = wrapped.end(), end
+        elif behind := _OTHER_CODE.search(text, begin, end):
+            end = behind.start()
+        first = text[line_start:begin].split()[:1]
+        if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
+            continue
+        before = len(state.commands)
+        code = text[begin:broken] + text[broken:end].replace("\n", " ") if broken else text[begin:end]
+        if text[line_start:begin].lstrip(" \t").startswith("#"):  # a command of which all lines are comments
+            code = _HASH.sub(r"\1 ", code)
+        whole = repaired(_without_open_quote(code), start + begin, state.problems)
+        Shell(state, Source.block(state.text, start + begin, whole)).read()
+        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
+
+
+def _opens(line: str) -> bool:
+    """Whether a placeholder goes on in the next line."""
+    return line.count("<") > line.count(">")
+
+
+def _without_open_quote(text: str) -> str:
+    """Without the option whose value goes on in a further line of a comment: what it is, is not known."""
+    return text[: max(text.rfind(" -", 0, text.rfind("'")), 0)] if text.count("'") % 2 else text
+
+
+def containers_in_ticks(state: ScriptState, start: int, text: str) -> None:
+    """`docker run … IMAGE --port 30000` within a sentence, where the image tells the engine."""
+    for match in islice(_IN_TICKS.finditer(text), _MOST):
+        before = len(state.commands)
+        Shell(state, Source.block(state.text, start + match.start("command"), match["command"])).read()
+        state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
