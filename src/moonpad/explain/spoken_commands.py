@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name, starts_with_options
+from moonpad.explain.shell.changes_of_lines import after_change
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.shell.line_repair import repaired
 from moonpad.explain.shell.wrappers import SPEAKS_OF
@@ -27,6 +28,13 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 """In front of a program's name that is only looked for: `find . -name llama-server -print`."""
+_OBJECT: Final = re.compile(
+    r"(?<![\w-])(?:kubectl|oc|helm|(?:docker|podman|nerdctl)[- ](?:compose[^|;&\n]{0,200}?[ ])?"
+    r"(?:logs|inspect|stop|start|restart|rm|kill|stats|top|cp|exec|pull|push|build|tag|up|ps))"
+    r"[ \t](?:(?![ \t]--[ \t])[^|;&\n]){0,400}\Z"
+)
+"""In front of the name of an object that is called as the program is: `kubectl scale deployment llama-server`."""
+_LINE: Final = 600
 _OTHER_CODE: Final = re.compile(r"[;,.:][ \t]+`")
 """Where a sentence goes on behind a command, with other code."""
 _SPOKEN: Final = re.compile(
@@ -39,13 +47,16 @@ _IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|ne
 
 def read_spoken(state: ScriptState, start: int, text: str) -> None:
     """A command in a text of any other kind."""
+    text = after_change(text)
     for number, match in enumerate(_SPOKEN.finditer(text)):
         if number == _MOST:
             return
         begin, broken = match.start(), 0
+        line_start = text.rfind("\n", 0, begin) + 1
         if _NAMED.search(text, max(0, begin - _NEAR), begin):
             continue
-        line_start = text.rfind("\n", 0, begin) + 1
+        if _OBJECT.search(text, max(line_start, begin - _LINE), begin):
+            continue
         quote = text[begin - 1 : begin]
         end = begin
         while True:  # to the end of the line, and on behind a backslash

@@ -17,7 +17,7 @@ from moonpad.explain.results import shortened
 
 CONTEXT: Final = "max_model_len"
 _MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
-_STANDS_IN: Final = re.compile(r"X+|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
+_STANDS_IN: Final = re.compile(r"X+|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
 _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 """`{extra_args}`, of a template."""
 LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……"})

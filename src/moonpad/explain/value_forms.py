@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 STANDS_IN: Final = re.compile(
-    r"[0-9]*X+[0-9]*|x{2,}|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*"
+    r"[0-9]*X+[0-9]*|x{2,}|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*"
     r"|[a-z][a-z0-9_]*_(?:port|size|rank|num|len)",
     re.ASCII,
 )

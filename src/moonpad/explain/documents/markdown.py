@@ -15,7 +15,9 @@ from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.shell.terminal_session import SESSIONS, without_session
 
 _LANGUAGES: Final = (
-    frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch"})
+    frozenset(
+        {"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch", "diff"}
+    )
     | SESSIONS
 )
 _PLAIN: Final = frozenset({"text", "txt", "plain", "plaintext"})

@@ -1,0 +1,30 @@
+"""Commands within a unified diff: what is read is the text after the change."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.explain.source_text import IGNORED
+
+_HUNK: Final = re.compile(
+    r"^@@ -\d{1,7}(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})? @@[^\n]*\n((?:[ +\\-][^\n]*\n|\n)+)", re.MULTILINE
+)
+_REMOVED: Final = re.compile(r"^-[^\n]*\n?", re.MULTILINE)
+_ADDED: Final = re.compile(r"^\+", re.MULTILINE)
+_MARKED: Final = re.compile(r"(?:[ +-][^\n]*(?:\n|\Z)|\n)+")
+_MARKS: Final = re.compile(r"^([+-])", re.MULTILINE)
+
+
+def after_change(text: str) -> str:
+    """Of the same length: a line that the change takes out is ignored, its end too, and a mark becomes a blank. A text
+    without hunks is one where each line has its mark and both marks occur."""
+    if "\n@@ -" in f"\n{text}":
+        return _HUNK.sub(lambda hunk: hunk[0][: hunk.start(1) - hunk.start()] + _after(hunk[1]), text)
+    if text[:1] in ("+", "-", " ") and _MARKED.fullmatch(text) and set(_MARKS.findall(text)) == {"+", "-"}:
+        return _after(text)
+    return text
+
+
+def _after(lines: str) -> str:
+    return _REMOVED.sub(lambda line: IGNORED * len(line[0]), _ADDED.sub(" ", lines))
