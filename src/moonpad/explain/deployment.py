@@ -142,8 +142,9 @@ class Deployment:
         elif unknown - {CONTEXT}:
             unjudged = sentence(missing, line)
         elif checkpoint is not None and cluster is not None:
-            unjudged = first.left_to_engine or no_layout(checked)
+            unjudged = first.left_to_engine
             if not unjudged:
+                part = no_layout(checked) or part
                 subject = self._subject(checkpoint, cluster, version, first)
                 if offload_ignored(case):
                     subject = subject.with_settings(cpu_offload_gib=None)

@@ -48,7 +48,7 @@ def again(script: Script, judged: Judged, lines: Sequence[Line]) -> tuple[Judged
     labels = [f"# node {number}\n" if len(lines) > 1 else "" for number in range(len(lines))]
     text = "".join(files)
     text += "\n\n".join(label + "\n".join(typed_lines(line)) for label, line in zip(labels, lines, strict=True))
-    version = "" if "judged by the newest" in judged.version_because else judged.version
+    version = "" if "judged by the newest" in judged.version_because else judged.version_behind or judged.version
     question = Question(judged.checkpoint, judged.cluster, version)
     return judge(read_script(text, markdown=False), question, calibrations())
 

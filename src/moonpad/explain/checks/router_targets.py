@@ -116,7 +116,7 @@ def unpublished_bootstrap(case: Case) -> Iterator[Remark]:
     message = f"decode servers ask the prefill server at its bootstrap port {port} too, which is not published: from "
     message += "outside of this machine's bridge they do not reach it"
     word = published[0].words[-1] if published[0].words else container.image
-    remedy = f"add -p {port}:{port}, or --network host, as its transfers take any port"
+    remedy = f"add -p {port}:{port}, or the host's network, as its transfers take any port"
     yield make_remark(Severity.WARNING, Code.CONFLICT, f"-p {published[0].value}", message, remedy, word=word)
 
 
