@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import vllm_ascend_rules, vllm_cpu_rules, vllm_rules
+from moonpad.engines.foreign_names import WEIGHT_ONLY_FP8_BLOCKS
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
 from moonpad.values.pools import PoolFacts
@@ -66,6 +67,7 @@ VLLM: Final = EngineFacts(
     dispatching=("deepep", "mori", "nixl_ep", "pplx"),
     order_backends=vllm_rules.order_backends,
     weight_only_fp8=True,
+    weight_only_fp8_blocks_since=WEIGHT_ONLY_FP8_BLOCKS["vllm"],
     weight_only_nvfp4_since="",
     emulates_mxfp4=True,
     pools=POOLS,

@@ -124,6 +124,8 @@ class EngineFacts:
     reads_modelslim: bool = False
     weight_only_fp8: bool = False
     """Without FP8 arithmetic it multiplies FP8 weights in BF16."""
+    weight_only_fp8_blocks_since: str | None = None
+    """Its first release that does so with scales for blocks, where some do not."""
     weight_only_nvfp4_since: str | None = None
     emulates_mxfp4: bool = False
     """On AMD devices without MXFP4 arithmetic."""

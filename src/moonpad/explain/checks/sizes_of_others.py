@@ -175,7 +175,7 @@ def release_of_others(case: Case) -> Iterator[Remark]:
 
 
 def _built_upon(case: Case) -> str:
-    """The release of the engine itself: of a plugin with the same numbers the one that its candidates are built upon."""
+    """The release of the engine itself: of a plugin with the same numbers that which its candidates are built upon."""
     plugin = case.base != case.engine.name
     return _CANDIDATE.sub("", case.base_version) if plugin else case.base_version
 

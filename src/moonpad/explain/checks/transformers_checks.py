@@ -1,5 +1,5 @@
-"""The release of Transformers that a text names, or that the engine's release asks for, against the first that knows the
-model's type."""
+"""The release of Transformers that a text names, or that the engine's release asks for, against the first that knows
+the model's type."""
 
 from __future__ import annotations
 

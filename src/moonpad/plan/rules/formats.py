@@ -79,7 +79,12 @@ def fp8_device(case: Configuration) -> Iterator[Finding]:
     if case.scheme != "fp8" or case.platform is not Platform.CUDA or sm is None or sm >= 89:
         return
     lacks = f"{_cuda_device(case)} has no FP8 arithmetic"
-    if case.engine.weight_only_fp8:
+    first = case.engine.weight_only_fp8_blocks_since
+    if first is not None and case.quantization.method == "fp8" and not case.since(first):
+        message = f"FP8 weights with scales for blocks: {lacks}, and {case.program} has no kernel that takes them alone"
+        remedy = f"take {case.engine.name} {first} or later, which multiplies them in BF16 (Marlin), or INT4 weights"
+        yield unsupported(QUANTIZATION, f"{message} (type fp8e4nv not supported in this architecture)", remedy)
+    elif case.engine.weight_only_fp8:
         slower = f"{case.engine.title} multiplies them in BF16 (Marlin, weights alone), which is slower"
         remedy = "take the INT4 checkpoint, which needs none"
         yield suboptimal(QUANTIZATION, f"FP8 weights: {lacks}; {slower}", remedy)
