@@ -1,4 +1,5 @@
-"""The first release of Transformers that knows a model's type: data/transformers_types.toml."""
+"""The first release of Transformers that knows a model's type, and the releases that an engine asks for:
+data/transformers_types.toml."""
 
 from __future__ import annotations
 
@@ -22,3 +23,21 @@ class TransformersType:
 def transformers_types() -> Mapping[str, TransformersType]:
     """By `model_type` of config.json."""
     return {key: row.build(TransformersType) for key, row in rows(FILE, "types")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTransformers:
+    """What the packages of `engine` from `since` to `last`, both read, ask for."""
+
+    engine: Text
+    since: Text
+    last: Text
+    asks: Text
+    below: Text
+    """The first release that they do not take."""
+    provenance: Provenance
+
+
+@cache
+def asked_transformers() -> tuple[AskedTransformers, ...]:
+    return tuple(row.build(AskedTransformers) for _, row in rows(FILE, "asked"))

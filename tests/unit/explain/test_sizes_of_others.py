@@ -117,3 +117,11 @@ def test_a_fork_that_counts_by_itself_is_not_held_against_releases_of_its_base(
     """kvcache-ai/ktransformers#1930: 0.5.3 of it loads Qwen3.5, whose class SGLang has since 0.5.9."""
     line = f"python -m sglang.launch_server --model-path /models/Qwen3.5-122B-A10B-FP8 --tp 8{program}"
     assert told(line, "has no class for", "8xH100", "0.5.3") is expected
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("0.11.0rc1", Severity.WARNING), ("0.12.0rc1", None), ("0.11.0", Severity.WARNING)]
+)
+def test_a_plugin_has_the_classes_of_the_release_that_it_is_built_upon(version: str, expected: Severity | None) -> None:
+    text = "vllm-ascend, Atlas A3\n\n```\nvllm serve /w/MiniMax-M2-w8a8 --quantization ascend -tp 8\n```\n"
+    assert told(text, "has no class for MiniMax-M2", "8xA3", version) is expected

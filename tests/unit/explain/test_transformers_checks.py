@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.catalog.other_models import other_models
-from moonpad.catalog.transformers_types import transformers_types
+from moonpad.catalog.transformers_types import asked_transformers, transformers_types
 from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
@@ -58,3 +58,49 @@ def test_pydantic_s_sentence_is_the_engine_s() -> None:
     )
     messages = [finding.message for judged in ask(text) for finding in judged.findings]
     assert any("does not know the model type glm4_moe" in message for message in messages)
+
+
+ALONE = "```\n{}\n```\n"
+VLLM = "vllm serve {} --tensor-parallel-size 8"
+SGLANG = "python3 -m sglang.launch_server --model-path {} --tp-size 8"
+
+
+def asked(command: str, version: str, before: str = "") -> Severity | None:
+    findings = [
+        finding for judged in ask(before + ALONE.format(command), version=version) for finding in judged.findings
+    ]
+    return next((each.severity for each in findings if "as installed" in each.message), None)
+
+
+@pytest.mark.parametrize(
+    ("command", "version"),
+    [
+        (VLLM.format("zai-org/GLM-4.7-Flash"), "0.15.1"),
+        (VLLM.format("zai-org/GLM-5-FP8"), "0.17.1"),
+        (SGLANG.format("zai-org/GLM-4.7-Flash"), "0.5.8"),
+        (SGLANG.format("zai-org/GLM-5-FP8"), "0.5.9"),
+        (SGLANG.format("zai-org/GLM-4.5V-FP8"), "0.5.1"),
+    ],
+)
+def test_what_the_package_asks_for_may_be_older_than_the_type(command: str, version: str) -> None:
+    assert asked(command, version) is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("command", "version", "before"),
+    [
+        (VLLM.format("zai-org/GLM-4.7"), "0.15.1", ""),
+        (VLLM.format("zai-org/GLM-4.7-Flash"), "0.28.0", ""),
+        (VLLM.format("zai-org/GLM-4.7-Flash"), "", ""),
+        (VLLM.format("zai-org/GLM-4.7-Flash"), "0.16.1rc1.dev5", ""),
+        (VLLM.format("zai-org/GLM-4.7-Flash"), "0.15.1", "pip install -U transformers\n\n"),
+        (SGLANG.format("zai-org/GLM-5-FP8"), "0.5.10", ""),
+        (SGLANG.format("zai-org/GLM-4.5V-FP8"), "0.5.2", ""),
+    ],
+)
+def test_a_package_that_takes_it_or_another_one_beside_it_is_not_told(command: str, version: str, before: str) -> None:
+    assert asked(command, version, before) is None
+
+
+def test_what_is_asked_for_is_of_engines_with_checks() -> None:
+    assert {row.engine for row in asked_transformers()} == {"vllm", "sglang"}

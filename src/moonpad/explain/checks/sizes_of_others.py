@@ -20,6 +20,7 @@ from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order, since
 
+_CANDIDATE: Final = re.compile(r"rc\d{1,3}\Z")
 _REFINED_SINCE: Final = "0.29.0"
 """The first release of that engine that splits a block of scales where a rank has a part of it."""
 _FOLDER: Final = re.compile(r"[\"']?(?:[/.~$]|[A-Za-z]:)")
@@ -159,16 +160,24 @@ def release_of_others(case: Case) -> Iterator[Remark]:
     known = _known(case)
     first = known.first.get(case.base, "") if known is not None else ""
     gone = known.gone.get(case.base, "") if known is not None else ""
-    if known is None or not case.base_version or not versions(case.engine.program) or _is_development(case.version):
+    release = _built_upon(case)
+    if known is None or not release or not versions(case.engine.program) or _is_development(release):
         return
     title = case.engine.facts.title
-    if first and order(case.version) < order(first):
-        message = f"{title} {case.version} has no class for {known.title}, which came with {first}"
+    if first and order(release) < order(first):
+        upon = f" is built upon {case.base} {release}, which" if release != case.version else ""
+        message = f"{title} {case.version}{upon} has no class for {known.title}, which came with {first}"
         yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, f"take {first} or later")
-    elif gone and order(case.version) >= order(gone):
+    elif gone and order(release) >= order(gone):
         message = f"{title} {case.version} has no class for {known.title} any more: it went with {gone}"
         remedy = f"take a release before {gone}"
         yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy)
+
+
+def _built_upon(case: Case) -> str:
+    """The release of the engine itself: of a plugin with the same numbers that which its candidates are built upon."""
+    plugin = case.base != case.engine.name
+    return _CANDIDATE.sub("", case.base_version) if plugin else case.base_version
 
 
 def _is_development(version: str) -> bool:

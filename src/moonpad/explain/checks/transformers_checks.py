@@ -1,4 +1,5 @@
-"""The release of Transformers that a text names, against the first that knows the model's type."""
+"""The release of Transformers that a text names, or that the engine's release asks for, against the first that knows
+the model's type."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.transformers_types import transformers_types
+from moonpad.catalog.transformers_types import asked_transformers, transformers_types
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.named_models import named_model
@@ -40,6 +41,37 @@ def transformers_of_text(case: Case) -> Iterator[Remark]:
     case.script.budget.work(2 * len(case.script.lines), "the text around its engine commands")
     if (stated := older_release(case.script, known.first)) is not None:
         yield too_old(*stated, named.model.model_type, f" of {named.model.title}", known.first, case.script)
+    elif named.sure and not _says_another(case.script):
+        yield from _asked_too_low(case, named.model.model_type, named.model.title, known.first)
+
+
+def _says_another(script: Script) -> bool:
+    """Whether the text names Transformers in any way: another release may have been installed."""
+    return any("transformers" in line[:_LONGEST].casefold() for line in script.lines)
+
+
+def _asked_too_low(case: Case, model_type: str, title: str, first: str) -> Iterator[Remark]:
+    """The engine's package asks for a release that does not know the type, and nothing speaks of another one."""
+    version = case.version
+    if not version or "dev" in version or "+" in version:
+        return
+    asked = next(
+        (
+            row
+            for row in asked_transformers()
+            if row.engine == case.engine.name and order(row.since) <= order(version) <= order(row.last)
+        ),
+        None,
+    )
+    if asked is None or order(asked.below) > order(first):
+        return
+    message = (
+        f"{case.engine.facts.title} {version} asks for {asked.asks}, which does not know the type {model_type} of "
+        f"{title}, which came in {first}: as installed, the start ends with Transformers does not recognize this "
+        "architecture"
+    )
+    remedy = f"install transformers {first} or later beside it, or take a later release"
+    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy)
 
 
 def older_release(script: Script, first: str) -> tuple[int, str] | None:

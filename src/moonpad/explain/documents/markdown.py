@@ -12,6 +12,7 @@ from itertools import dropwhile
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
+from moonpad.explain.shell.changes_of_lines import is_change
 from moonpad.explain.shell.terminal_session import SESSIONS, without_session
 
 _LANGUAGES: Final = (
@@ -258,7 +259,8 @@ def _block(
     ):
         yield Block(start, "\n".join(taken), heading, intro, len(lead), other=True)
         return
-    if language not in _LANGUAGES and not spoken and not only_flags("\n".join(taken)):
+    changes = language == "diff" and is_change("\n".join(taken))
+    if language not in _LANGUAGES and not changes and not spoken and not only_flags("\n".join(taken)):
         return
     substitutions = False
     if "{" in info:

@@ -26,5 +26,10 @@ def after_change(text: str) -> str:
     return text
 
 
+def is_change(text: str) -> bool:
+    """Whether it is a diff that takes lines out or puts them in place of others, not a whole new file."""
+    return after_change(text) != text
+
+
 def _after(lines: str) -> str:
     return _REMOVED.sub(lambda line: IGNORED * len(line[0]), _ADDED.sub(" ", lines))

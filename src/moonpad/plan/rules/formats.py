@@ -89,6 +89,7 @@ def fp8_device(case: Configuration) -> Iterator[Finding]:
         message = f"FP8 experts: {lacks}, and {case.engine.name}'s kernels{older} need it"
         remedy = f"take {_engines(lambda engine: engine.weight_only_fp8_since is not None)}, or INT4 weights"
         if first is not None:
+            message += " (type fp8e4nv not supported in this architecture)"
             remedy = f"take {case.engine.title} {first} or later, or INT4 weights"
         yield unsupported(QUANTIZATION, message, remedy)
 

@@ -242,6 +242,7 @@ FORMATS: dict[str, tuple[Trial, ...]] = {
             scheme="fp8", on=cluster(A100), version="0.8.5", says=("before 0.9.0",), where="quantization", code=FORMAT
         ),
         Trial(scheme="fp8", on=cluster(A100), engine="sglang", says=("8.0",), where="quantization", code=FORMAT),
+        Trial(scheme="fp8", on=cluster(A100), version="0.8.5", says=("fp8e4nv",), where="quantization", code=FORMAT),
         Trial(scheme="fp8", on=cluster(L40S)),
         Trial(scheme="fp8", on=cluster(MI300X)),
         Trial(on=cluster(A100)),
