@@ -18,7 +18,7 @@ from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
-from moonpad.explain.checks.compose_words import compose_words
+from moonpad.explain.checks.compose_words import compose_words, refused_at_top
 from moonpad.explain.checks.config_map_files import files_of_maps
 from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
@@ -48,6 +48,7 @@ from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.graph_fields import graph_fields
 from moonpad.explain.checks.heading_models import model_of_heading
 from moonpad.explain.checks.insider_images import image_of_insiders
+from moonpad.explain.checks.install_options import unknown_to_installer
 from moonpad.explain.checks.install_values import download_by_address, second_index
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
@@ -112,6 +113,7 @@ from moonpad.explain.checks.setting_slips import (
 )
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import words_behind_one
+from moonpad.explain.checks.shallow_clones import commit_of_shallow
 from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.subcommand_slips import subcommand_slips
@@ -149,6 +151,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_field,
     no_subcommand,
     second_index,
+    unknown_to_installer,
     download_by_address,
     misspelt_variable,
     redirected_install,
@@ -187,6 +190,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     json_slips,
     *KEPT_SIGNS,
     beside_the_clone,
+    commit_of_shallow,
     examples_of_clone,
     cache_of_download,
     folder_beside,
@@ -251,6 +255,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     variables_of_set,
     workers_behind_service,
     compose_words,
+    refused_at_top,
     page_as_model,
     path_of_host,
     subcommand_slips,
