@@ -88,6 +88,7 @@ from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
+from moonpad.explain.checks.resource_names import resource_without_domain
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.router_ranks import ranks_of_router
 from moonpad.explain.checks.script_slips import (
@@ -112,7 +113,7 @@ from moonpad.explain.checks.setting_slips import (
     variable_for_option,
 )
 from moonpad.explain.checks.shell_arrays import array_as_scalar
-from moonpad.explain.checks.shell_lists import words_behind_one
+from moonpad.explain.checks.shell_lists import options_behind_text, words_behind_one
 from moonpad.explain.checks.shallow_clones import commit_of_shallow
 from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
@@ -186,6 +187,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     silent_workers,
     nothing_in_front,
     words_behind_one,
+    options_behind_text,
     array_as_scalar,
     json_slips,
     *KEPT_SIGNS,
@@ -276,6 +278,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_of_heading,
     built_for_hosts,
     refused_quantities,
+    resource_without_domain,
     graph_fields,
     files_of_maps,
     file_as_model,
