@@ -76,7 +76,7 @@ from moonpad.explain.checks.pod_ports import (
 from moonpad.explain.checks.pod_quantities import refused_quantities
 from moonpad.explain.checks.pod_types import requests_and_limits, shared_memory_elsewhere, types_of_fields
 from moonpad.explain.checks.pod_words import pod_words
-from moonpad.explain.checks.pool_sides import side_channels, side_without_connector
+from moonpad.explain.checks.pool_sides import pools_without_connector, side_channels, side_without_connector
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -126,6 +126,7 @@ from moonpad.explain.checks.variable_slips import (
     not_handed_on,
     slurm_header,
 )
+from moonpad.explain.checks.worker_specs import size_of_worker_spec
 from moonpad.explain.checks.worker_sets import variables_of_set, workers_behind_service
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
@@ -256,6 +257,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     shared_memory_elsewhere,
     variables_of_set,
     workers_behind_service,
+    size_of_worker_spec,
     compose_words,
     refused_at_top,
     page_as_model,
@@ -264,6 +266,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     bench_target,
     side_channels,
     side_without_connector,
+    pools_without_connector,
     ray_joins,
     environment_of_ray,
     fewer_in_cluster,
