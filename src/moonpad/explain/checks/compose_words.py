@@ -42,7 +42,7 @@ def compose_words(case: Case) -> Iterator[Remark]:
     script = case.script
     if script.markdown or not is_first_server(case.commands, script):
         return
-    for first, _, services in _files(script):
+    for first, _, services in compose_files(script):
         for said in _found(services):
             yield _remark(script, first, said)
             break
@@ -56,7 +56,7 @@ def refused_at_top(case: Case) -> Iterator[Remark]:
 
 def refused_by_compose(script: Script) -> Iterator[Remark]:
     """The first of each file."""
-    for first, top, _ in () if script.markdown else _files(script):
+    for first, top, _ in () if script.markdown else compose_files(script):
         for said in beside_services(top):
             yield _remark(script, first, said)
 
@@ -67,7 +67,7 @@ def _remark(script: Script, first: int, said: _Said) -> Remark:
     return Remark(make_remark(Severity.WARNING, code, where, f"{line}: {message}", remedy).finding, command=None)
 
 
-def _files(script: Script) -> Iterator[tuple[int, Mapping[str, Node], Mapping[str, Mapping[str, Node]]]]:
+def compose_files(script: Script) -> Iterator[tuple[int, Mapping[str, Node], Mapping[str, Mapping[str, Node]]]]:
     """The compose files of a text: the first line of each, its keys, and the fields of its services."""
     starts = [first for _, first in script.origins] or [1]
     for first, end in zip(starts, [*starts[1:], len(script.lines) + 1], strict=True):

@@ -47,6 +47,7 @@ from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.graph_fields import graph_fields
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.images_nowhere import image_without_owner, model_as_image
 from moonpad.explain.checks.insider_images import image_of_insiders
 from moonpad.explain.checks.install_options import unknown_to_installer
 from moonpad.explain.checks.install_values import download_by_address, second_index
@@ -55,6 +56,7 @@ from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
+from moonpad.explain.checks.loopback_of_host import loopback_of_host
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.master_ports import MEETING_PORTS
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -221,6 +223,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     worker_without_volume,
     worker_of_another_kind,
     image_of_insiders,
+    model_as_image,
+    image_without_owner,
     ranks_of_router,
     *MEETING_PORTS,
     *PLAIN_SLIPS,
@@ -260,6 +264,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     size_of_worker_spec,
     compose_words,
     refused_at_top,
+    loopback_of_host,
     page_as_model,
     path_of_host,
     subcommand_slips,
