@@ -1,4 +1,4 @@
-"""What stands beside `services` in a compose file and is refused there: a service with too few blanks in front of it."""
+"""What stands beside `services` in a compose file and is refused there: a service that is not indented."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def beside_services(top: Mapping[str, Node]) -> Iterator[tuple[Code, str, str, s
         if name in _TOP or name.startswith("x-") or not any(key in fields_of(node) for key in _OF_SERVICE):
             continue
         shown = shortened(name, 40)
-        message = f"{shown} stands beside services, and not among them: Compose refuses the file (additional properties "
+        message = (
+            f"{shown} stands beside services, and not among them: Compose refuses the file (additional properties "
+        )
         message += f"'{shown}' not allowed)"
         yield Code.INVALID_VALUE, shown, message, f"indent {shown} as the other services are", node
         return

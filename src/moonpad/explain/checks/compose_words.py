@@ -13,6 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.compose_top import beside_services
 from moonpad.explain.checks.pod_devices import of_nvidia
 from moonpad.explain.checks.pod_objects import fields_of, items_of, text_of
+from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity

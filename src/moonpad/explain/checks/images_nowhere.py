@@ -12,12 +12,15 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
 
-_IMAGE: Final = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?(?:base_)?image[\"']?:[ \t]+[\"']?(?P<image>[^\s\"'#,]+)[\"']?,?[ \t]*(?:#.*)?$")
+_IMAGE: Final = re.compile(
+    r"[ \t]*(?:-[ \t]+)?[\"']?(?:base_)?image[\"']?:[ \t]+[\"']?(?P<image>[^\s\"'#,]+)[\"']?,?[ \t]*(?:#.*)?$"
+)
 _MODEL: Final = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _RELEASE: Final = re.compile(r"(?P<name>[a-z0-9_-]+):v?\d+\.\d+[\w.-]*", re.ASCII)
 _MADE_HERE: Final = re.compile(
-    r"\b(?:docker|podman|nerdctl|buildah|kaniko)\b.*\b(?:build|tag|load|import|bud)\b|^[ \t]*build:|\bimagePullPolicy:[ \t]*[\"']?Never"
-    r"|\b(?:kind|minikube|k3d)\b.*\b(?:load|import)\b|\bctr\b.*\bimport\b|\bpull_policy:[ \t]*(?:never|build)|--pull[= ]never"
+    r"\b(?:docker|podman|nerdctl|buildah|kaniko)\b.*\b(?:build|tag|load|import|bud)\b|^[ \t]*build:"
+    r"|\bimagePullPolicy:[ \t]*[\"']?Never|\bpull_policy:[ \t]*(?:never|build)|--pull[= ]never"
+    r"|\b(?:kind|minikube|k3d)\b.*\b(?:load|import)\b|\bctr\b.*\bimport\b"
 )
 
 
@@ -30,8 +33,8 @@ def model_as_image(case: Case) -> Iterator[Remark]:
         match = _IMAGE.match(text) if "image" in text else None
         if match is None or match["image"].partition(":")[0].casefold() != model.casefold():
             continue
-        message = f"{script.where(number)}: {shortened(model, 60)} is the model, and no registry has an image of that name: the "
-        message += "container is not started"
+        message = f"{script.where(number)}: {shortened(model, 60)} is the model, and no registry has an image of that "
+        message += "name: the container is not started"
         yield _said(match["image"], message, "name the image that brings the engine")
         return
 
@@ -49,9 +52,12 @@ def image_without_owner(case: Case) -> Iterator[Remark]:
             continue
         if any(_MADE_HERE.search(line) for _, line in lines):
             return
-        message = f"{script.where(number)}: {release['name']} without an owner is looked for as docker.io/library/{release['name']}, "
-        message += "which is not there (pull access denied): it is found only where the node has it already"
-        yield _said(release["name"], message, f"write {published}, or the registry that you push it to")
+        name = release["name"]
+        message = (
+            f"{script.where(number)}: {name} without an owner is looked for as docker.io/library/{name}, which is "
+        )
+        message += "not there (pull access denied): it is found only where the node has it already"
+        yield _said(name, message, f"write {published}, or the registry that you push it to")
         return
 
 

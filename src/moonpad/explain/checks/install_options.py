@@ -46,13 +46,16 @@ _REFUSED: Final = {
 }
 """What each of these programs refuses, tried with pip 26.3 and uv 0.13.9, and what is meant."""
 _CALL: Final = re.compile(
-    r"(?P<before>^|.*?[\s\"'/(;&|])(?P<program>uv[ ]+(?:pip[ ]+install|sync|add)|pip3?(?:\.\d+)?[ ]+(?:install|wheel|download))"
+    r"(?P<before>^|.*?[\s\"'/(;&|])"
+    r"(?P<program>uv[ ]+(?:pip[ ]+install|sync|add)|pip3?(?:\.\d+)?[ ]+(?:install|wheel|download))"
     r"(?=[ ])(?P<rest>.*)"
 )
+_ADJOINS: Final = re.compile(r"(?:^|[\"'/(;&|])$")
 _STARTS: Final = re.compile(
-    r"(?:^|[\"'/(;&|!%]|(?:^|\s)(?:RUN|sudo|-H|-E|-m|\$|>|-|time|exec|then|do|else|[\w-]+:|[A-Za-z_]\w*=\S*|--mount=\S+))$"
+    r"(?:^|[(;&|!%]|(?:^|[\s\"'])(?:RUN|sudo|-H|-E|-m|\$|>|-|time|exec|then|do|else|[\w-]+:|[A-Za-z_]\w*=\S*|--mount=\S+))$"
 )
-"""What may stand in front of the program itself: no other program, and no variable that holds one."""
+"""What may stand in front of the program itself, without a blank and with one: no other program, and no variable that
+holds one."""
 _ENDS: Final = re.compile(r"&&|\|\||[;|#)`<>]|\\$")
 _MOST: Final = 30
 
@@ -99,13 +102,9 @@ def _calls(text: str) -> Iterator[tuple[str, list[str]]]:
     while count < _MOST and (call := _CALL.match(rest)) is not None:
         count += 1
         rest = call["rest"]
-        if not _STARTS.search(call["before"].rstrip(" ")) or _of_another(call["before"]):
+        before = call["before"]
+        if not (_STARTS.search(before.rstrip(" ")) if before.endswith(" ") else _ADJOINS.search(before)):
             continue
         end = _ENDS.search(rest)
         program = re.sub(r"^pip[\d.]*", "pip", " ".join(call["program"].split()))
         yield program, (rest[: end.start()] if end else rest).split()
-
-
-def _of_another(before: str) -> bool:
-    """Whether pip is a word of uv here."""
-    return re.search(r"\buv(?:[ ]+-\S+)*[ ]+$", before) is not None

@@ -38,9 +38,13 @@ def loopback_of_host(case: Case) -> Iterator[Remark]:
             if match is None or match["port"] not in ports:
                 continue
             port = match["port"]
-            message = f"{script.where(number)}: host.docker.internal is the gateway of the containers on Linux, and port {port} "
-            message += f"of {ports[port]} is published on 127.0.0.1 alone: connection refused"
-            remedy = f"ask {ports[port]} by its name in the network of the services, or give the client network_mode: host"
+            message = (
+                f"{script.where(number)}: host.docker.internal is the gateway of the containers on Linux, and port "
+            )
+            message += f"{port} of {ports[port]} is published on 127.0.0.1 alone: connection refused"
+            remedy = (
+                f"ask {ports[port]} by its name in the network of the services, or give the client network_mode: host"
+            )
             yield Remark(make_remark(Severity.WARNING, Code.CONFLICT, port, message, remedy).finding, command=None)
             return
 

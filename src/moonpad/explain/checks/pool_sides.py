@@ -119,13 +119,17 @@ def pools_without_connector(case: Case) -> Iterator[Remark]:
     options = option_set(case.engine.program, case.version or None)
     if options is None or options.named(_TRANSFER) is None or is_fragment(command):
         return
-    others = [other for other in script.commands[:_MOST] if other.role == "prefill" and other.program == command.program]
+    others = [
+        other for other in script.commands[:_MOST] if other.role == "prefill" and other.program == command.program
+    ]
     if not others or any(each.more or each.custom or model_of(each) != model_of(command) for each in others):
         return
     script.budget.work(len(script.lines), "its pools")
     if any(_HANDS_OVER.search(line[:2000]) for line in script.lines):
         return
-    message = f"the servers for decode and those for prefill ({script.where(others[0].line)}) have no {_TRANSFER}: no cache "
+    message = (
+        f"the servers for decode and those for prefill ({script.where(others[0].line)}) have no {_TRANSFER}: no cache "
+    )
     message += "is handed over, and those for decode compute the prompts again"
     remedy = f"""add {_TRANSFER} '{{"kv_connector": "{_CONNECTOR}", "kv_role": "kv_both"}}' to both"""
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _TRANSFER, message, remedy)

@@ -95,7 +95,13 @@ def port_below(case: Case) -> Iterator[Remark]:
     if case.open_ended or len(case.commands) > 1 or command.role or command.more:
         return
     port = case.text("--port").strip("'\"") if place is not None else str(case.engine.command_line.port or "")
-    if not port.isdigit() or command.container is not None or command.wrappers or is_only_server(case) or is_fragment(command):
+    if (
+        not port.isdigit()
+        or command.container is not None
+        or command.wrappers
+        or is_only_server(case)
+        or is_fragment(command)
+    ):
         return
     behind = max(word.end_line for word in command.words)
     script.budget.once("listeners", 2 * len(script.lines), "the text around its engine commands")
@@ -116,7 +122,9 @@ def port_below(case: Case) -> Iterator[Remark]:
     if place is not None and _is_elsewhere(asked, script.lines):
         return
     by_default = "" if place is not None else ", the engine's own"
-    message = f"the request below ({script.where(at)}) goes to port {asked}, and this server listens on {port}{by_default}"
+    message = (
+        f"the request below ({script.where(at)}) goes to port {asked}, and this server listens on {port}{by_default}"
+    )
     remedy = f"ask at port {port}, or start it with --port {asked}"
     index = place.index if place is not None else None
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy, at=index)

@@ -15,7 +15,9 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _PLAIN: Final = re.compile(r"cpu|memory|ephemeral-storage|hugepages-\w+", re.ASCII)
-_DEVICE: Final = re.compile(r"(?:nvidia[-_.]?|amd[-_.]?)?(?:gpus?|npus?|tpus?)|accelerators?|cuda", re.IGNORECASE | re.ASCII)
+_DEVICE: Final = re.compile(
+    r"(?:nvidia[-_.]?|amd[-_.]?)?(?:gpus?|npus?|tpus?)|accelerators?|cuda", re.IGNORECASE | re.ASCII
+)
 _OF_VENDOR: Final = (("npu", "huawei.com/Ascend910"), ("tpu", "google.com/tpu"), ("amd", "amd.com/gpu"))
 
 
@@ -30,8 +32,8 @@ def resource_without_domain(case: Case) -> Iterator[Remark]:
             if unresolved(name) or "/" in name or _PLAIN.fullmatch(name) or not _DEVICE.fullmatch(name):
                 continue
             line = case.script.where(holder.offset + node.start_mark.line)
-            message = f"{line}: {shortened(name, 30)} is no resource of a container, where each but cpu, memory and storage has "
-            message += "the domain of its vendor: the API refuses the pod (must be a standard resource type or fully "
+            message = f"{line}: {shortened(name, 30)} is no resource of a container, where each but cpu, memory and "
+            message += "storage has the domain of its vendor: the API refuses the pod (must be a standard resource type or fully "
             message += "qualified)"
             meant = next((full for part, full in _OF_VENDOR if part in name.casefold()), "nvidia.com/gpu")
             remedy = f"write {meant}"

@@ -46,8 +46,10 @@ def commits_of_shallow(script: Script) -> Iterator[Remark]:
             taken = _TAKEN.search(step.rstrip()) if cloned and "git" in step else None
             if taken is None or not (commit := _commit(taken["commit"], script)):
                 continue
-            message = f"{script.where(number)}: a clone of --depth {depth} has the newest commits alone, and {commit[:12]} is "
-            message += "found there as long as it is one of them (reference is not a tree)"
+            message = (
+                f"{script.where(number)}: a clone of --depth {depth} has the newest commits alone, and {commit[:12]} "
+            )
+            message += "is found there as long as it is one of them (reference is not a tree)"
             remedy = "leave --depth out, or fetch the commit first: git fetch --depth 1 origin COMMIT"
             remark = make_remark(Severity.WARNING, Code.CONFLICT, "--depth", message, remedy)
             yield Remark(remark.finding, command=None)

@@ -21,7 +21,10 @@ _BEGINS: Final = re.compile(r"-l?e?c[\"',]|-l?e?c$")
 _LOSES: Final = re.compile(
     rf"(?:/bin/|/usr/bin/)?(?:ba|z|da)?sh{_NEXT}-l?e?c{_NEXT}(?P<word>(?:{STARTERS})){_NEXT}(?P<next>(?!--[\"'\s,])[\w./-]+)"
 )
-_SHELL: Final = re.compile(r"""[ \t]*(?:-[ \t]+)?(?:command|entrypoint):[ \t]*\[[^\]]*\b(?:ba|z|da)?sh["']?[ \t]*,[ \t]*["']?-l?e?c["']?[ \t]*\]""")
+_SHELL: Final = re.compile(
+    r"""[ \t]*(?:-[ \t]+)?(?:command|entrypoint):[ \t]*\[[^\]]*\b(?:ba|z|da)?sh["']?"""
+    r"""[ \t]*,[ \t]*["']?-l?e?c["']?[ \t]*\]"""
+)
 _ARGS: Final = re.compile(r"(?P<indent>[ \t]*)args:[ \t]*(?:#.*)?$")
 _ITEM: Final = re.compile(r"""(?P<indent>[ \t]*)-[ \t]+(?P<quote>["']?)(?P<text>[^\s"'|>].*)""")
 _TEMPLATE: Final = re.compile(r"[ \t]*\{\{-?[ ]*(?P<action>\w+)?")
@@ -47,7 +50,6 @@ def words_behind_one(case: Case) -> Iterator[Remark]:
     yield Remark(remark.finding, command=None)
 
 
-
 def options_behind_text(case: Case) -> Iterator[Remark]:
     """`command: ["sh", "-c"]` and a list of args, whose first item is the command and whose next ones are options."""
     script = case.script
@@ -62,7 +64,9 @@ def options_behind_text(case: Case) -> Iterator[Remark]:
         if (lost := _lost(script.lines[number + 1 : number + 1 + _MOST], len(args["indent"]))) is None:
             continue
         at, text = lost
-        message = f"{script.where(number + 2 + at)}: sh -c runs the first item of args alone: {shortened(text, 60)} is an "
+        message = (
+            f"{script.where(number + 2 + at)}: sh -c runs the first item of args alone: {shortened(text, 60)} is an "
+        )
         message += "argument of the shell, and reaches no program"
         remedy = "write one text: the command with all its options, or leave sh -c out and write each word as an item"
         remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "args", message, remedy)

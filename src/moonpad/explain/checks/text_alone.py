@@ -1,5 +1,5 @@
-"""What is wrong in a text that is about an engine and starts none: an image that is built, a container of other programs
-beside it."""
+"""What is wrong in a text that is about an engine and starts none: an image that is built, containers of other
+programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.compose_words import refused_by_compose
+from moonpad.explain.checks.container_slips import shells_of_containers
 from moonpad.explain.checks.install_options import unknown_to_installers
 from moonpad.explain.checks.shallow_clones import commits_of_shallow
 from moonpad.explain.commands import Script
@@ -17,6 +18,7 @@ _ALONE: Final[tuple[Callable[[Script], Iterator[Remark]], ...]] = (
     unknown_to_installers,
     commits_of_shallow,
     refused_by_compose,
+    shells_of_containers,
 )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.checks.api_groups import group_of_kind
 from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
+from moonpad.explain.checks.bench_options import option_of_bench
 from moonpad.explain.checks.bench_targets import bench_target
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.build_switches import built_for_hosts
@@ -114,9 +115,9 @@ from moonpad.explain.checks.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
+from moonpad.explain.checks.shallow_clones import commit_of_shallow
 from moonpad.explain.checks.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell_lists import options_behind_text, words_behind_one
-from moonpad.explain.checks.shallow_clones import commit_of_shallow
 from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.subcommand_slips import subcommand_slips
@@ -128,8 +129,8 @@ from moonpad.explain.checks.variable_slips import (
     not_handed_on,
     slurm_header,
 )
-from moonpad.explain.checks.worker_specs import size_of_worker_spec
 from moonpad.explain.checks.worker_sets import variables_of_set, workers_behind_service
+from moonpad.explain.checks.worker_specs import size_of_worker_spec
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
@@ -146,6 +147,7 @@ from moonpad.explain.shell.shell_slips import (
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
     bench_names,
+    option_of_bench,
     all_but_a_name,
     name_of_all,
     request_port,

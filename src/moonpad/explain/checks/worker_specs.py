@@ -39,10 +39,16 @@ def size_of_worker_spec(case: Case) -> Iterator[Remark]:
         if size < 2 or not flag:
             continue
         variable = f"{name}_parallel_size"
-        if re.search(rf"{variable.replace('_', '[-_]')}|{flag}\b|{flag.replace('-', '_')}|-{flag[2]}p\b|_ARGS|--config", own, re.I):
+        if re.search(
+            rf"{variable.replace('_', '[-_]')}|{flag}\b|{flag.replace('-', '_')}|-{flag[2]}p\b|_ARGS|--config",
+            own,
+            re.I,
+        ):
             continue
-        message = f"{script.where(number)}: {name}ParallelSize: {size} of workerSpec becomes the variable {variable.upper()} in "
-        message += f"the pods and no option, and this command does not read it: it runs without {flag}"
+        message = f"{script.where(number)}: {name}ParallelSize: {size} of workerSpec becomes the variable "
+        message += (
+            f"{variable.upper()} in the pods and no option, and this command does not read it: it runs without {flag}"
+        )
         remedy = f"write {flag} ${{{variable.upper()}}} into the command"
         remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, flag, message, remedy)
         yield Remark(remark.finding, command=None)
