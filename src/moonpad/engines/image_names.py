@@ -54,7 +54,6 @@ OF_ENGINE: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 """Published images with one engine in them."""
 OWNED_NAMES: Final[Mapping[str, str]] = {
     **{f"vllm-openai{kind}": f"vllm/vllm-openai{kind}" for kind in ("", "-cpu", "-rocm")},
-    "sglang": "lmsysorg/sglang",
     "vllm-ascend": "quay.io/ascend/vllm-ascend",
 }
 """Names that are published by their owners, and never without."""

@@ -30,6 +30,9 @@ _BASE: Final = re.compile(
     r"--?base[-_]url[ =]+[\"']?https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(?P<port>[0-9]{2,5})(?=/?[\"']?(?:[\s\\]|$))"
 )
 """Of a measurement, which adds the path itself."""
+_BODY: Final = 12
+"""Lines behind a request in which its body names the model."""
+_MODEL_ASKED: Final = re.compile(r"""["']model\\?["'][ ]*:[ ]*\\?["'](?P<name>[^"'\\\n]{1,200})""")
 _BETWEEN: Final = re.compile(
     r"nginx|proxy|router|gateway|litellm|tunnel|ssh\s.*-L|socat|port-forward|traefik|envoy|haproxy|dynamo",
     re.IGNORECASE,
@@ -65,7 +68,7 @@ def request_port(case: Case) -> Iterator[Remark]:
     if not port.isdigit() or case.open_ended or not is_only_server(case):
         return
     script.budget.work(2 * len(script.lines), "the text around its engine commands")
-    behind = max(word.end_line for word in case.commands[0].words)
+    behind = max((word.end_line for word in case.commands[0].words), default=case.commands[0].line)
     sent: dict[str, int] = {}
     for number, line in enumerate(script.lines, 1):
         text = line[:_LONGEST]
@@ -103,7 +106,7 @@ def port_below(case: Case) -> Iterator[Remark]:
         or is_fragment(command)
     ):
         return
-    behind = max(word.end_line for word in command.words)
+    behind = max((word.end_line for word in command.words), default=command.line)
     script.budget.once("listeners", 2 * len(script.lines), "the text around its engine commands")
     if _first_between(script.lines) <= behind + _NEAR:
         return
@@ -119,7 +122,7 @@ def port_below(case: Case) -> Iterator[Remark]:
     if len(sent) != 1 or port in sent:
         return
     ((asked, at),) = sent.items()
-    if place is not None and _is_elsewhere(asked, script.lines):
+    if place is not None and (_is_elsewhere(asked, script.lines) or _of_another(at, case)):
         return
     by_default = "" if place is not None else ", the engine's own"
     message = (
@@ -128,6 +131,15 @@ def port_below(case: Case) -> Iterator[Remark]:
     remedy = f"ask at port {port}, or start it with --port {asked}"
     index = place.index if place is not None else None
     yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy, at=index)
+
+
+def _of_another(line: int, case: Case) -> bool:
+    """Whether the request in this line names a model that this server is not called by."""
+    body = "\n".join(text[:_LONGEST] for text in case.script.lines[line - 1 : line + _BODY])
+    asked = _MODEL_ASKED.search(body)
+    own = {case.first.model or "", *(word.text.strip("'\"") for word in case.commands[0].argv)}
+    names = {*own, *(name.rpartition("/")[2] for name in own)}
+    return asked is not None and asked["name"] not in names
 
 
 def _is_curl(command: Command) -> bool:

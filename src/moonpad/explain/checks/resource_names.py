@@ -33,7 +33,9 @@ def resource_without_domain(case: Case) -> Iterator[Remark]:
                 continue
             line = case.script.where(holder.offset + node.start_mark.line)
             message = f"{line}: {shortened(name, 30)} is no resource of a container, where each but cpu, memory and "
-            message += "storage has the domain of its vendor: the API refuses the pod (must be a standard resource type or "
+            message += (
+                "storage has the domain of its vendor: the API refuses the pod (must be a standard resource type or "
+            )
             message += "fully qualified)"
             meant = next((full for part, full in _OF_VENDOR if part in name.casefold()), "nvidia.com/gpu")
             remedy = f"write {meant}"

@@ -14,7 +14,7 @@ from moonpad.explain.shell.whole_lines import whole_lines
 from moonpad.values.finding import Code, Severity
 
 _STEP: Final = re.compile(r"&&|\|\||;|\n")
-_SHALLOW: Final = re.compile(r"\bgit[ ]+clone\b(?=.*[ ]--depth[= ](?P<depth>\d{1,3})\b)")
+_SHALLOW: Final = re.compile(r"\bgit[ ]+clone\b(?=.*[ ]--depth[= ](?P<depth>[1-9])\b)")
 _RENEWED: Final = re.compile(r"\bgit\b.*[ ](?:clone|fetch|pull|init|remote|submodule)\b|--unshallow")
 _TAKEN: Final = re.compile(
     r"\bgit[ ]+(?:-C[ ]+\S+[ ]+)?(?:checkout|reset[ ]+--hard|switch[ ]+--detach)(?:[ ]+-{1,2}[a-z]+)*[ ]+"

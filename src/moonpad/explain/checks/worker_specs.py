@@ -32,8 +32,7 @@ def size_of_worker_spec(case: Case) -> Iterator[Remark]:
         return
     sizes = list(_sizes(script.lines))
     read = {number for number, _, _ in sizes}
-    last = max((word.end_line for word in command.words if word.line not in read), default=command.line)
-    own = "\n".join(line[:_LONGEST] for line in script.lines[command.line - 1 : last])
+    own = " ".join(word.text for word in command.words if word.line not in read)
     for number, name, size in sizes:
         flag = case.engine.command_line.options.get({"pipeline": "pp", "tensor": "tp"}[name], "")
         if size < 2 or not flag:
