@@ -52,6 +52,11 @@ OF_ENGINE: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(rf"nvcr\.io/nvidia/ai-dynamo/tensorrtllm-runtime{_TAGGED}"), "tensorrt-llm"),
 )
 """Published images with one engine in them."""
+OWNED_NAMES: Final[Mapping[str, str]] = {
+    **{f"vllm-openai{kind}": f"vllm/vllm-openai{kind}" for kind in ("", "-cpu", "-rocm")},
+    "vllm-ascend": "quay.io/ascend/vllm-ascend",
+}
+"""Names that are published by their owners, and never without."""
 ALSO_BROUGHT: Final = ("vllm", "sglang")
 ALSO_BROUGHT_BEFORE: Final = "0.4.6"
 """vLLM was a requirement of SGLang's before this release, and the images for ROCm were made on those of vLLM."""

@@ -135,3 +135,8 @@ PROXIED: Final = "hosted_vllm/"
 """How LiteLLM writes before the name of a model that such a server has."""
 PORTS_OF_BACKENDS: Final = {"sglang": 30000, "sglang-native": 30000, "sglang-oai": 30000, "vllm": 8000, "": 30000}
 """Where the measurement of `EXPERTS_BY_OPTION` asks by itself, by its --backend (bench_serving.py of 0.5.9)."""
+OPTIONS_OF_OTHER_BENCHES: Final[Mapping[str, Mapping[str, str]]] = {
+    "sglang bench": {"--model-path": "--model", "--save-result": "--output-file", "--result-dir": "--output-file"},
+}
+"""Options of servers and of other measurements that a measurement does not have (bench_serving.py from 0.3.0 to 0.4.7,
+and of 2026), and its own word for each."""

@@ -19,6 +19,7 @@ from moonpad.explain.checks.disaggregated_file import file_of_pools
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.router_addresses import router_addresses
 from moonpad.explain.checks.security import wrapper_remarks
+from moonpad.explain.checks.text_alone import judged_alone, slips_alone
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
@@ -58,6 +59,8 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     found = with_pairs(fold([each for each in whole if not _is_sketch(each)] or whole))
     if not found and not question.engine and (report := spoken_report(script)) is not None:
         return (report,)
+    if not found and (alone := judged_alone(script)) is not None:
+        return (alone,)
     return found
 
 
@@ -167,6 +170,9 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             about_it += env_remarks(command.env, book, script.budget)
             about_it += [*router_addresses(command), *file_of_pools(command, script)]
         remarks += (replace(remark, command=number) for remark in about_it)
+    if name == "docker" and all(command.program in ("other", "docker") for command in script.commands):
+        first = min(command.line for command in script.commands if command.program == "docker")
+        remarks += slips_alone(script) if group.commands[0].line == first else ()
     if not engine and not remarks:
         return None
     if engine:

@@ -73,6 +73,11 @@ def spoken_report(script: Script) -> Judged | None:
     return Judged(engine, version, because, tuple(map(_of_text, found[engine][:_MOST])), kind="report")
 
 
+def engines_named(script: Script) -> Sequence[str]:
+    """Engines whose names the text has."""
+    return _engines(script, [line[:_LONGEST] for line in script.lines])
+
+
 def _engines(script: Script, lines: Sequence[str]) -> Sequence[str]:
     """Those that are named, and a plugin whose devices are, where nothing else that runs on them is."""
     named = [name for name in ENGINES if _is_named(name, lines)]

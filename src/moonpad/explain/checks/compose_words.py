@@ -10,8 +10,10 @@ import yaml
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.compose_top import beside_services
 from moonpad.explain.checks.pod_devices import of_nvidia
 from moonpad.explain.checks.pod_objects import fields_of, items_of, text_of
+from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
@@ -41,6 +43,33 @@ def compose_words(case: Case) -> Iterator[Remark]:
     script = case.script
     if script.markdown or not is_first_server(case.commands, script):
         return
+    for first, _, services in compose_files(script):
+        for said in _found(services):
+            yield _remark(script, first, said)
+            break
+
+
+def refused_at_top(case: Case) -> Iterator[Remark]:
+    """A service that stands beside `services`."""
+    if is_first_server(case.commands, case.script):
+        yield from refused_by_compose(case.script)
+
+
+def refused_by_compose(script: Script) -> Iterator[Remark]:
+    """The first of each file."""
+    for first, top, _ in () if script.markdown else compose_files(script):
+        for said in beside_services(top):
+            yield _remark(script, first, said)
+
+
+def _remark(script: Script, first: int, said: _Said) -> Remark:
+    code, where, message, remedy, node = said
+    line = script.where(first + node.start_mark.line)
+    return Remark(make_remark(Severity.WARNING, code, where, f"{line}: {message}", remedy).finding, command=None)
+
+
+def compose_files(script: Script) -> Iterator[tuple[int, Mapping[str, Node], Mapping[str, Mapping[str, Node]]]]:
+    """The compose files of a text: the first line of each, its keys, and the fields of its services."""
     starts = [first for _, first in script.origins] or [1]
     for first, end in zip(starts, [*starts[1:], len(script.lines) + 1], strict=True):
         text = "\n".join(script.lines[first - 1 : end - 1])
@@ -56,11 +85,7 @@ def compose_words(case: Case) -> Iterator[Remark]:
         services = {name: fields_of(node) for name, node in fields_of(top.get("services")).items()}
         if "include" in top or any("extends" in each for each in services.values()):
             continue
-        for code, where, message, remedy, node in _found(services):
-            line = script.where(first + node.start_mark.line)
-            remark = make_remark(Severity.WARNING, code, where, f"{line}: {message}", remedy)
-            yield Remark(remark.finding, command=None)
-            break
+        yield first, top, services
 
 
 def _found(services: Mapping[str, Mapping[str, Node]]) -> Iterator[_Said]:

@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.engines import image_names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.programs import base_name, program_table
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
@@ -92,17 +92,9 @@ def shell_without_text(case: Case) -> Iterator[Remark]:
     script = case.script
     if not is_first(case.commands, script):
         return
-    for command in script.commands[:_MOST]:
-        if (found := _behind_shell(command)) is not None:
-            shell, word = found
-            message = (
-                f"{script.where(word.line)}: {shell.text} without -c reads {shortened(word.text, 40)} as the file of a "
-            )
-            message += "script: no such file, or a program that it cannot read"
-            remedy = f"write {shell.text} -c with the whole command as one text, or leave {shell.text} out"
-            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, shell.text, message, remedy, word=word)
-            yield Remark(remark.finding, command=None)
-            return
+    if (of_container := next(shells_of_containers(script), None)) is not None:
+        yield of_container
+        return
     first = "|".join(map(re.escape, sorted(program_table().first_words - {"docker"})))
     program = rf"(?:{_PYTHON}|{first})"
     shells = r"(?<![\w'\"-])(?:/(?:usr/)?bin/)?(?:ba|z)?sh"
@@ -127,6 +119,22 @@ def shell_without_text(case: Case) -> Iterator[Remark]:
         return
 
 
+def shells_of_containers(script: Script) -> Iterator[Remark]:
+    """Those that are given a program for the file of a script."""
+    for command in script.commands[:_MOST]:
+        if (found := _behind_shell(command)) is not None:
+            shell, word = found
+            message = (
+                f"{script.where(word.line)}: {shell.text} without -c reads {shortened(word.text, 40)} as the file of a "
+            )
+            message += "script: no such file, or a program that it cannot read"
+            remedy = f"write {shell.text} -c with the whole command as one text, or leave {shell.text} out"
+            if base_name(word) in _SHELLS:
+                remedy = f"leave {word.text} out: {shell.text} is the entrypoint already"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, shell.text, message, remedy, word=word)
+            yield Remark(remark.finding, command=None)
+
+
 def _behind_shell(command: Command) -> tuple[Word, Word] | None:
     """A shell that is the program of a container, and the program that it is given for a script."""
     if command.container is None or len(command.argv) < 2 or command.wrappers[-1] is not command.container:
@@ -136,6 +144,7 @@ def _behind_shell(command: Command) -> tuple[Word, Word] | None:
         return None
     first = word.text.split(" ", 1)[0]
     known = re.fullmatch(_PYTHON, first) is not None or first in program_table().first_words
+    known = known or (base_name(word) in _SHELLS and len(command.argv) > 2 and command.argv[2].text.startswith("-"))
     return (shell, word) if known else None
 
 

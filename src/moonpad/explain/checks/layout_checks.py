@@ -9,6 +9,7 @@ from moonpad.catalog.other_models import OtherModel
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.named_models import named_model
+from moonpad.explain.checks.registered_names import of_own_build
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -31,7 +32,8 @@ def heads_of_others(case: Case) -> Iterator[Remark]:
     most = next((n for n in range(tp, 1, -1) if all(_divides(size, n, what) for size, what, _ in shares)), 1)
     message = f"{tp}: {' and '.join(uneven[:2])} of {known.title} cannot be shared out evenly"
     certain = named.sure and any(sure and not _divides(size, tp, what) for size, what, sure in shares)
-    severity = Severity.ERROR if certain and not is_fragment(case.commands[0]) else Severity.WARNING
+    certain = certain and not is_fragment(case.commands[0]) and not of_own_build(case)
+    severity = Severity.ERROR if certain else Severity.WARNING
     yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, f"write {flag} {most}", at=place.index)
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from moonpad.catalog.options import option_set
 from moonpad.engines.surrounding_names import SIDE_CHANNELS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo_workers import by_module
-from moonpad.explain.commands import Command
+from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import model_of, value_of
 from moonpad.explain.programs import program_named
@@ -26,6 +27,10 @@ _SIDES: Final = {
     "prefill": re.compile(r"prefill|预填|\bproducer\b", re.IGNORECASE),
     "decode": re.compile(r"decod|解码|\bconsumer\b", re.IGNORECASE),
 }
+_HANDS_OVER: Final = re.compile(
+    r"kv[-_.]?transfer|kv[-_]?connector|kv_?role|nixl_?role|enablePD|lmcache|inference-sim|--config\b|_ARGS\b",
+    re.IGNORECASE,
+)
 _MOST: Final = 20
 
 
@@ -107,6 +112,36 @@ def side_without_connector(case: Case) -> Iterator[Remark]:
     )
     message += "one computes the prompts again"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _TRANSFER, message, f"add the same {_TRANSFER} here")
+
+
+def pools_without_connector(case: Case) -> Iterator[Remark]:
+    """Servers for prefill and for decode of one manifest, of which none has a connector."""
+    command, script = case.commands[0], case.script
+    if command.role != "decode" or case.open_ended or command.more or command.custom or by_module(command):
+        return
+    options = option_set(case.engine.program, case.version or None)
+    if options is None or options.named(_TRANSFER) is None or is_fragment(command):
+        return
+    others = [
+        other for other in script.commands[:_MOST] if other.role == "prefill" and other.program == command.program
+    ]
+    if not all(each.prefix or _in_object(each.line, script) for each in (command, *others)):
+        return  # a chart writes them, and may add what is needed
+    if not others or any(each.more or each.custom or model_of(each) != model_of(command) for each in others):
+        return
+    script.budget.work(len(script.lines), "its pools")
+    if any(_HANDS_OVER.search(line[:2000]) for line in script.lines):
+        return
+    message = (
+        f"the servers for decode and those for prefill ({script.where(others[0].line)}) have no {_TRANSFER}: no cache "
+    )
+    message += "is handed over, and those for decode compute the prompts again"
+    remedy = f"""add {_TRANSFER} '{{"kv_connector": "{_CONNECTOR}", "kv_role": "kv_both"}}' to both"""
+    yield make_remark(Severity.WARNING, Code.MISSING_FLAG, _TRANSFER, message, remedy)
+
+
+def _in_object(line: int, script: Script) -> bool:
+    return any(first <= line <= last for first, last in script.objects)
 
 
 def _given(command: Command) -> bool:

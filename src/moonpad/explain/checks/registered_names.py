@@ -24,6 +24,15 @@ _LONGEST: Final = 80
 _MOST: Final = 8
 
 
+_OWN_BUILD: Final = ", unless it is somebody's own build"
+
+
+def of_own_build(case: Case) -> bool:
+    """Whether a name is looked up that no release ever had, and that is no slip in one that it has: a build that brings
+    its own kernels may pad what a release cannot share out."""
+    return any(remark.finding.message.endswith(_OWN_BUILD) for remark in registered_name(case))
+
+
 def registered_name(case: Case) -> Iterator[Remark]:
     """A name that the engine looks up when it starts, in vain."""
     command = case.commands[0]
@@ -79,7 +88,7 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     if near and (span is None or meant) and near[0] in known_names and (meant or _is_slip(name, near[0])):
         remedy = f"write {near[0]}"
     elif span is None and not version:
-        message = f"{message}, unless it is somebody's own build"
+        message = f"{message}{_OWN_BUILD}"
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
     sure = bool(version) and not of_others and own  # a plugin may add names
     # `FLASH_ATTN_V100`: what is called after a name of the release may be of a build that adds to it.

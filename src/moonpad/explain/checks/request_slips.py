@@ -10,8 +10,10 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.request_names import is_only_server
+from moonpad.explain.commands import Command
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.programs import base_name
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
@@ -28,6 +30,9 @@ _BASE: Final = re.compile(
     r"--?base[-_]url[ =]+[\"']?https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(?P<port>[0-9]{2,5})(?=/?[\"']?(?:[\s\\]|$))"
 )
 """Of a measurement, which adds the path itself."""
+_BODY: Final = 12
+"""Lines behind a request in which its body names the model."""
+_MODEL_ASKED: Final = re.compile(r"""["']model\\?["'][ ]*:[ ]*\\?["'](?P<name>[^"'\\\n]{1,200})""")
 _BETWEEN: Final = re.compile(
     r"nginx|proxy|router|gateway|litellm|tunnel|ssh\s.*-L|socat|port-forward|traefik|envoy|haproxy|dynamo",
     re.IGNORECASE,
@@ -63,7 +68,7 @@ def request_port(case: Case) -> Iterator[Remark]:
     if not port.isdigit() or case.open_ended or not is_only_server(case):
         return
     script.budget.work(2 * len(script.lines), "the text around its engine commands")
-    behind = max((word.end_line for word in case.commands[0].words), default=0)
+    behind = max((word.end_line for word in case.commands[0].words), default=case.commands[0].line)
     sent: dict[str, int] = {}
     for number, line in enumerate(script.lines, 1):
         text = line[:_LONGEST]
@@ -78,9 +83,7 @@ def request_port(case: Case) -> Iterator[Remark]:
     if len(sent) != 1 or port in sent:
         return
     ((asked, line_number),) = sent.items()
-    elsewhere = re.compile(rf"(?<![0-9]){asked}(?![0-9])")
-    lines = (line[:_LONGEST] for line in script.lines)
-    if any(elsewhere.search(line) and not _there(line) for line in lines):
+    if _is_elsewhere(asked, script.lines):
         return
     by_default = "" if place is not None else ", the engine's own"
     message = f"a request (line {line_number}) goes to port {asked}, and the server listens on {port}{by_default}"
@@ -91,18 +94,25 @@ def request_port(case: Case) -> Iterator[Remark]:
 
 def port_below(case: Case) -> Iterator[Remark]:
     """The same of a guide with several servers, each with its request below it: the lines up to the next server."""
-    script, command = case.script, case.commands[0]
-    if case.option("--port") is not None or case.open_ended or len(case.commands) > 1 or command.role or command.more:
+    script, command, place = case.script, case.commands[0], case.option("--port")
+    if case.open_ended or len(case.commands) > 1 or command.role or command.more:
         return
-    port = str(case.engine.command_line.port or "")
-    if not port or command.container is not None or command.wrappers or is_only_server(case) or is_fragment(command):
+    port = case.text("--port").strip("'\"") if place is not None else str(case.engine.command_line.port or "")
+    if (
+        not port.isdigit()
+        or command.container is not None
+        or command.wrappers
+        or is_only_server(case)
+        or is_fragment(command)
+    ):
         return
-    behind = max(word.end_line for word in command.words)
+    behind = max((word.end_line for word in command.words), default=command.line)
     script.budget.once("listeners", 2 * len(script.lines), "the text around its engine commands")
     if _first_between(script.lines) <= behind + _NEAR:
         return
     script.budget.work(_NEAR + len(script.commands), "the text around its engine commands")
-    following = min((one.line for one in script.commands if one.line > behind), default=len(script.lines) + 1)
+    others = (one for one in script.commands if one.line > behind and not _is_curl(one))
+    following = min((one.line for one in others), default=len(script.lines) + 1)
     sent: dict[str, int] = {}
     for number in range(behind + 1, min(following, behind + _NEAR, len(script.lines)) + 1):
         text = script.lines[number - 1][:_LONGEST]
@@ -112,10 +122,34 @@ def port_below(case: Case) -> Iterator[Remark]:
     if len(sent) != 1 or port in sent:
         return
     ((asked, at),) = sent.items()
-    message = f"the request below ({script.where(at)}) goes to port {asked}, and this server listens on {port}, the "
-    message += "engine's own"
+    if place is not None and (_is_elsewhere(asked, script.lines) or _of_another(at, case)):
+        return
+    by_default = "" if place is not None else ", the engine's own"
+    message = (
+        f"the request below ({script.where(at)}) goes to port {asked}, and this server listens on {port}{by_default}"
+    )
     remedy = f"ask at port {port}, or start it with --port {asked}"
-    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy)
+    index = place.index if place is not None else None
+    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, "--port", message, remedy, at=index)
+
+
+def _of_another(line: int, case: Case) -> bool:
+    """Whether the request in this line names a model that this server is not called by."""
+    body = "\n".join(text[:_LONGEST] for text in case.script.lines[line - 1 : line + _BODY])
+    asked = _MODEL_ASKED.search(body)
+    own = {case.first.model or "", *(word.text.strip("'\"") for word in case.commands[0].argv)}
+    names = {*own, *(name.rpartition("/")[2] for name in own)}
+    return asked is not None and asked["name"] not in names
+
+
+def _is_curl(command: Command) -> bool:
+    return bool(command.words) and base_name(command.words[0]) == "curl"
+
+
+def _is_elsewhere(port: str, lines: tuple[str, ...]) -> bool:
+    """Whether anything but requests has the number."""
+    number = re.compile(rf"(?<![0-9]){port}(?![0-9])")
+    return any(number.search(line[:_LONGEST]) and not _there(line[:_LONGEST]) for line in lines)
 
 
 @lru_cache(maxsize=2)

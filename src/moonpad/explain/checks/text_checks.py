@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.checks.api_groups import group_of_kind
 from moonpad.explain.checks.bare_names import bare_name
 from moonpad.explain.checks.bench_names import bench_names
+from moonpad.explain.checks.bench_options import option_of_bench
 from moonpad.explain.checks.bench_targets import bench_target
 from moonpad.explain.checks.block_lines import lost_in_block
 from moonpad.explain.checks.build_switches import built_for_hosts
@@ -18,7 +19,7 @@ from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
-from moonpad.explain.checks.compose_words import compose_words
+from moonpad.explain.checks.compose_words import compose_words, refused_at_top
 from moonpad.explain.checks.config_map_files import files_of_maps
 from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
@@ -47,13 +48,16 @@ from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.graph_fields import graph_fields
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.images_nowhere import image_without_owner, model_as_image
 from moonpad.explain.checks.insider_images import image_of_insiders
+from moonpad.explain.checks.install_options import unknown_to_installer
 from moonpad.explain.checks.install_values import download_by_address, second_index
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
 from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
+from moonpad.explain.checks.loopback_of_host import loopback_of_host
 from moonpad.explain.checks.manifest_variables import variable_not_set
 from moonpad.explain.checks.master_ports import MEETING_PORTS
 from moonpad.explain.checks.minimum_release import minimum_release
@@ -75,7 +79,7 @@ from moonpad.explain.checks.pod_ports import (
 from moonpad.explain.checks.pod_quantities import refused_quantities
 from moonpad.explain.checks.pod_types import requests_and_limits, shared_memory_elsewhere, types_of_fields
 from moonpad.explain.checks.pod_words import pod_words
-from moonpad.explain.checks.pool_sides import side_channels, side_without_connector
+from moonpad.explain.checks.pool_sides import pools_without_connector, side_channels, side_without_connector
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -87,6 +91,7 @@ from moonpad.explain.checks.request_fields import request_field
 from moonpad.explain.checks.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.request_paths import request_path
 from moonpad.explain.checks.request_slips import port_below, request_port, sleep_level, thinking_switch
+from moonpad.explain.checks.resource_names import resource_without_domain
 from moonpad.explain.checks.router_options import joined_selector, pools_of_workers
 from moonpad.explain.checks.router_ranks import ranks_of_router
 from moonpad.explain.checks.script_slips import (
@@ -110,8 +115,9 @@ from moonpad.explain.checks.setting_slips import (
     switch_as_text,
     variable_for_option,
 )
+from moonpad.explain.checks.shallow_clones import commit_of_shallow
 from moonpad.explain.checks.shell_arrays import array_as_scalar
-from moonpad.explain.checks.shell_lists import words_behind_one
+from moonpad.explain.checks.shell_lists import options_behind_text, words_behind_one
 from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.subcommand_slips import subcommand_slips
@@ -124,6 +130,7 @@ from moonpad.explain.checks.variable_slips import (
     slurm_header,
 )
 from moonpad.explain.checks.worker_sets import variables_of_set, workers_behind_service
+from moonpad.explain.checks.worker_specs import size_of_worker_spec
 from moonpad.explain.checks.written_files import written_under_another_name
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
@@ -140,6 +147,7 @@ from moonpad.explain.shell.shell_slips import (
 TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_names,
     bench_names,
+    option_of_bench,
     all_but_a_name,
     name_of_all,
     request_port,
@@ -149,6 +157,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_field,
     no_subcommand,
     second_index,
+    unknown_to_installer,
     download_by_address,
     misspelt_variable,
     redirected_install,
@@ -183,10 +192,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     silent_workers,
     nothing_in_front,
     words_behind_one,
+    options_behind_text,
     array_as_scalar,
     json_slips,
     *KEPT_SIGNS,
     beside_the_clone,
+    commit_of_shallow,
     examples_of_clone,
     cache_of_download,
     folder_beside,
@@ -214,6 +225,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     worker_without_volume,
     worker_of_another_kind,
     image_of_insiders,
+    model_as_image,
+    image_without_owner,
     ranks_of_router,
     *MEETING_PORTS,
     *PLAIN_SLIPS,
@@ -250,13 +263,17 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     shared_memory_elsewhere,
     variables_of_set,
     workers_behind_service,
+    size_of_worker_spec,
     compose_words,
+    refused_at_top,
+    loopback_of_host,
     page_as_model,
     path_of_host,
     subcommand_slips,
     bench_target,
     side_channels,
     side_without_connector,
+    pools_without_connector,
     ray_joins,
     environment_of_ray,
     fewer_in_cluster,
@@ -271,6 +288,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_of_heading,
     built_for_hosts,
     refused_quantities,
+    resource_without_domain,
     graph_fields,
     files_of_maps,
     file_as_model,

@@ -1,0 +1,36 @@
+"""What is wrong in a text that is about an engine and starts none: an image that is built, containers of other
+programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moonpad.explain.checks.compose_words import refused_by_compose
+from moonpad.explain.checks.container_slips import shells_of_containers
+from moonpad.explain.checks.install_options import unknown_to_installers
+from moonpad.explain.checks.shallow_clones import commits_of_shallow
+from moonpad.explain.commands import Script
+from moonpad.explain.results import Judged, Remark
+from moonpad.explain.spoken_reports import engines_named
+
+_ALONE: Final[tuple[Callable[[Script], Iterator[Remark]], ...]] = (
+    unknown_to_installers,
+    commits_of_shallow,
+    refused_by_compose,
+    shells_of_containers,
+)
+
+
+def slips_alone(script: Script) -> Iterator[Remark]:
+    """Those that need no command of an engine to be seen."""
+    for check in _ALONE:
+        yield from check(script)
+
+
+def judged_alone(script: Script) -> Judged | None:
+    """The text by itself, with the engine that it names; None where it names none, or nothing is found."""
+    script.budget.work(20 * len(script.lines), "the text")
+    named = engines_named(script)
+    remarks = tuple(slips_alone(script)) if named else ()
+    return Judged(named[0], "", "the text starts nothing", remarks, kind="report") if remarks else None
