@@ -18,7 +18,6 @@ FILES = (
     "start_refusal_samples_mine_19.toml",
     "start_refusal_samples_mine_24.toml",
     "start_refusal_samples_mine_23.toml",
-    "start_refusal_samples_thr2.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
