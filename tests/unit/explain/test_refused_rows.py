@@ -7,7 +7,8 @@ import pytest
 from moonpad.catalog.start_refusals import start_refusals
 from tests.unit.explain.refused import LEVELS, said, samples
 
-SAMPLES = {**samples("kernel_refusal_samples.toml"), **samples("sglang_refusal_samples.toml")}
+FILES = ("kernel_refusal_samples.toml", "sglang_refusal_samples.toml", "sglang_refusal_samples_thr2.toml")
+SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
 
 @pytest.mark.parametrize("key", SAMPLES)
