@@ -16,9 +16,7 @@ from moonpad.explain.shell.changes_of_lines import is_change
 from moonpad.explain.shell.terminal_session import SESSIONS, without_session
 
 _LANGUAGES: Final = (
-    frozenset(
-        {"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch", "diff"}
-    )
+    frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch"})
     | SESSIONS
 )
 _PLAIN: Final = frozenset({"text", "txt", "plain", "plaintext"})
