@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -48,7 +49,10 @@ def again(script: Script, judged: Judged, lines: Sequence[Line]) -> tuple[Judged
     labels = [f"# node {number}\n" if len(lines) > 1 else "" for number in range(len(lines))]
     text = "".join(files)
     text += "\n\n".join(label + "\n".join(typed_lines(line)) for label, line in zip(labels, lines, strict=True))
-    version = "" if "judged by the newest" in judged.version_because else judged.version_behind or judged.version
+    behind = re.search(r"a build of main: judged by (?P<version>[0-9][\w.]*)", judged.version_because)
+    version = behind["version"] if behind else judged.version
+    if "judged by the newest" in judged.version_because:
+        version = ""
     question = Question(judged.checkpoint, judged.cluster, version)
     return judge(read_script(text, markdown=False), question, calibrations())
 
