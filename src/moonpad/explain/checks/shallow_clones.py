@@ -50,7 +50,9 @@ def commits_of_shallow(script: Script) -> Iterator[Remark]:
                 f"{script.where(number)}: a clone of --depth {depth} has the newest commits alone, and {commit[:12]} "
             )
             message += "is found there as long as it is one of them (reference is not a tree)"
-            remedy = "leave --depth out, or fetch the commit first: git fetch --depth 1 origin COMMIT"
+            remedy = (
+                "clone the whole history, or fetch the commit by its name before the checkout: git fetch origin COMMIT"
+            )
             remark = make_remark(Severity.WARNING, Code.CONFLICT, "--depth", message, remedy)
             yield Remark(remark.finding, command=None)
             return
