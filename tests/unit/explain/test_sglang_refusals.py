@@ -9,7 +9,7 @@ from moonpad.catalog.toml_rows import rows
 from moonpad.values.finding import Severity
 from tests.unit.explain.refused import said, samples
 
-SAMPLES = samples("sglang_refusal_samples.toml") | samples("sglang_refusal_samples_thr2.toml")
+SAMPLES = samples("sglang_refusal_samples.toml") | samples("sglang_refusal_samples_threads.toml")
 LINES = ("told", "quiet")
 
 
