@@ -128,11 +128,9 @@ class Deployment:
             line = self.engine.command_line
             remarks += node_remarks(line, version.text, cluster, readings, commands, self.script, speaks_of_ray=ray)
         asked, engine = self.question.cluster is not None, self.engine
-        judged_by = (
-            None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
-        )
+        whole = None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
         case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
-        case = replace(case, open_ended=open_ended, subject=judged_by)
+        case = replace(case, open_ended=open_ended, subject=whole)
         checked = tuple(command_checks(case))
         remarks += checked
         memory: Memory | None = None
@@ -144,13 +142,13 @@ class Deployment:
         elif checkpoint is not None and cluster is not None:
             unjudged = first.left_to_engine
             if not unjudged:
-                part = no_layout(checked) or part
+                beside = no_layout(checked) or part
                 subject = self._subject(checkpoint, cluster, version, first)
                 if offload_ignored(case):
                     subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
-                if part:
-                    judgement = replace(judgement, memory=None, unjudged=part, findings=_beside_memory(judgement))
+                if beside:
+                    judgement = replace(judgement, memory=None, unjudged=beside, findings=_beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
                 if memory is not None and not memory.fits and commands[0].held_tokens is not None:
                     memory, judgement = None, replace(judgement, memory=None, findings=_but_memory(judgement.findings))

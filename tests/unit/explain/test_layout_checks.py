@@ -7,7 +7,7 @@ import pytest
 from moonpad.catalog.other_models import as_published, other_model
 from moonpad.explain.results import Judged
 from moonpad.values.finding import Code, Severity
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask_one, codes
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -117,3 +117,11 @@ def test_a_format_in_the_name_says_that_others_made_the_weights() -> None:
 def test_the_layer_that_proposes_tokens(command: str, expected: bool) -> None:
     one = ask_one(command, "8xH200")
     assert any("multi-token prediction takes about" in finding.message for finding in one.findings) == expected
+
+
+def test_a_format_that_the_engine_does_not_read_beside_a_layout_that_nothing_has() -> None:
+    text = "vllm serve /models/k2 --pipeline-parallel-size 4 --decode-context-parallel-size 8\n"
+    judged = ask_one(f"# vLLM-Ascend 0.23.0\n{text}", on="16xA3", model="unsloth/DeepSeek-R1-GGUF:UD-IQ1_M")
+    assert {Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT} <= codes([judged])
+    assert judged.memory is None
+    assert "dp" not in judged.unknown
