@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from moonpad.values.cluster import Cluster
 
 MAX_BYTES = 1_000_000
+_PROSE = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
 
 
 def explain(
@@ -116,7 +117,7 @@ def explain(
         )
         judged = judge(script, question, (*calibrations(), *own_calibrations()))
         if not judged:
-            raise _no_engine(script)
+            raise _no_engine(script, prose=any(path.suffix.lower() in _PROSE for path in file or ()))
         every = [each for deployment in judged for each in (deployment, *deployment.alternatives)]
         for line in (line for deployment in every for line in deployment.commands):
             remember_command(line.argv, {name: text for name, text in line.env.items() if not text.startswith("$")})
@@ -181,12 +182,13 @@ def _devices_here() -> Cluster | None:
         return None
 
 
-def _no_engine(script: Script) -> UsageError:
-    """What is missing, as far as it can be known, and what no shell would read as it was meant."""
+def _no_engine(script: Script, *, prose: bool) -> UsageError:
+    """What is missing, as far as it can be known, and what no shell would read as it was meant: in prose an apostrophe
+    closes nothing."""
     from moonpad.explain.commands import SURELY_WRONG
 
     message, remedy = _missing(script)
-    sure = (*SURELY_WRONG, *(() if script.markdown else ("unclosed",)))
+    sure = (*SURELY_WRONG, *(() if script.markdown or prose else ("unclosed",)))
     wrong = next((problem for problem in script.problems if problem.code in sure), None)
     if wrong is not None:
         message += f"; {script.where(wrong.line)}: {wrong.message}"

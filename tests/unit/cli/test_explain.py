@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Moonpad
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
@@ -113,6 +115,16 @@ def test_wrong_command_lines(moonpad: Moonpad, tmp_path: Path) -> None:
         assert (done.code, done.stdout) == (2, ""), argv
         assert expected in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("name", "told"), [("notes.md", False), ("start.sh", True)])
+def test_an_apostrophe_in_prose_is_no_open_quote(moonpad: Moonpad, tmp_path: Path, name: str, *, told: bool) -> None:
+    path = tmp_path / name
+    path.write_text("The server's memory, and what it does\nwith it, is told elsewhere.\n")
+    done = moonpad("explain", "--file", str(path))
+    assert done.code == 2
+    assert "it starts no engine" in done.stderr
+    assert ("never closed" in done.stderr) == told
 
 
 def test_several_files_are_one_deployment_and_places_name_the_file(moonpad: Moonpad, tmp_path: Path) -> None:
