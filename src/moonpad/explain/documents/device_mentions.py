@@ -139,6 +139,15 @@ def _parts() -> Mapping[str, tuple[str, ...]]:
 
 def _names_in(lowered: str) -> tuple[str, ...]:
     """The names that a text in lower case may hold; `int4` holds no `T4`, `A100` no `A10`."""
+    return _names_in_line(lowered) if len(lowered) <= 2 * _NEAR else _names_held(lowered)
+
+
+@lru_cache(maxsize=4096)  # each deployment of a text asks for the same lines
+def _names_in_line(lowered: str) -> tuple[str, ...]:
+    return _names_held(lowered)
+
+
+def _names_held(lowered: str) -> tuple[str, ...]:
     near = {name: parts[0] for name, parts in _parts().items() if all(part in lowered for part in parts)}
     held = {part for part in set(near.values()) if re.search(rf"(?<![a-wyz]){part}(?![0-9])", lowered)}
     names = tuple(name for name, part in near.items() if part in held)
