@@ -36,7 +36,7 @@ def script(line: str) -> str:
         ("uv pip install --system \\\n    --root-user-action ignore vllm", "--root-user-action", "option of pip"),
         ("uv sync --system -r requirements.txt", "--system", "uv pip install"),
         ("uv add --no-deps vllm", "--no-deps", "uv pip install"),
-        ("bash -c '/root/.local/bin/uv pip install vllm --nodeps && true'", "--nodeps", "--no-deps"),
+        ("bash -c '/opt/uv/bin/uv pip install vllm --nodeps && true'", "--nodeps", "--no-deps"),
     ],
 )
 def test_an_option_that_the_installer_has_not(line: str, option: str, remedy: str) -> None:

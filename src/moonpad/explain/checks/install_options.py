@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -68,9 +69,11 @@ def unknown_to_installer(case: Case) -> Iterator[Remark]:
 
 def unknown_to_installers(script: Script) -> Iterator[Remark]:
     """At most two of a text."""
-    if not any("pip" in line or "uv " in line for line in script.lines):
-        return
-    told = 0
+    if any("pip" in line or "uv " in line for line in script.lines):
+        yield from islice(_unknown(script), 2)
+
+
+def _unknown(script: Script) -> Iterator[Remark]:
     for number, text in whole_lines(script):
         for program, words in _calls(text):
             kind = " ".join(program.split()[:2]) if program.startswith("uv") else "pip"
@@ -80,9 +83,6 @@ def unknown_to_installers(script: Script) -> Iterator[Remark]:
             message = f"{script.where(number)}: {program} has no {option}, and ends there"
             remark = make_remark(Severity.WARNING, Code.UNKNOWN_FLAG, option, message, remedy)
             yield Remark(remark.finding, command=None)
-            told += 1
-            if told > 1:
-                return
 
 
 def _refused(kind: str, words: Sequence[str]) -> tuple[str, str]:
