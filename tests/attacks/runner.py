@@ -67,6 +67,9 @@ def run_verb(
     home.mkdir(exist_ok=True)
     variables = {b"HOME": os.fsencode(home), b"PATH": os.environb[b"PATH"], b"LANG": b"C.UTF-8", b"TERM": b"dumb"}
     variables |= {os.fsencode(name): os.fsencode(value) for name, value in (env or {}).items()}
+    if not variables[b"HOME"].startswith(b"/"):  # the user database then says where the home is, and that one is real
+        for name, below in ((b"XDG_STATE_HOME", ".local/state"), (b"XDG_CACHE_HOME", ".cache")):
+            variables.setdefault(name, os.fsencode(home / below))
     out, err = (folder / "stdout").open("w+b"), (folder / "stderr").open("w+b")
     reader, writer = os.pipe()
     command = (sys.executable, "-I", "-S", MEASURE, str(writer), sys.executable, "-m", "moonpad", *words)

@@ -316,12 +316,25 @@ def test_a_damaged_environment_is_repaired_each_time(installed: World) -> None:
         "a receipt of something else": lambda: place.receipt.write_text('{"schema": 1, "witnesses": 3}'),
         "a package without its record": lambda: (place.site_packages / "fake_engine-1.0.dist-info/RECORD").unlink(),
         "no program": lambda: place.program("fake-engine").unlink(),
+        # Without it bin/python is the Python that the environment was made from, and pip would install there.
+        "no pyvenv.cfg": lambda: (place.folder / "pyvenv.cfg").unlink(),
     }
     for name, harm in harms.items():
         harm()
         assert find("fake-engine", installed.home) is None, name
         assert not installed.install().already, name
         assert_good(installed)
+
+
+def test_a_removal_that_was_killed_leaves_nothing_that_the_next_installation_trusts(installed: World) -> None:
+    """Fault seen on a real machine: half of the environment was gone, pip's packages and pyvenv.cfg among it, and the
+    engine was installed into the Python of the system."""
+    installed.place.receipt.unlink()
+    (installed.place.folder / "pyvenv.cfg").unlink()
+    shutil.rmtree(installed.place.site_packages)
+    installed.place.site_packages.mkdir()
+    installed.install()
+    assert_good(installed)
 
 
 def test_a_package_that_was_installed_by_half_is_installed_again(installed: World) -> None:

@@ -88,7 +88,8 @@ class Builder:
     def _pip_works(self) -> bool:
         if not self.place.python.exists() or "pip" in drop_damaged(self.place.site_packages):
             return False
-        return self._run((str(self.place.python), "-I", "-c", "import pip"))[0] == 0
+        own_pip = "import pip, sys; sys.exit(sys.prefix == sys.base_prefix)"
+        return self._run((str(self.place.python), "-I", "-c", own_pip))[0] == 0
 
     def _install_unlocked(self, package: str) -> None:
         # The user's own pip configuration comes first: a mirror, a proxy or a folder of wheels with this build is

@@ -21,7 +21,9 @@ REACH: Final = ("cert", "client-cert", "proxy", "trusted-host", "timeout", "defa
 
 # --only-binary: nothing is built and no setup.py of others runs. -I: neither PYTHONPATH nor the user's own packages.
 INSTALL: Final = ("-I", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
-AS_THEY_ARE: Final = ("--no-deps", "--only-binary", ":all:")
+# --require-virtualenv: an environment that lost its pyvenv.cfg runs as the Python that it was made from, whose packages
+# are not ours to change.
+INTO_THE_ENVIRONMENT: Final = (*INSTALL, "--require-virtualenv", "--no-deps", "--only-binary", ":all:")
 
 
 def make_environment(base_python: Path, folder: Path) -> tuple[str, ...]:
@@ -29,12 +31,12 @@ def make_environment(base_python: Path, folder: Path) -> tuple[str, ...]:
 
 
 def install_locked(place: EnvironmentFolder, lock_file: Path) -> tuple[str, ...]:
-    return (str(place.python), *INSTALL, *AS_THEY_ARE, "--require-hashes", "--requirement", str(lock_file))
+    return (str(place.python), *INTO_THE_ENVIRONMENT, "--require-hashes", "--requirement", str(lock_file))
 
 
 def install_unlocked(place: EnvironmentFolder, packages: Sequence[str], index: str | None = None) -> tuple[str, ...]:
     """From the user's own pip configuration, or with `index` in place of the index in it."""
-    return (str(place.python), *INSTALL, *AS_THEY_ARE, *(("--index-url", index) if index else ()), *packages)
+    return (str(place.python), *INTO_THE_ENVIRONMENT, *(("--index-url", index) if index else ()), *packages)
 
 
 def report(

