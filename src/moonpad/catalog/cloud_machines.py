@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, rows
@@ -45,8 +45,13 @@ def machine_of_type(name: str) -> str:
     return ""
 
 
-def machines_in(text: str) -> Iterator[tuple[int, int, str]]:
+@lru_cache(maxsize=1024)  # each deployment of a text asks for the same lines
+def machines_in(text: str) -> tuple[tuple[int, int, str], ...]:
     """Each type that a line names: where it begins and ends, and its machine, `2x8xH100` where two are written."""
+    return tuple(_machines_in(text))
+
+
+def _machines_in(text: str) -> Iterator[tuple[int, int, str]]:
     if not _MAY_BE.search(text):
         return
     for word in _WORD.finditer(text):

@@ -9,4 +9,4 @@ from functools import lru_cache
 @lru_cache(maxsize=4096)
 def is_in_lines(pattern: re.Pattern[str], lines: tuple[str, ...], longest: int) -> bool:
     """In the first `longest` characters of a line; what is behind them is data, not prose."""
-    return any(pattern.search(line[:longest]) for line in lines)
+    return any(pattern.search(line) for line in {line[:longest] for line in lines})

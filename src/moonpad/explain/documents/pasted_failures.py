@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache
 from operator import attrgetter
 from typing import Final
 
@@ -109,6 +110,7 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
     return tuple(found)
 
 
+@lru_cache(maxsize=1024)  # of a log many lines are alike
 def _general(text: str) -> bool:
     return bool(_IN_GENERAL.search(text)) and not _REPORTED.search(text)
 

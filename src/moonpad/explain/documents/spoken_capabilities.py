@@ -60,8 +60,7 @@ def spoken_capability(script: Script) -> str:
 @lru_cache(maxsize=2)  # each engine command of a text asks
 def _capability_of(lines: tuple[str, ...]) -> str:
     found: set[str] = set()
-    for line in lines:
-        text = line[:_LONGEST]
+    for text in {line[:_LONGEST] for line in lines}:
         for match in _NAMED.finditer(text):
             found.add((match.lastgroup or "c")[1:].replace("_", "."))
         if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
@@ -77,7 +76,7 @@ def spoken_generation_of_amd(script: Script) -> str:
 
 @lru_cache(maxsize=2)
 def _generation_of(lines: tuple[str, ...]) -> str:
-    texts = [line[:_LONGEST] for line in lines]
+    texts = {line[:_LONGEST] for line in lines}
     found = {match.lastgroup or "" for text in texts for match in _AMD_NAMED.finditer(text)}
     return found.pop() if len(found) == 1 and not any(_NAMED.search(text) for text in texts) else ""
 

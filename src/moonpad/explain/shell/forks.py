@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from moonpad.engines.forks import FORKS_BY_PROGRAM, Fork
@@ -15,12 +15,13 @@ _LONGEST = 2000
 
 def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
     programs = {command.program for command in commands}
-    named = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs and _is_named(fork.named, lines)]
+    texts = {line[:_LONGEST] for line in lines}
+    named = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs and _is_named(fork.named, texts)]
     return [replace(command, fork=title) if (title := _fork_of(command, named)) else command for command in commands]
 
 
-def _is_named(pattern: str, lines: Sequence[str]) -> bool:
-    return any(re.search(pattern, line[:_LONGEST], re.IGNORECASE) for line in lines)
+def _is_named(pattern: str, texts: Set[str]) -> bool:
+    return any(re.search(pattern, text, re.IGNORECASE) for text in texts)
 
 
 def _fork_of(command: Command, named: Sequence[Fork]) -> str:
