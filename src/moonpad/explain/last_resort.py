@@ -60,7 +60,8 @@ _ROW: Final = 1200
 """Characters above options in which their row's model stands."""
 _LONGEST: Final = 5000
 _MEASURING: Final = re.compile(
-    r"bench|eval|client|convert|quant|download|configurator|collect|simulat|estimat|proxy|router|gateway|balanc"
+    r"bench|eval|client|convert|quant|download|configurator|collect|simulat|estimat|proxy|router|gateway|balanc|regress|smoke"
+    r"|stress|load_?test"
 )
 """Programs that are not servers."""
 _NO_STARTS: Final = frozenset(

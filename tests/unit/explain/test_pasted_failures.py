@@ -123,3 +123,9 @@ def test_an_answer_that_refuses_a_request() -> None:
     refused += " and --tool-call-parser to be set', 'type': 'BadRequestError', 'param': None, 'code': 400}"
     assert len(failures(f"{SERVE}\n\n2. it says\n`{refused}`\n")[0]) == 1
     assert failures(f"{SERVE}\n\n## Troubleshooting\n\n`{refused}`\n") == [[]]
+
+
+def test_a_text_that_a_program_looks_for_has_not_been_seen() -> None:
+    error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+    assert failures(f"{SERVE}\n\n{error}\n") == [["line 3"]]
+    assert failures(f'{SERVE}\n\nPATTERNS = [\n    "{error}",\n]\n') == [[]]

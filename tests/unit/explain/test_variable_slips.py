@@ -164,3 +164,17 @@ def test_all_but_a_known_name(name: str, meant: str) -> None:
 )
 def test_a_name_of_its_own(name: str) -> None:
     assert not said(f"export {name}=1\n{SERVE}", "ignored without")
+
+
+@pytest.mark.parametrize(
+    ("line", "lost"),
+    [
+        ("TORCH_INDEX=https://download.pytorch.org/whl/cu121", False),
+        ("CUDA_VER=124", False),
+        ("HF_MODEL=a/b", False),
+        ("TORCH_LOGS=recompiles", True),
+        ("HF_HUB_OFFLINE=1", True),
+    ],
+)
+def test_what_a_script_downloads_is_its_own(line: str, lost: bool) -> None:
+    assert bool(said(f"{line}\n{SERVE}", "without export")) == lost

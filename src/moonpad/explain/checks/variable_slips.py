@@ -36,6 +36,8 @@ _HANDED_ON: Final = re.compile(r"OMPI_|PMIX_|PRTE_|PATH$|LD_LIBRARY_PATH$|HOME$|
 _DIRECTIVE: Final = re.compile(r"[ \t]*#SBATCH[ \t]+(?P<option>--?[A-Za-z-]+)[^#]*?(?P<name>\$\{?[A-Za-z_]\w*\}?)")
 _HEADER: Final = re.compile(r"[ \t]*(?:#.*)?$")
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3}|~{3})")
+_OF_SCRIPT: Final = re.compile(r"\w+_(?:INDEX(?:_URL)?|URL|VER(?:SION)?|TAG|WHEELS?|REPO|IMAGE|MODEL)")
+"""What a script downloads or starts, not how a library works: `TORCH_INDEX`, `CUDA_VER`."""
 _NO_CARET: Final = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 
@@ -95,8 +97,8 @@ def _is_used_below(name: str, end: int, script: Script) -> bool:
 def _is_declared(case: Case, name: str) -> bool:
     """What looks like an engine's variable and is none, `VLLM_ROOT`, is the script's own."""
     program = case.engine.program
-    known = not name.startswith(OWN_VARIABLES)
-    return known or any(name in known_environment(program, version) for version in versions(program))
+    of_library = not name.startswith(OWN_VARIABLES) and not _OF_SCRIPT.fullmatch(name)
+    return of_library or any(name in known_environment(program, version) for version in versions(program))
 
 
 def _scalar_of(lines: Sequence[str], line: int) -> int:

@@ -76,6 +76,8 @@ _ANSWER: Final = re.compile(r"\W{0,4}(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Err
 """What a client of the server prints of an answer that refuses its request."""
 _CONSTANT: Final = re.compile(r"([\"'])[A-Z][A-Z0-9_]{3,80}\1[ ]?[,:)\]}]")
 """`"CUDA_ERROR_OUT_OF_MEMORY",` among others."""
+_OF_TABLE: Final = re.compile(r"[ \t]*[rbf]?([\"'])[^\"'\n]{1,200}\1[ ]?,[ \t]*")
+"""A line that is one text of a program's list: what it looks for in a log."""
 _TITLE: Final = re.compile(
     r"[# \t]{0,6}(?:\[(?:bug|usage|issue|installation|question)\]:?[ ]{0,2}){1,3}", re.IGNORECASE
 )
@@ -186,7 +188,7 @@ def _remark(
         match = None if cause.weak and not cause.symptom and not weakly else cause.pattern.search(text)
         if match is None or match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
             continue
-        if not error.logged and _CONSTANT.match(text, match.start() - 1):
+        if not error.logged and (_CONSTANT.match(text, match.start() - 1) or _OF_TABLE.fullmatch(text)):
             continue  # a table of a program
         failure = failure_at(cause, match)
         message = f"the engine stopped: {shortened(failure.message, 400)}"
