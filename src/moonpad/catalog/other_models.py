@@ -48,6 +48,11 @@ class OtherModel:
     heads: int = 0
     kv_heads: int = 0
     """0 with latent attention, which shares none out."""
+    cache_layers: int = 0
+    """Layers that keep keys and values of every token: none with linear, sliding or chunked attention."""
+    head_values: int = 0
+    """Of one such layer, what it keeps of a token for a KV head, of latent attention for all of them: two times
+    `head_dim`, or `kv_lora_rank` + `qk_rope_head_dim`."""
     vocabulary: int = 0
     hidden: int = 0
     dense_columns: int = 0
@@ -175,6 +180,12 @@ def least_bytes_by_name(written: str) -> int:
         return 0
     widths = [_width(form) for form in _FORMAT.findall(name)]
     return int(min((1.0, *widths)) * float(sizes[0]) * _ROUNDED * 1e9)
+
+
+def context_bytes(model: OtherModel, tokens: int, tp: int, pp: int, bytes_of_value: float) -> float:
+    """What so many tokens of one sequence take in the KV cache of one device, at the least. 0: not known."""
+    heads = max(1, model.kv_heads // tp)  # beyond their number, ranks have copies
+    return tokens * model.cache_layers / pp * heads * model.head_values * bytes_of_value
 
 
 def fp8_block(model: OtherModel, written: str) -> int:

@@ -62,6 +62,7 @@ from moonpad.explain.checks.repository_names import (
     repository_owner,
 )
 from moonpad.explain.checks.request_checks import REQUEST_CHECKS
+from moonpad.explain.checks.room_of_others import cache_of_others, weights_of_others
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -72,7 +73,7 @@ from moonpad.explain.checks.serving_checks import (
 from moonpad.explain.checks.shared_columns import SHARED_CHECKS
 from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.signs_in_text import TEXT_SIGNS
-from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction, weights_of_others
+from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction
 from moonpad.explain.checks.sizes_of_others import CHECKS_OF_OTHERS
 from moonpad.explain.checks.slices_of_others import SLICE_CHECKS
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
@@ -146,6 +147,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *TEXT_SIGNS,
     transformers_of_text,
     weights_of_others,
+    cache_of_others,
     static_fraction,
     pool_of_log,
     prediction_layer,

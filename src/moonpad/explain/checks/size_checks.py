@@ -1,4 +1,4 @@
-"""Weights of models that are not planned against the memory of the devices, and sizes that a pasted log has."""
+"""Sizes that a pasted log has, and what the layer for multi-token prediction takes."""
 
 from __future__ import annotations
 
@@ -7,92 +7,22 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.hardware import hardware
-from moonpad.catalog.other_models import in_four_bits, least_bytes, least_bytes_by_name, other_model
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.plan.tensors import nextn_bytes
 from moonpad.values.finding import Code, Severity
-from moonpad.values.units import GIB, gib
+from moonpad.values.units import gib
 
 _LOADED: Final = re.compile(
     r"Load weight end\..{0,200}?avail mem=(?P<left>\d{1,4}\.\d{1,3}) GB, mem usage=(?P<held>\d{1,4}\.\d{1,3}) GB"
 )
 _RESERVED: Final = 64
 """Tokens that the server keeps from the context that was asked for."""
-_ENCODERS: Final = ("--ec-transfer-config", "--mm-encoder-only", "--encoder-only")
-"""Instances that read images alone may leave the language model out, and need hardly any memory."""
-_CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)")
-_REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
-_SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
-"""`70B` in the name of a model."""
-
-
-def weights_of_others(case: Case) -> Iterator[Remark]:
-    """The publisher's weights alone, less than everything, against all memory that the engine may use."""
-    reading = case.first
-    helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
-    if case.checkpoint is not None or helped or not case.whole or is_fragment(case.commands[0]):
-        return
-    if case.option(*_ENCODERS, "--load-format") is not None:
-        return
-    known = other_model(reading.model)
-    held = least_bytes(known, reading.model) if known is not None else least_bytes_by_name(reading.model)
-    converted = case.option("--quantization") is not None and not in_four_bits(reading.model)
-    if not held or (converted and not (known is not None and known.any_format)):
-        return
-    flag = case.engine.command_line.options.get("tp")
-    place = case.option(flag) if flag else None
-    case.script.budget.once("cut commands", len(case.script.lines), "the text around its engine commands")
-    is_cut = place is None and is_in_lines(_CUT, case.script.lines, _LONGEST)
-    if flag is None or reading.takes_all_devices or is_cut:
-        return
-    shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None
-    ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)
-    fraction = reading.settings.gpu_memory_utilization or 1.0
-    if case.cluster is not None:
-        each, kind = case.cluster.device.usable_bytes, f"of {case.cluster.device.product}"
-    elif stated := stated_gigabytes(case):
-        each, kind = stated * GIB, f"of {stated} GB, the most that the text speaks of,"
-    else:
-        devices = [row.device for row in hardware().values() if row.device]
-        each = max(device.usable_bytes for device in devices if device.platform in case.engine.platforms)
-        kind = "of the largest kind known"
-    if not each or held <= ranks * each * fraction:
-        return
-    share = f"{fraction:g} of " if fraction < 1 else ""
-    title = known.title if known is not None else reading.model
-    message = (
-        f"the weights of {title} are at least {held / GIB:,.0f} GiB, and {ranks} "
-        f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} "
-        f"{share}{ranks * each / GIB:,.0f} GiB"
-    )
-    needed = 2 ** math.ceil(math.log2(held / (each * min(fraction, 0.9))))
-    named = known is not None and _REPOSITORY.fullmatch(reading.model) is not None
-    sure = named and place is not None and case.cluster is not None and not _is_of_other_models(case)
-    severity = Severity.ERROR if sure else Severity.WARNING
-    remedy = f"take {needed} or more devices, or smaller weights"
-    yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index if place else None)
-
-
-def _is_of_other_models(case: Case) -> bool:
-    """Whether each line of the text with this kind of device tells of a model of another size: `Qwen2.5-7B on RTX
-    5090` says nothing of the 70B beside it."""
-    product = re.search(r"[A-Z]{0,3}[0-9]{2,4}", case.cluster.device.product) if case.cluster is not None else None
-    own = {*_SIZE.findall(case.first.model)}
-    if product is None or not own:
-        return False
-    case.script.budget.once("devices of other models", len(case.script.lines), "the text around its engine commands")
-    lines = [line[:_LONGEST] for line in case.script.lines if product[0] in line[:_LONGEST]]
-    sizes = [{*_SIZE.findall(line)} for line in lines]
-    return bool(sizes) and all(of_line and not of_line & own for of_line in sizes)
 
 
 def static_fraction(case: Case) -> Iterator[Remark]:
