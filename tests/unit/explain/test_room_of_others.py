@@ -76,3 +76,18 @@ def test_the_remedy_fits() -> None:
     shorter = finding.remedy.split()[2]
     command = f"vllm serve Qwen/Qwen3-Coder-30B-A3B-Instruct -tp 1 --max-model-len {shorter}"
     assert found(command, "1xA100-80G") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "version", "told"),
+    [
+        ("vllm serve meta-llama/Llama-3.1-70B-Instruct --quantization fp8 -tp 1 --max-model-len 4096", "0.10.1", True),
+        ("vllm serve meta-llama/Llama-3.1-70B-Instruct --quantization fp8 -tp 1 --max-model-len 4096", "0.13.0", False),
+        ("vllm serve meta-llama/Llama-3.1-70B-Instruct --quantization fp8 -tp 2 --max-model-len 4096", "0.10.1", False),
+        ("vllm serve Qwen/Qwen3-32B --quantization fp8 -tp 1 --max-model-len 4096", "0.10.1", False),
+        ("sglang serve --model-path meta-llama/Llama-3.1-70B-Instruct --quantization fp8 --tp-size 1", "0.5.9", True),
+    ],
+)
+def test_weights_are_whole_before_they_become_fp8(command: str, version: str, told: bool) -> None:
+    (one,) = ask(f"{command}\n", on="2xH100", version=version)
+    assert any("read in BF16 before they become FP8" in finding.message for finding in one.findings) == told

@@ -62,7 +62,7 @@ from moonpad.explain.checks.repository_names import (
     repository_owner,
 )
 from moonpad.explain.checks.request_checks import REQUEST_CHECKS
-from moonpad.explain.checks.room_of_others import cache_of_others, weights_of_others
+from moonpad.explain.checks.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -148,6 +148,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     transformers_of_text,
     weights_of_others,
     cache_of_others,
+    whole_before_conversion,
     static_fraction,
     pool_of_log,
     prediction_layer,

@@ -31,6 +31,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
+from moonpad.values.versions import since
 
 _ENCODERS: Final = ("--ec-transfer-config", "--mm-encoder-only", "--encoder-only")
 """Instances that read images alone may leave the language model out, and need hardly any memory."""
@@ -88,6 +89,27 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     yield make_remark(severity, Code.DOES_NOT_FIT, room.flag, message, remedy, at=at)
 
 
+def whole_before_conversion(case: Case) -> Iterator[Remark]:
+    """Weights that become FP8 while they are loaded, against the whole memory: first all are there as published."""
+    until = names.WHOLE_BEFORE_FP8.get(case.base)
+    if until is None or case.text("--quantization") != "fp8" or (until and since(case.base_version, until)):
+        return
+    room = _room(case, as_they_are=True)
+    if room is None or room.known is None or room.known.published != "bf16" or not as_published(case.first.model):
+        return
+    if room.held <= room.ranks * room.each:
+        return
+    message = (
+        f"the weights of {room.known.title} are read in BF16 before they become FP8: at least {room.held / GIB:,.0f} "
+        f"GiB, and {room.devices} {'has' if room.ranks == 1 else 'have'} {room.ranks * room.each / GIB:,.0f} GiB"
+    )
+    severity = Severity.ERROR if _is_sure(case, room) else Severity.WARNING
+    place = case.option("--quantization")
+    at = place.index if place is not None else None
+    remedy = "take weights that are FP8 already, or more devices"
+    yield make_remark(severity, Code.DOES_NOT_FIT, "--quantization", message, remedy, at=at)
+
+
 def cache_of_others(case: Case) -> Iterator[Remark]:
     """One sequence of the whole context against what the weights leave: a start ends where it does not fit, since a
     request may be so long (vllm/v1/core/kv_cache_utils.py, and worker/worker.py before 0.11)."""
@@ -129,8 +151,9 @@ def _sampled(case: Case, known: OtherModel) -> float:
     return overhead_of(case.engine.name, case.version).sampler.low * sequences * known.vocabulary
 
 
-def _room(case: Case) -> Room | None:
-    """None where the size of the weights, or what they are spread over, is not known."""
+def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
+    """None where the size of the weights, or what they are spread over, is not known. `as_they_are`: of the files, even
+    where an option converts them."""
     reading = case.first
     helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
     if case.checkpoint is not None or helped or not case.whole or is_fragment(case.commands[0]):
@@ -140,7 +163,7 @@ def _room(case: Case) -> Room | None:
     known = other_model(reading.model)
     held = least_bytes(known, reading.model) if known is not None else least_bytes_by_name(reading.model)
     converted = case.option("--quantization") is not None and not in_four_bits(reading.model)
-    if not held or (converted and not (known is not None and known.any_format)):
+    if not held or (converted and not as_they_are and not (known is not None and known.any_format)):
         return None
     flag = case.engine.command_line.options.get("tp")
     place = case.option(flag) if flag else None
