@@ -60,14 +60,14 @@ class Room:
     ranks: int
     each: float
     kind: str
-    fraction: float | None
+    fraction: float
 
     @property
     def devices(self) -> str:
         return f"{self.ranks} {'device' if self.ranks == 1 else 'devices'} {self.kind}"
 
     def fits(self) -> bool:
-        return self.held <= self.ranks * self.each * (self.fraction or 1.0)
+        return self.held <= self.ranks * self.each * self.fraction
 
 
 def weights_of_others(case: Case) -> Iterator[Remark]:
@@ -75,14 +75,13 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     room = _room(case)
     if room is None or room.fits():
         return
-    fraction = room.fraction or 1.0
-    share = f"{fraction:g} of " if fraction < 1 else ""
+    share = f"{room.fraction:g} of " if room.fraction < 1 else ""
     title = room.known.title if room.known is not None else case.first.model
     message = (
         f"the weights of {title} are at least {room.held / GIB:,.0f} GiB, and {room.devices} "
         f"{'has' if room.ranks == 1 else 'have'} {share}{room.ranks * room.each / GIB:,.0f} GiB"
     )
-    needed = 2 ** math.ceil(math.log2(room.held / (room.each * min(fraction, 0.9))))
+    needed = 2 ** math.ceil(math.log2(room.held / (room.each * min(room.fraction, 0.9))))
     severity = Severity.ERROR if room.place is not None and _is_sure(case, room) else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"
     at = room.place.index if room.place else None
@@ -116,15 +115,15 @@ def cache_of_others(case: Case) -> Iterator[Remark]:
     settings, layout = case.first.settings, case.first.layout
     if case.base != names.EXPERTS_BY_VARIABLE or case.option(*_OTHER_CACHE) is not None or layout.dcp > 1:
         return
-    room, place, default = _room(case), case.option("--max-model-len"), defaults_of(case.engine.name, case.version)
-    if room is None or room.known is None or not room.fits() or default.memory_fraction is None:
-        return
-    if default.budget != "device" or (place is not None and not settings.max_model_len):
-        return  # a processor's cache is told, and `auto` takes what fits
+    room, place = _room(case), case.option("--max-model-len")
+    if room is None or room.known is None or not room.fits() or _budget(case) != "device":
+        return  # a processor's cache is told
+    if place is not None and not settings.max_model_len:
+        return  # `auto` takes what fits
     tokens = settings.max_model_len or room.known.positions
     of_value = _bytes_of_value(case, room.known)
     need = context_bytes(room.known, tokens, layout.tp, layout.pp, of_value)
-    left = room.each * (room.fraction or default.memory_fraction) - room.held / room.ranks
+    left = room.each * room.fraction - room.held / room.ranks
     surely = need > left
     left -= _sampled(case, room.known)
     if need <= left:
@@ -174,7 +173,14 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
     shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None
     ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)
     each, kind = _memory(case)
-    return Room(known, held, flag, place, ranks, each, kind, reading.settings.gpu_memory_utilization) if each else None
+    fraction = reading.settings.gpu_memory_utilization
+    if fraction is None and _budget(case) == "device":
+        fraction = defaults_of(case.engine.name, case.version).memory_fraction
+    return Room(known, held, flag, place, ranks, each, kind, fraction or 1.0) if each else None
+
+
+def _budget(case: Case) -> str:
+    return defaults_of(case.engine.name, case.version).budget
 
 
 def _memory(case: Case) -> tuple[float, str]:
