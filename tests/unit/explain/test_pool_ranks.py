@@ -33,4 +33,5 @@ def test_later_releases_take_fewer() -> None:
 
 
 def test_another_connector_is_not_judged() -> None:
-    assert not said(8, 4, transfer="""--kv-transfer-config '{"kv_connector":"MooncakeConnector","kv_role":"kv_both"}'""")
+    transfer = """--kv-transfer-config '{"kv_connector":"MooncakeConnector","kv_role":"kv_both"}'"""
+    assert not said(8, 4, transfer=transfer)
