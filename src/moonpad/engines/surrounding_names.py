@@ -78,6 +78,9 @@ SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
     "NixlConnector": ("VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
 }
 """Connectors that wait for a handshake: the variables of the port and of the address."""
+FEWER_RANKS_OF_DECODE: Final = ("0.10.0", "0.14.0")
+"""Releases from and before which the first of these connectors asserts that decode has no fewer ranks than prefill:
+PyPI vllm 0.10.0 to 0.14.1, nixl_connector.py; https://github.com/vllm-project/vllm/pull/27274."""
 STARTED_PLAINLY: Final = "vllm serve"
 """The program whose user sets these variables: vllm/envs.py of 0.32.0 has localhost for the address."""
 RANDOM_PORTS: Final[Mapping[str, tuple[int, int]]] = {"vllm-ascend": (20000, 1000)}

@@ -38,12 +38,12 @@ def side_channels(case: Case) -> Iterator[Remark]:
     """The address of the other side's machine, or one that no other machine reaches."""
     command = case.commands[0]
     mine = _setting(command, _HOST)
-    if not mine and _HOST not in command.env and not command.more and _by_side_channel(command):
+    if not mine and _HOST not in command.env and not command.more and by_side_channel(command):
         yield from _left_at_loopback(case)
         return
     if not mine:
         return
-    for other in _of_other_side(case):
+    for other in of_other_side(case):
         its = _setting(other, _HOST)
         if not its:
             continue
@@ -65,16 +65,16 @@ def side_channels(case: Case) -> Iterator[Remark]:
         return
 
 
-def _by_side_channel(command: Command) -> bool:
+def by_side_channel(command: Command) -> bool:
     word = value_of(command.argv, (_TRANSFER,))
     return word is not None and _CONNECTOR in word.text
 
 
 def _left_at_loopback(case: Case) -> Iterator[Remark]:
     """A side that does not say its address, of which the other side's text says that it is another machine's."""
-    for other in _of_other_side(case):
+    for other in of_other_side(case):
         its = _setting(other, _HOST)
-        if not its or not _IP.fullmatch(its) or _LOOPBACK.fullmatch(its) or not _by_side_channel(other):
+        if not its or not _IP.fullmatch(its) or _LOOPBACK.fullmatch(its) or not by_side_channel(other):
             continue
         where = case.script.where(other.line)
         message = f"the other side ({where}) has {its}, and this one is told no address: it announces localhost, where "
@@ -100,13 +100,13 @@ def side_without_connector(case: Case) -> Iterator[Remark]:
     command = case.commands[0]
     if is_fragment(command) or case.open_ended or command.more or command.custom or by_module(command):
         return
-    if _given(command) or _side(command) == "" or any("config" in word.text for word in command.argv):
+    if _given(command) or side_of(command) == "" or any("config" in word.text for word in command.argv):
         return
-    with_it = [other for other in _of_other_side(case) if _given(other)]
-    same = [other for other in case.script.commands if other is not command and _side(other) == _side(command)]
+    with_it = [other for other in of_other_side(case) if _given(other)]
+    same = [other for other in case.script.commands if other is not command and side_of(other) == side_of(command)]
     if not with_it or any(_given(other) for other in same):
         return
-    side, where = _side(command), case.script.where(with_it[0].line)
+    side, where = side_of(command), case.script.where(with_it[0].line)
     message = (
         f"the server for {side} has no {_TRANSFER}, and the one of {where} has: no cache is handed over, and this "
     )
@@ -148,18 +148,18 @@ def _given(command: Command) -> bool:
     return value_of(command.argv, (_TRANSFER,)) is not None
 
 
-def _of_other_side(case: Case) -> Iterator[Command]:
+def of_other_side(case: Case) -> Iterator[Command]:
     command = case.commands[0]
-    side = _side(command)
+    side = side_of(command)
     for other in case.script.commands[:_MOST] if side else ():
         program = program_named(other.program)
         if other is command or program is None or program.kind != "server" or model_of(other) != model_of(command):
             continue
-        if _side(other) not in ("", side):
+        if side_of(other) not in ("", side):
             yield other
 
 
-def _side(command: Command) -> str:
+def side_of(command: Command) -> str:
     """By its label, else its heading, where one of the two sides alone is named."""
     for text in (command.role, command.label or "", command.heading or ""):
         found = [side for side, words in _SIDES.items() if words.search(text)]

@@ -79,6 +79,7 @@ from moonpad.explain.checks.pod_ports import (
 from moonpad.explain.checks.pod_quantities import refused_quantities
 from moonpad.explain.checks.pod_types import requests_and_limits, shared_memory_elsewhere, types_of_fields
 from moonpad.explain.checks.pod_words import pod_words
+from moonpad.explain.checks.pool_ranks import fewer_ranks_of_decode
 from moonpad.explain.checks.pool_sides import pools_without_connector, side_channels, side_without_connector
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
@@ -274,6 +275,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     side_channels,
     side_without_connector,
     pools_without_connector,
+    fewer_ranks_of_decode,
     ray_joins,
     environment_of_ray,
     fewer_in_cluster,
