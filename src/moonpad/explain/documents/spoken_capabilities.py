@@ -38,6 +38,10 @@ _OF_AMD: Final = {
     "gfx90a": r"MI2[15]0X?|gfx90a",
     "gfx942": r"MI3(?:00[XA]|25X|08X)|gfx942",
     "gfx950": r"MI35[05]X|gfx950",
+    "gfx1100": r"(?:RX ?)?7900 ?(?:XTX?|GRE)|W7[89]00|gfx1100",
+    "gfx1151": r"Radeon 8060S|Ryzen AI Max\+?(?: PRO)?(?: 395)?|Strix Halo|gfx1151",
+    "gfx1200": r"(?:RX ?)?9060 ?XT|gfx1200",
+    "gfx1201": r"(?:AI PRO )?R9[67]00|(?:RX ?)?9070(?: ?XT)?|gfx1201",
 }
 """https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html"""
 _AMD_NAMED: Final = re.compile(
