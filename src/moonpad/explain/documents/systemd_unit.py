@@ -57,7 +57,10 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
         value = _as_shell(_DOUBLED.sub(lambda _: _ONE, written) if by_shell else written)
         at = start + match.start(2)
         if (empty := _EMPTY.search(value)) is not None:
-            message = "an empty line ends the setting, whatever the backslash above says: systemd passes over the options below"
+            message = (
+                "an empty line ends the setting, whatever the backslash above says: systemd passes over the options "
+                "below"
+            )
             state.problems.add(
                 "missing-backslash", at + empty.start() - 1, at + empty.start(), message, "take the empty line out"
             )
