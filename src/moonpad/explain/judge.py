@@ -170,9 +170,9 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             about_it += env_remarks(command.env, book, script.budget)
             about_it += [*router_addresses(command), *file_of_pools(command, script)]
         remarks += (replace(remark, command=number) for remark in about_it)
-    known = [command for command in script.commands if command.program != "other"]
-    if not any(is_server(command.program) or command.program == "fragment" for command in known):
-        first = min(command.line for command in known)
+    named = [command for command in script.commands if command.program != "other"]
+    if not any(is_server(command.program) or command.program == "fragment" for command in named):
+        first = min(command.line for command in named)
         remarks += slips_alone(script) if group.commands[0].line == first else ()
     if not engine and not remarks:
         return None

@@ -26,7 +26,7 @@ _OF_IMAGES: Final = re.compile(
     r"(?:CUDA|NCCL|CUDNN|PYTHON|PYTORCH|TORCH|ROCM|NODE|UBUNTU|NV|NVIDIA|PATH|HOME|USER|DEBIAN|LD)(?:_\w+)?|TARGET\w+|BUILD\w+",
 )
 """Names that images set by themselves, or the build."""
-_FILLS_IN: Final = frozenset({"RUN", "ENV", "COPY", "ADD", "LABEL", "WORKDIR", "EXPOSE", "USER", "VOLUME"})
+_FILLS_IN: Final = frozenset({"RUN", "ENV", "COPY", "ADD", "WORKDIR", "EXPOSE", "USER", "VOLUME"})
 _LISTS: Final = ("CMD", "ENTRYPOINT")
 _OPTION: Final = re.compile(r"[\w./][\w./-]*(?:[ ]+[\w./:][\w./:-]*){0,6}[ ]+--?[A-Za-z]")
 _ENTRY: Final = re.compile(r"[ \t]*ENTRYPOINT[ \t]+(?!\[[ \t]*\])\S")
