@@ -74,3 +74,11 @@ NOT_ON_THEM: Final = frozenset({
     *("peft", "sglang", "hf-transfer", "gradio", "langchain", "pydantic"),
 })  # fmt: skip
 """Packages of others, which stand on PyPI."""
+CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "vllm-project.github.io/production-stack": ("vllm-stack",),
+    "llm-d-incubation.github.io/llm-d-modelservice": ("llm-d-modelservice",),
+    "llm-d-incubation.github.io/llm-d-infra": ("llm-d-infra",),
+}
+"""Repositories of Helm → the charts that they have (index.yaml of each)."""
+CHART_OF_OTHERS: Final[Mapping[str, str]] = {"vllm/production-stack": "vllm/vllm-stack"}
+"""Names of charts that are those of their repositories."""

@@ -27,6 +27,7 @@ from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.dockerfile_slips import dockerfile_slips
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
+from moonpad.explain.checks.download_parts import download_of_part
 from moonpad.explain.checks.download_patterns import code_left_behind
 from moonpad.explain.checks.dynamo_components import worker_of_another_kind, worker_without_volume
 from moonpad.explain.checks.dynamo_events import silent_workers
@@ -50,6 +51,7 @@ from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.graph_fields import graph_fields
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.helm_charts import chart_of_repository
 from moonpad.explain.checks.images_nowhere import image_without_owner, model_as_image
 from moonpad.explain.checks.insider_images import image_of_insiders
 from moonpad.explain.checks.install_options import unknown_to_installer
@@ -128,6 +130,8 @@ from moonpad.explain.checks.shell_lists import options_behind_text, words_behind
 from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.subcommand_slips import subcommand_slips
+from moonpad.explain.checks.swapped_names import name_behind_swap
+from moonpad.explain.checks.tab_images import image_of_other_tab
 from moonpad.explain.checks.two_caches import cache_of_download, folder_beside, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
@@ -312,4 +316,8 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     misspelt_module,
     not_installable,
     forwarded_port,
+    download_of_part,
+    chart_of_repository,
+    name_behind_swap,
+    image_of_other_tab,
 )
