@@ -151,3 +151,20 @@ def test_signs_that_compare(sign: str) -> None:
     test = f'if [[ "$A" == "$B"* || "$A" {sign} "$B" ]]; then echo; fi\n'
     assert problems(test + SERVE) == []
     assert problems(f'if [[ "$A" "$B" ]]; then echo; fi\n{SERVE}') == ["syntax"]
+
+
+INNER = """ssh gpu bash -c "
+for RATE in 1 2; do
+  vllm bench serve --model a/b --max-concurrency \\$RATE --request-rate {}RATE
+done
+"
+"""
+
+
+def test_a_variable_of_the_inner_script() -> None:
+    assert said(SERVE + INNER.format("$"), "the shell around fills in $RATE") == 1
+    assert said(SERVE + INNER.format("\\$"), "the shell around fills in") == 0
+    assert said("RATE=4\n" + SERVE + INNER.format("$"), "the shell around fills in") == 0
+    assert said(SERVE + INNER.format("$").replace('"', "'"), "the shell around fills in") == 0
+    handed_in = INNER.format("$").replace("for RATE in 1 2; do", "RATE=$RATE; for N in 1 2; do")
+    assert said(SERVE + handed_in, "the shell around fills in") == 0

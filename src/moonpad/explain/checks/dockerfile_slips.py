@@ -26,6 +26,7 @@ _OF_IMAGES: Final = re.compile(
     r"(?:CUDA|NCCL|CUDNN|PYTHON|PYTORCH|TORCH|ROCM|NODE|UBUNTU|NV|NVIDIA|PATH|HOME|USER|DEBIAN|LD)(?:_\w+)?|TARGET\w+|BUILD\w+",
 )
 """Names that images set by themselves, or the build."""
+_ECHOED: Final = re.compile(r"\becho\b[^;&|]*")
 _FILLS_IN: Final = frozenset({"RUN", "ENV", "COPY", "ADD", "WORKDIR", "EXPOSE", "USER", "VOLUME"})
 _LISTS: Final = ("CMD", "ENTRYPOINT")
 _OPTION: Final = re.compile(r"[\w./][\w./-]*(?:[ ]+[\w./:][\w./:-]*){0,6}[ ]+--?[A-Za-z]")
@@ -71,7 +72,7 @@ def _found(script: Script) -> Iterator[Remark]:
                 used = _used(value) if name == "ENV" else []
                 stage.known |= {each["name"] for each in _NAMES.finditer(value)} - {*used}
             else:
-                used = _used(value) if name in _FILLS_IN else []
+                used = _used(_ECHOED.sub("", value)) if name in _FILLS_IN else []
             for each in used:
                 if each in above and each not in told | stage.known and not _is_set(each, value):
                     told.add(each)

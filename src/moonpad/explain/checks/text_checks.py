@@ -73,6 +73,7 @@ from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.module_names import misspelt_module
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
+from moonpad.explain.checks.outer_variables import filled_in_outside
 from moonpad.explain.checks.package_sources import not_installable
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.plain_slips import PLAIN_SLIPS
@@ -320,4 +321,5 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     chart_of_repository,
     name_behind_swap,
     image_of_other_tab,
+    filled_in_outside,
 )
