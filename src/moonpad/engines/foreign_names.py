@@ -262,6 +262,11 @@ TEMPLATES: Final = frozenset({
     *("gigachat", "megrez", "yandex", "bailing", "smolvlm", "hunyuan-moe", "hunyuan-dense", "gpt-oss"),
 })  # fmt: skip
 """Names of chat templates in the engines that read GGUF alone; that of the family is `kimi-k2`."""
+STARTED_MODULES: Final = (
+    *("sglang.launch_server", "sglang_router.launch_router", "sglang_router.launch_server", "sglang.bench_serving"),
+    *("sglang.bench_one_batch", "sglang.bench_offline_throughput", "vllm.entrypoints.openai.api_server"),
+)
+"""What is started by `python -m`, for names that are one letter away from it."""
 NO_MODULES: Final[Mapping[str, Mapping[str, str]]] = {
     "sglang": {
         "sglang.launch_disaggregation_router": "sglang_router.launch_router --pd-disaggregation",

@@ -35,6 +35,10 @@ ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")
 """From the first of these releases to before the second: torch 2.13 no longer needs one."""
 NAMED_USERS: Final = frozenset({"0", "2000", "65534"})
 """Of these images."""
+WITHOUT_HEALTHCHECK: Final = re.compile(
+    r"(?:docker\.io/)?(?:vllm/vllm-openai(?:-rocm|-cpu)?|lmsysorg/sglang(?:-rocm)?|quay\.io/ascend/vllm-ascend)(?:[:@].*)?"
+)
+"""Images whose Dockerfiles have no HEALTHCHECK: what waits for their health waits for nothing."""
 ENGINES_OF_IMAGES: Final[Mapping[str, str]] = {
     "vllm": r"\bvllm\b",
     "sglang": r"\bsglang\b",
@@ -60,3 +64,21 @@ OWNED_NAMES: Final[Mapping[str, str]] = {
 ALSO_BROUGHT: Final = ("vllm", "sglang")
 ALSO_BROUGHT_BEFORE: Final = "0.4.6"
 """vLLM was a requirement of SGLang's before this release, and the images for ROCm were made on those of vLLM."""
+INDEXES_OF_FEW: Final = re.compile(
+    r"https://(?P<host>flashinfer\.ai/whl|docs\.(?:sglang|flashinfer)\.ai/whl|wheels\.vllm\.ai|download\.pytorch\.org/whl)"
+    r"[\w./{}$-]*"
+)
+"""Indexes that hold what their makers build, and nothing of what others publish."""
+NOT_ON_THEM: Final = frozenset({
+    *("transformers", "accelerate", "huggingface-hub", "datasets", "openai", "fastapi", "uvicorn", "ray", "modelscope"),
+    *("peft", "sglang", "hf-transfer", "gradio", "langchain", "pydantic"),
+})  # fmt: skip
+"""Packages of others, which stand on PyPI."""
+CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "vllm-project.github.io/production-stack": ("vllm-stack",),
+    "llm-d-incubation.github.io/llm-d-modelservice": ("llm-d-modelservice",),
+    "llm-d-incubation.github.io/llm-d-infra": ("llm-d-infra",),
+}
+"""Repositories of Helm → the charts that they have (index.yaml of each)."""
+CHART_OF_OTHERS: Final[Mapping[str, str]] = {"vllm/production-stack": "vllm/vllm-stack"}
+"""Names of charts that are those of their repositories."""

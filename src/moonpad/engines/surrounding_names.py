@@ -72,6 +72,10 @@ SERVES_NEXT: Final = re.compile(r"[ \t]*(?:vllm[ \t]+serve|python3?[ \t]+-m[ \t]
 PLAIN_ASCEND: Final = re.compile(r"(?:^|/)ascend/vllm-ascend:v?\d[\d.]*(?:rc\d+)?(?:-openeuler)?$")
 """An image without a chip in its tag, which is the one for A2
 (https://docs.vllm.ai/projects/ascend/en/latest/installation.html)."""
+OF_GENERATION: Final = re.compile(
+    r"(?<![\w.-])(?:[\w.-]+/)*ascend/vllm-ascend:v?\d[\w.]*-(?P<kind>a2|a3)(?=-|[\s\"'`)]|$)[\w.-]*", re.IGNORECASE
+)
+"""An image with the generation of devices in its tag."""
 ONE_PROCESS_A_NODE: Final = frozenset({"vllm", "vllm-ascend", "sglang"})
 """Engines whose server starts the ranks of its node itself."""
 SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {

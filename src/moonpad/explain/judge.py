@@ -32,7 +32,7 @@ from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.pool_pairs import with_pairs
-from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
@@ -170,8 +170,9 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             about_it += env_remarks(command.env, book, script.budget)
             about_it += [*router_addresses(command), *file_of_pools(command, script)]
         remarks += (replace(remark, command=number) for remark in about_it)
-    if name == "docker" and all(command.program in ("other", "docker") for command in script.commands):
-        first = min(command.line for command in script.commands if command.program == "docker")
+    named = [command for command in script.commands if command.program != "other"]
+    if not any(is_server(command.program) or command.program == "fragment" for command in named):
+        first = min(command.line for command in named)
         remarks += slips_alone(script) if group.commands[0].line == first else ()
     if not engine and not remarks:
         return None

@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.engines.command_line import Program
 from moonpad.engines.foreign_names import NO_MODULES
+from moonpad.engines.image_names import STARTS_SERVER
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.shell.wrapper_options import PYTHON, scan
 
@@ -23,6 +24,7 @@ _VARIABLE: Final = re.compile(
     r"\$\{?(?P<name>[A-Z][A-Z0-9_]{2,40}?)(?:_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?\}?", re.ASCII
 )
 _PYTHON: Final = re.compile(r"python[0-9]?(?:\.[0-9]{1,2})?", re.ASCII)
+_RUNS: Final = re.compile(r"\b(?:docker|podman)[ \t]+run[ \t\\\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,11 @@ def _engine_commands(_: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def names_engine_command(text: str) -> bool:
-    """Whether a text has the beginning of an engine's command in it."""
-    return _engine_commands(tuple(ENGINES)).search(text) is not None
+    """Whether a text has the beginning of an engine's command in it, or runs an image that starts a server."""
+    if _engine_commands(tuple(ENGINES)).search(text) is not None:
+        return True
+    runs = _RUNS.search(text)
+    return runs is not None and STARTS_SERVER.search(text, runs.end()) is not None
 
 
 def listens(command: Command) -> bool:

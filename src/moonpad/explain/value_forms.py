@@ -7,10 +7,12 @@ from typing import Final
 
 STANDS_IN: Final = re.compile(
     r"[0-9]*X+[0-9]*|x{2,}|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*"
+    r"|CTX|CONTEXT|UB|UBATCH|BATCH|NGL|NUM|COUNT|SIZE|LEN|LENGTH|THREADS|SEQS|EP|~[ ]?[0-9][0-9.,_]*[kKmM]?"
     r"|[a-z][a-z0-9_]*_(?:port|size|rank|num|len)",
     re.ASCII,
 )
-"""In place of a number; a word in another script too, `端口`, and the name of a variable without its dollar."""
+"""In place of a number, or about so many; a word in another script too, `端口`, and the name of a variable without its
+dollar."""
 GLUED: Final = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""
 COLON: Final = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")

@@ -21,6 +21,7 @@ FILES = (
     "start_refusal_samples_threads_41.toml",
     "start_refusal_samples_w50vll.toml",
     "start_refusal_samples_w50asc.toml",
+    "start_refusal_samples_w50hist.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 

@@ -13,6 +13,9 @@ from moonpad.values.finding import Code, Severity
 
 _DRAFT: Final = frozenset({"--speculative-model", "--speculative-draft-model-path", "--speculative-draft-model"})
 _CONFIG: Final = "--speculative-config"
+_FILES: Final = frozenset({"--model-draft", "-md", "--spec-draft-model"})
+"""Options that take the draft as a file."""
+_ADDRESS: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _METHOD: Final = re.compile(r"eagle[23]?|mtp|nextn|medusa|dflash|dspark|mlp_speculator", re.IGNORECASE)
 
 
@@ -27,4 +30,14 @@ def draft_is_method(case: Case) -> Iterator[Remark]:
         if isinstance(value, str) and _METHOD.fullmatch(value):
             message = f"{shortened(value)} is a method, and here the draft is named: no model is called so"
             remedy = "name the folder or the repository of the draft"
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, option.written, message, remedy, at=option.index)
+
+
+def draft_at_address(case: Case) -> Iterator[Remark]:
+    """`--model-draft http://draft:8001`: the server loads the draft itself, and no other server drafts for it."""
+    for option in case.first.parsed.occurrences:
+        value = option.value
+        if option.written in _FILES and isinstance(value, str) and _ADDRESS.fullmatch(value):
+            message = f"{shortened(value)} is no file: the server loads the draft itself, and asks no other server"
+            remedy = "name the GGUF file of the draft, or its repository by --hf-repo-draft"
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, option.written, message, remedy, at=option.index)

@@ -75,7 +75,7 @@ def unknown_to_installers(script: Script) -> Iterator[Remark]:
 
 def _unknown(script: Script) -> Iterator[Remark]:
     for number, text in whole_lines(script):
-        for program, words in _calls(text):
+        for program, words in calls_of(text):
             kind = " ".join(program.split()[:2]) if program.startswith("uv") else "pip"
             option, remedy = _refused(kind, words)
             if not option:
@@ -96,7 +96,7 @@ def _refused(kind: str, words: Sequence[str]) -> tuple[str, str]:
     return "", ""
 
 
-def _calls(text: str) -> Iterator[tuple[str, list[str]]]:
+def calls_of(text: str) -> Iterator[tuple[str, list[str]]]:
     """The installers of a line with the words behind each."""
     rest, count = text, 0
     while count < _MOST and (call := _CALL.match(rest)) is not None:

@@ -12,7 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.container_devices import container_devices
 from moonpad.explain.checks.container_slips import CONTAINER_SLIPS
 from moonpad.explain.checks.counted_words import devices_in_words, ranks_of_pods
-from moonpad.explain.checks.draft_names import draft_is_method
+from moonpad.explain.checks.draft_names import draft_at_address, draft_is_method
 from moonpad.explain.checks.engine_ids import shared_engine_id
 from moonpad.explain.checks.exchange_buffer import exchange_buffer
 from moonpad.explain.checks.graphs_apart import graphs_apart
@@ -143,6 +143,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     spoken_machines,
     largest_alone,
     draft_is_method,
+    draft_at_address,
     path_of_wsl,
     json_in_powershell,
     started_in_turn,

@@ -219,8 +219,13 @@ def only_in_comment(case: Case) -> Iterator[Remark]:
 
 def conflict_markers(case: Case) -> Iterator[Remark]:
     """What is left of a merge in a script; a manifest is told elsewhere."""
-    script = case.script
-    if not is_first(case.commands, script) or any(problem.code == "merge-conflict" for problem in script.problems):
+    if is_first(case.commands, case.script):
+        yield from markers_of_conflict(case.script)
+
+
+def markers_of_conflict(script: Script) -> Iterator[Remark]:
+    """The same of a text by itself."""
+    if any(problem.code == "merge-conflict" for problem in script.problems):
         return
     lines = list(numbered(script, 1, len(script.lines)))
     begins = next((number for number, text in lines if text.startswith("<<<<<<< ")), 0)

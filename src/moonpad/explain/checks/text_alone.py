@@ -6,9 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.compose_health import compose_health_in
 from moonpad.explain.checks.compose_words import refused_by_compose
 from moonpad.explain.checks.container_slips import shells_of_containers
+from moonpad.explain.checks.dockerfile_slips import slips_of_dockerfile
 from moonpad.explain.checks.install_options import unknown_to_installers
+from moonpad.explain.checks.line_slips import slips_in_lines
+from moonpad.explain.checks.module_names import misspelt_modules
+from moonpad.explain.checks.package_sources import not_installable_in
+from moonpad.explain.checks.script_slips import markers_of_conflict
 from moonpad.explain.checks.shallow_clones import commits_of_shallow
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Remark
@@ -19,6 +25,12 @@ _ALONE: Final[tuple[Callable[[Script], Iterator[Remark]], ...]] = (
     commits_of_shallow,
     refused_by_compose,
     shells_of_containers,
+    not_installable_in,
+    slips_in_lines,
+    slips_of_dockerfile,
+    compose_health_in,
+    markers_of_conflict,
+    misspelt_modules,
 )
 
 

@@ -17,6 +17,7 @@ from moonpad.explain.checks.chart_ports import chart_port
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.clone_steps import beside_the_clone
+from moonpad.explain.checks.compose_health import compose_health
 from moonpad.explain.checks.compose_quotes import quotes_in_variables
 from moonpad.explain.checks.compose_references import compose_references
 from moonpad.explain.checks.compose_words import compose_words, refused_at_top
@@ -24,7 +25,9 @@ from moonpad.explain.checks.config_map_files import files_of_maps
 from moonpad.explain.checks.connector_keys import nearly_a_connector_key
 from moonpad.explain.checks.container_fields import misplaced_field
 from moonpad.explain.checks.dead_settings import DEAD_SETTINGS
+from moonpad.explain.checks.dockerfile_slips import dockerfile_slips
 from moonpad.explain.checks.dollar_slips import filled_in_by_compose, half_escaped
+from moonpad.explain.checks.download_parts import download_of_part
 from moonpad.explain.checks.download_patterns import code_left_behind
 from moonpad.explain.checks.dynamo_components import worker_of_another_kind, worker_without_volume
 from moonpad.explain.checks.dynamo_events import silent_workers
@@ -48,6 +51,7 @@ from moonpad.explain.checks.frontend_options import unknown_to_frontend
 from moonpad.explain.checks.gateway_labels import label_of_gateway
 from moonpad.explain.checks.graph_fields import graph_fields
 from moonpad.explain.checks.heading_models import model_of_heading
+from moonpad.explain.checks.helm_charts import chart_of_repository
 from moonpad.explain.checks.images_nowhere import image_without_owner, model_as_image
 from moonpad.explain.checks.insider_images import image_of_insiders
 from moonpad.explain.checks.install_options import unknown_to_installer
@@ -55,6 +59,8 @@ from moonpad.explain.checks.install_values import download_by_address, second_in
 from moonpad.explain.checks.json_slips import json_slips
 from moonpad.explain.checks.kept_dollars import kept_dollar
 from moonpad.explain.checks.kept_quotes import KEPT_SIGNS
+from moonpad.explain.checks.key_references import key_references
+from moonpad.explain.checks.line_slips import slips_of_lines
 from moonpad.explain.checks.lone_program import no_subcommand
 from moonpad.explain.checks.lone_quotes import lone_quote
 from moonpad.explain.checks.loopback_of_host import loopback_of_host
@@ -64,8 +70,11 @@ from moonpad.explain.checks.minimum_release import minimum_release
 from moonpad.explain.checks.misspelt_devices import misspelt_file, misspelt_vendor
 from moonpad.explain.checks.misspelt_variables import misspelt_variable
 from moonpad.explain.checks.model_addresses import page_as_model, path_of_host
+from moonpad.explain.checks.module_names import misspelt_module
 from moonpad.explain.checks.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.moved_imports import moved_import
+from moonpad.explain.checks.outer_variables import filled_in_outside
+from moonpad.explain.checks.package_sources import not_installable
 from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.checks.plain_slips import PLAIN_SLIPS
 from moonpad.explain.checks.pod_ports import (
@@ -81,6 +90,7 @@ from moonpad.explain.checks.pod_types import requests_and_limits, shared_memory_
 from moonpad.explain.checks.pod_words import pod_words
 from moonpad.explain.checks.pool_ranks import fewer_ranks_of_decode
 from moonpad.explain.checks.pool_sides import pools_without_connector, side_channels, side_without_connector
+from moonpad.explain.checks.port_forwards import forwarded_port
 from moonpad.explain.checks.probe_paths import probe_path
 from moonpad.explain.checks.probe_patience import probe_patience
 from moonpad.explain.checks.profiled_starts import profiled_forks
@@ -122,6 +132,8 @@ from moonpad.explain.checks.shell_lists import options_behind_text, words_behind
 from moonpad.explain.checks.single_files import file_as_model, range_of_devices
 from moonpad.explain.checks.size_tests import size_of_one
 from moonpad.explain.checks.subcommand_slips import subcommand_slips
+from moonpad.explain.checks.swapped_names import name_behind_swap
+from moonpad.explain.checks.tab_images import image_of_other_tab
 from moonpad.explain.checks.two_caches import cache_of_download, folder_beside, folder_of_download
 from moonpad.explain.checks.variable_slips import (
     env_file_comment,
@@ -300,4 +312,16 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     request_of_frontend,
     ports_of_workers,
     *DEAD_SETTINGS,
+    compose_health,
+    dockerfile_slips,
+    key_references,
+    slips_of_lines,
+    misspelt_module,
+    not_installable,
+    forwarded_port,
+    download_of_part,
+    chart_of_repository,
+    name_behind_swap,
+    image_of_other_tab,
+    filled_in_outside,
 )

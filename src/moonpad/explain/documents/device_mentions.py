@@ -120,6 +120,13 @@ _PER_SERVER: Final = {"A2": 8, "A3": 16}
 _TIMED: Final = re.compile(r"[x×*]|卡|张")
 _EXAMPLE: Final = re.compile(r"(?:\be\.g\.,?|\bsuch as|例如|比如)[ ]?\Z", re.IGNORECASE)
 """Before a machine that is named beside the own one."""
+_EXAMPLES: Final = re.compile(
+    r"(?:\be\.g\.,?|\bsuch as|\bfor example,?|例如|比如)[ ]?(?:NVIDIA[ ]|AMD[ ])?"
+    r"(?P<before>(?:[\w-]+(?:[ ][\w-]+)?[,/、][ ]?(?:or[ ]|and[ ])?){0,5})\Z",
+    re.IGNORECASE,
+)
+_MORE: Final = re.compile(r"(?:[ ]GPUs?)?(?:[,/、][ ]?|[ ](?:or|and)[ ])(?:or[ ]|and[ ])?[A-Z]")
+"""`(e.g., A100, A40)`: several kinds that would do are nobody's machine."""
 _LONG, _NEAR = 1000, 150
 """Characters: of a longer line only what is so near to a part of a name is searched."""
 _FEW: Final = 8
@@ -270,9 +277,15 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
         short = pairs.sub(r"\1 ", line[:_LONGEST])
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
-            places = [match for match in places if _SURE.search(match["device"])]
+            places = [match for match in places if _SURE.search(match["device"]) and not _is_example(short, match)]
             found += [Mention(number, *_kind(match["device"], match.groupdict().get("size"))) for match in places]
     return tuple(dict.fromkeys(found))
+
+
+def _is_example(text: str, match: re.Match[str]) -> bool:
+    """Whether it is one of several kinds that a text counts up."""
+    listed = _EXAMPLES.search(text, max(0, match.start() - 100), match.start())
+    return listed is not None and bool(listed["before"] or _MORE.match(text, match.end()))
 
 
 def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tuple[Mention, ...]:

@@ -6,6 +6,7 @@ Source: https://www.freedesktop.org/software/systemd/man/latest/systemd.service.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from moonpad.explain.commands import Piece
@@ -16,14 +17,21 @@ from moonpad.explain.source_text import IGNORED, Source
 
 _SECTION: Final = re.compile(r"^[ \t]*\[(?:Service|Container)\][ \t]*$|^[ \t]*ExecStart[ \t]*=", re.MULTILINE)
 _SETTING: Final = re.compile(
-    r"^[ \t]*(Environment|ExecStart(?:Pre)?)[ \t]*=[ \t]*((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n)*)*.*)$", re.MULTILINE
+    r"^[ \t]*(Environment|ExecStart(?:Pre)?)[ \t]*=[ \t]*"
+    r"((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n|(?:[ \t]*\n){1,3}(?=[ \t]*-))*)*.*)$",
+    re.MULTILINE,
 )
+_EMPTY: Final = re.compile(r"(?<=\n)[ \t]*\n(?=\s*-)")
 _SPECIAL: Final = re.compile(r"[-@:+!|]*")
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*[#;].*\n")
 _STRINGS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'', re.DOTALL)
+_OPENS: Final = re.compile(r"<<-?[ \t]*(?P<quote>[\"'\\]?)(?P<mark>[A-Za-z_]\w*)")
+_DOUBLED: Final = re.compile(r"\\\\(?=[ \t]*\n)")
+_ONE: Final = f"{IGNORED}\\"
+"""Of the two backslashes at a line's end in a heredoc whose variables are filled in, its shell writes one."""
 _OF_SHELL: Final = re.compile(r"[ \t](\d?>>?|&>>?|\|\|?|&&)(?=[ \t/&])")
 
-
+_MOST: Final = 50
 _CODE: Final = re.compile(r"\\x(0[9a]|20)")  # blanks: a quote would end the word
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<single>\'(?:[^\'\\]|\\.)*\')|\$\$|%%', re.DOTALL)
 
@@ -42,9 +50,21 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
         return
     source = Source.block(state.text, start, text)
     shell = Shell(state, source)
+    filled_in = _filled_in(text)
     for match in _SETTING.finditer(text):
-        value = _as_shell(_COMMENT.sub(lambda comment: " " * len(comment.group()), match[2]))
+        written = _COMMENT.sub(lambda comment: " " * len(comment.group()), match[2])
+        by_shell = any(first <= match.start() < last for first, last in filled_in)
+        value = _as_shell(_DOUBLED.sub(lambda _: _ONE, written) if by_shell else written)
         at = start + match.start(2)
+        if (empty := _EMPTY.search(value)) is not None:
+            message = (
+                "an empty line ends the setting, whatever the backslash above says: systemd passes over the options "
+                "below"
+            )
+            state.problems.add(
+                "missing-backslash", at + empty.start() - 1, at + empty.start(), message, "take the empty line out"
+            )
+            value = _EMPTY.sub(lambda line: " " * len(line.group()), value)
         if match[1] == "Environment":
             for word in words_of(Source.block(state.text, at, value), state):
                 if pair := assignment(word):
@@ -58,6 +78,16 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
         behind = special.end() if special else 0
         inner = Shell(state, Source.block(state.text, at + behind, value[behind:]), shell.scope)
         inner.read()
+
+
+def _filled_in(text: str) -> tuple[tuple[int, int], ...]:
+    """Heredocs of a shell that fills in their variables, `cat > a.service <<EOF`: where each begins and ends."""
+    spans = []
+    for opened in islice(_OPENS.finditer(text), _MOST):
+        if not opened["quote"]:
+            closing = re.compile(rf"^[ \t]*{opened['mark']}[ \t]*$", re.MULTILINE).search(text, opened.end())
+            spans.append((opened.end(), closing.start() if closing is not None else len(text)))
+    return tuple(spans)
 
 
 def _as_shell(value: str) -> str:

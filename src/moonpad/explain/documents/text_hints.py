@@ -28,6 +28,8 @@ _LONGEST: Final = 2000
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
 first of the family came."""
+_UNTAGGED: Final = re.compile(r"v?0\.[01](?:\.\d+)?\.?dev")
+"""The same in a pin or in the tag of an image: of which state of the main branch it is, the number does not say."""
 _MONTH: Final = re.compile(r"2[4-9]\.(?:0[1-9]|1[0-2])(?:\.|$)")
 """The tag of a copy of an image that is numbered by months, `26.05`."""
 _SINCE: Final = re.compile(
@@ -127,7 +129,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                     _NO_RELEASE.match(match["version"]) or match["version"] in fractions or _is_measured(match)
                 ):
                     continue
-                if _OF_A_COMMIT.match(text, match.end("version")):
+                if _UNTAGGED.match(match["version"]) or _OF_A_COMMIT.match(text, match.end("version")):
                     continue
                 if pattern is image and _is_of_a_publisher(match, published):
                     continue

@@ -76,14 +76,15 @@ _LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
 _ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
 
 
-def _lacks_a_sign(words: Sequence[str]) -> bool:
-    """`[[ "$A" "$B" ]]`: two words, the first of which is no `-z` and no `!`; also before and behind `||`."""
+def _lacks_a_sign(tokens: Sequence[Token]) -> bool:
+    """`[[ "$A" "$B" ]]`: two words, the first of which is no `-z` and no `!`; also before and behind `||`. `<` and `>`
+    compare there, although they are read as redirects."""
     parts: list[list[str]] = [[]]
-    for word in words:
-        if word in ("||", "&&"):
+    for token in tokens:
+        if token.text in ("||", "&&"):
             parts.append([])
         else:
-            parts[-1].append(word)
+            parts[-1] += (token.text, "") if token.kind == "redirect" else (token.text,)
     return any(len(part) == 2 and part[0] != "!" and not part[0].startswith("-") for part in parts)
 
 
@@ -172,7 +173,7 @@ class Parser:
             taken.append(self.take())
             if is_test and taken[-1].text == "]]":
                 break
-        if is_test and taken[-1].text == "]]" and _lacks_a_sign([token.text for token in taken[1:-1]]):
+        if is_test and taken[-1].text == "]]" and _lacks_a_sign(taken[1:-1]):
             self._problem(
                 taken[1],
                 "no sign stands between these two words: the shell reports a syntax error",

@@ -16,18 +16,24 @@ _BESIDE: Final = re.compile(
 """Keys beside the commands, where a model's part of the file stands alone, without a key above."""
 _ABOVE: Final = re.compile(r"^[A-Za-z_][\w-]*:[ \t]*(?:#.*)?$", re.MULTILINE)
 _SHELL: Final = re.compile(r"[ \t\0]*(?:(?:/usr)?/bin/)?(?:ba|z)?sh\b")
-_BEHIND: Final = re.compile(r"(?:\n[ \t\0]*(?:#[^\n]*)?(?=\n))*\n([ \t\0]*)--?[A-Za-z]")
-"""The next line with an option, over those that are empty or a comment."""
+_BEHIND: Final = re.compile(r"(?:\n[ \t\0]*(?:#[^\n]*)?(?=\n))*\n([ \t\0]*)(?:(?P<option>--?[A-Za-z])|(?=[\w$./]))")
+"""The next line with an option or a word, over those that are empty or a comment."""
 _LINES: Final = 80
 
 
 def next_option_of_block(source: Source, start: int) -> int | None:
     """Of the end of a line at `start`: where the next line of its block begins, if the proxy joins the two."""
     behind = _BEHIND.match(source.text, start)
-    return behind.start(1) if behind is not None and _is_joined(source, start) else None
+    if behind is None or (least := _least_indent(source, start)) is None:
+        return None
+    if behind["option"]:
+        return behind.start(1)
+    text, place = source.whole.clean, source.origin(behind.end(1), behind.end(1))[0]
+    return behind.start(1) if place - text.rfind("\n", 0, place) - 1 >= least else None
 
 
-def _is_joined(source: Source, start: int) -> bool:
+def _least_indent(source: Source, start: int) -> int | None:
+    """Of the lines of the block that a line belongs to, up to that one; None where it stands in no such block."""
     text, place = source.whole.clean, source.origin(start, start)[0]
     line = text.rfind("\n", 0, place) + 1
     first = text[line:place]
@@ -35,15 +41,16 @@ def _is_joined(source: Source, start: int) -> bool:
     for _ in range(_LINES):
         source.whole.budget.work(3, "its words")
         if line == 0:
-            return False
+            return None
         above = text.rfind("\n", 0, line - 1) + 1
         written = text[above : line - 1]
         if _BLOCK.fullmatch(written):
-            return _indent(written) < least and _SHELL.match(first) is None and _of_proxy(text)
+            of_block = _indent(written) < least and _SHELL.match(first) is None and _of_proxy(text)
+            return least if of_block else None
         if written.strip(" \t\0"):
             first, least = written, min(least, _indent(written))
         line = above
-    return False
+    return None
 
 
 def _of_proxy(text: str) -> bool:
