@@ -22,6 +22,7 @@ FILES = (
     "start_refusal_samples_w50vll.toml",
     "start_refusal_samples_w50asc.toml",
     "start_refusal_samples_w50hist.toml",
+    "start_refusal_samples_w50sgl.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
