@@ -21,7 +21,8 @@ class StartRefusal:
     A term is an option (`--nnodes`), a key of an option's JSON (`--kv-transfer-config.kv_role`), a variable
     (`$ASCEND_LAUNCH_BLOCKING`), a size of the layout (`tp`, `pp`, `dp`, `dcp`), the tokens of a sequence (`context`:
     those of a known model where none are asked for), the layers of a known model (`layers`), the devices of a usual
-    machine of this kind (`machine`) or a number. `--option|1` is 1 where the option is not given. In `given`, `--one or --other` is one of both.
+    machine of this kind (`machine`) or a number. `--option|1` is 1 where the option is not given. In `given`, `--one
+    or --other` is one of both.
     """
 
     engines: tuple[str, ...]
