@@ -20,8 +20,9 @@ class StartRefusal:
 
     A term is an option (`--nnodes`), a key of an option's JSON (`--kv-transfer-config.kv_role`), a variable
     (`$ASCEND_LAUNCH_BLOCKING`), a size of the layout (`tp`, `pp`, `dp`, `dcp`), the tokens of a sequence (`context`:
-    those of a known model where none are asked for), the devices of a usual machine of this kind (`machine`) or a
-    number. `--option|1` is 1 where the option is not given. In `given`, `--one or --other` is one of both.
+    those of a known model where none are asked for), the layers of a known model (`layers`), the devices of a usual
+    machine of this kind (`machine`) or a number. `--option|1` is 1 where the option is not given. In `given`, `--one
+    or --other` is one of both.
     """
 
     engines: tuple[str, ...]
@@ -38,7 +39,7 @@ class StartRefusal:
     when: tuple[str, ...] = ()
     """Comparisons of two terms: `tp < --expert-slices`; `%` is: does not divide. A side may be several terms, joined
     from left to right by `*`, `+` and `/`, which is rounded down: `--chunk/--ranks|1 > $MOST|4096`; `max(--sizes)` is
-    the largest of several numbers."""
+    the largest of several numbers, `sum($PARTS)` what they are together and `count($PARTS)` how many they are."""
     unlike: tuple[str, ...] = ()
     """Two terms whose texts are both known and differ: `$HIP_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES`."""
     platforms: tuple[str, ...] = ()

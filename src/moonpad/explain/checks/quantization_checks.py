@@ -33,7 +33,7 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
     if place is None or checkpoint is None or case.base != names.EXPERTS_BY_VARIABLE:
         return
     own = checkpoint.quantization.method
-    same = method == own or (method.startswith(own) and own in ("fp8", "modelopt")) or own in ("", "gguf")
+    same = method == own or (method.startswith(own) and own == "fp8") or own in ("", "gguf", names.WINS)
     if same or method not in names.OTHER_METHODS:
         return
     message = f"{method}: config.json of {checkpoint.name} says {own}, and the engine refuses another method"

@@ -45,7 +45,10 @@ _JOINS: Final[Mapping[str, Callable[[int, int], int]]] = {
 }
 _JOIN: Final = re.compile(r"([*+/])")
 _SIZES: Final = ("tp", "pp", "dp", "dcp")
+_SEVERAL: Final = re.compile(r"(max|sum|count)\((.+)\)")
+_OF_SEVERAL: Final[Mapping[str, Callable[[list[int]], int]]] = {"max": max, "sum": sum, "count": len}
 _CONTEXT: Final = "context"
+_LAYERS: Final = "layers"
 _MACHINE: Final = "machine"
 _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
@@ -271,21 +274,24 @@ def _unlike(case: Case, one: str, other: str) -> bool:
     return None not in texts and UNKNOWN not in texts and texts[0] != texts[1]
 
 
-def _largest(case: Case, term: str) -> int | None:
-    """Of an option with several numbers, or of a list at a key of an option that is JSON."""
+def _of_several(case: Case, term: str) -> list[int]:
+    """The numbers of an option or a variable that has several, or of a list at a key of an option that is JSON."""
     flag, _, path = term.partition(".")
-    place = case.option(flag)
+    place = case.option(flag) if flag.startswith("-") else None
     value = place.value if place is not None and not path else _at_key(case, flag, path)
+    if flag.startswith("$"):
+        value = (term_value(case, flag) or UNKNOWN).replace(",", " ")
     words = value if isinstance(value, list | tuple) else str(value).split()
     numbers = [whole(str(word)) for word in words]
     known = [number for number in numbers if number is not None]
-    return max(known) if known and len(known) == len(numbers) else None
+    return known if len(known) == len(numbers) else []
 
 
 def _term_number(case: Case, term: str, whole_text: bool) -> int | None:
     """What is not given is what the engine takes by itself only where nothing more can be given."""
-    if term.startswith("max("):
-        return _largest(case, term.removeprefix("max(").removesuffix(")"))
+    if several := _SEVERAL.fullmatch(term):
+        numbers = _of_several(case, several[2])
+        return _OF_SEVERAL[several[1]](numbers) if numbers else None
     name, _, default = term.partition("|")
     if name in _SIZES and not whole_text and case.option(case.engine.command_line.options.get(name, "")) is None:
         return None
@@ -300,6 +306,8 @@ def term_value(case: Case, term: str) -> str | None:
     """As text; None where it is not there."""
     if term == _CONTEXT:
         return _context(case)
+    if term == _LAYERS:
+        return str(case.checkpoint.architecture.layers) if case.checkpoint is not None else UNKNOWN
     if term == _MACHINE:
         known = case.cluster
         return UNKNOWN if known is None or known.nodes > 1 else str(max(known.per_node, known.device.per_node))
