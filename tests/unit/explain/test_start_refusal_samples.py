@@ -19,6 +19,7 @@ FILES = (
     "start_refusal_samples_mine_24.toml",
     "start_refusal_samples_mine_23.toml",
     "start_refusal_samples_threads_41.toml",
+    "start_refusal_samples_w50draw.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
