@@ -7,7 +7,12 @@ import pytest
 from moonpad.catalog.start_refusals import start_refusals
 from tests.unit.explain.refused import LEVELS, said, samples
 
-FILES = ("kernel_refusal_samples.toml", "sglang_refusal_samples.toml", "sglang_refusal_samples_threads.toml")
+FILES = (
+    "kernel_refusal_samples.toml",
+    "sglang_refusal_samples.toml",
+    "sglang_refusal_samples_threads.toml",
+    "sglang_refusal_samples_w50draw.toml",
+)
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
 

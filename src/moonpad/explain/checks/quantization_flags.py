@@ -25,6 +25,8 @@ _TEXT_ALONE: Final = frozenset({"kimi_k2", "deepseek_v3"})
 _OVERRIDDEN: Final = frozenset({"modelopt", "gguf", "ascend"})
 """Methods of weights that win against the option, or that are found in another way."""
 _PLAIN: Final = "bf16"
+_ELSEWHERE: Final = ("--load-format", "--model-loader-extra-config", "--hf-overrides")
+"""Options with which the method may be read from something else than config.json."""
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+/?", re.ASCII)
 _READ: Final = re.compile(r"qwen/qwen3-(?!vl|omni)", re.IGNORECASE)
 """Repositories of text models whose method is known by their names."""
@@ -46,8 +48,10 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
     if place is None or not given or unresolved(given):
         return
     row, weights = _row(case, given.casefold()), weights_of(case)
-    if row is None or weights is None or case.option("--load-format", "--model-loader-extra-config") is not None:
+    if row is None or weights is None or case.option(*_ELSEWHERE) is not None:
         return
+    if case.base == foreign_names.EXPERTS_BY_VARIABLE and case.checkpoint is not None and weights.methods != {_PLAIN}:
+        return  # quantization_checks.py
     name, edits = shortened(weights.name, 60), [Edit(place.index, place.length, ())]
     if weights.methods == {_PLAIN}:
         if not row.file:
