@@ -26,8 +26,6 @@ class QuantizationFlag:
     until: str = ""
     reads: tuple[str, ...]
     """`quant_method` of config.json, beside the method itself."""
-    wins: tuple[str, ...] = ()
-    """Methods of config.json that are taken whatever is asked for."""
     file: str = ""
     """What has to lie beside weights whose config.json has no method; "" where plain weights are converted."""
     provenance: Provenance

@@ -236,8 +236,6 @@ OTHER_METHODS: Final = frozenset({
     *("compressed-tensors", "moe_wna16", "experts_int8", "torchao", "ascend"),
 })  # fmt: skip
 """Methods of that engine, each for weights whose config.json names it."""
-WINS: Final = "modelopt"
-"""The method of weights that is taken whatever the option says, since it is found by what they are."""
 FOR_ASCEND: Final = "ascend"
 """The method for weights by ModelSlim."""
 OF_FILES: Final = frozenset({"ascend", "awq", "awq_marlin", "gptq", "gptq_marlin", "compressed-tensors"})

@@ -30,6 +30,7 @@ def said(one: Judged, where: str = "--quantization") -> list[Severity]:
         ("vllm serve deepseek-ai/DeepSeek-R1 -tp 8 --quantization fp8", "0.32.0", []),
         ("vllm serve deepseek-ai/DeepSeek-R1 -tp 8 --quantization awq", "0.32.0", [ERROR]),
         ("vllm serve nvidia/Kimi-K2.5-NVFP4 -tp 8 --quantization modelopt_fp4", "0.32.0", []),
+        ("vllm serve nvidia/Kimi-K2.5-NVFP4 -tp 8 --quantization fp8", "0.32.0", []),  # its own method wins
         ("vllm serve unsloth/DeepSeek-R1-BF16 -tp 16 --quantization fp8", "0.32.0", []),
         ("vllm serve some/Qwen -tp 8 --quantization deepspeedfp", "0.32.0", [WARNING]),
         ("vllm serve some/Qwen -tp 8 --quantization deepspeedfp", "0.10.0", []),

@@ -1,4 +1,4 @@
-"""`--quantization` against the weights, of the engine that compares the two."""
+"""`--quantization` against the weights, of the engines that compare the two."""
 
 from __future__ import annotations
 
@@ -79,8 +79,33 @@ def test_recipes_are_quiet() -> None:
     assert not said("sglang serve --model-path unsloth/DeepSeek-R1-BF16 --tp 16 --quantization fp8")
 
 
-def test_releases_that_were_not_read_are_not_judged() -> None:
-    assert not said("vllm serve Qwen/Qwen3-32B -tp 8 --quantization awq", "0.9.2")
+@pytest.mark.parametrize(
+    ("model", "method", "version", "expected"),
+    [
+        ("Qwen/Qwen3-32B", "awq", "0.32.0", [ERROR]),
+        ("Qwen/Qwen3-32B", "fp8", "0.32.0", []),
+        ("Qwen/Qwen3-32B-FP8", "awq", "0.12.0", [ERROR]),
+        ("Qwen/Qwen3-32B-FP8", "fp8", "0.12.0", []),
+        ("Qwen/Qwen3-32B-AWQ", "gptq", "0.12.0", [WARNING]),
+        ("Qwen/Qwen3-32B-AWQ", "gptq", "0.20.0", []),  # AutoRound's weights may have such a name
+        ("Qwen/Qwen3-32B-AWQ", "awq_marlin", "0.12.0", []),
+        ("zai-org/GLM-4.6-FP8", "fp8", "0.12.0", [WARNING]),
+        ("zai-org/GLM-4.6-FP8", "compressed-tensors", "0.12.0", []),
+        ("RedHatAI/Qwen3-30B-A3B-FP8-dynamic", "fp8", "0.20.0", [WARNING]),
+        ("openai/gpt-oss-120b", "fp8", "0.12.0", [WARNING]),
+        ("openai/gpt-oss-120b", "fp8", "0.20.0", []),
+        ("nvidia/DeepSeek-R1-FP4", "fp8", "0.12.0", []),
+        ("deepseek-ai/DeepSeek-V3.1", "awq", "0.12.0", [ERROR]),
+        ("/models/Qwen3-32B", "awq", "0.12.0", []),
+    ],
+)
+def test_methods_and_weights_of_another_engine(model: str, method: str, version: str, expected: list[Severity]) -> None:
+    assert said(f"vllm serve {model} -tp 8 --quantization {method}", version) == expected
+
+
+def test_overrides_of_the_configuration_are_not_judged() -> None:
+    command = "vllm serve Qwen/Qwen3-32B -tp 8 --quantization awq --hf-overrides '{}'"
+    assert not said(command.format('{"quantization_config_file": "/q.json"}'), "0.12.0")
 
 
 @pytest.mark.parametrize(
@@ -116,31 +141,3 @@ def test_rows_are_whole() -> None:
 def test_fp8_is_said_again_of_fp8_weights_alone(model: str, is_told: bool) -> None:
     [judged] = ask(f"vllm serve {model} -tp 8 --quantization fp8", "", "0.32.0")
     assert any(finding.code is Code.REDUNDANT_FLAG for finding in judged.findings) is is_told
-
-
-SERVED_BY_ANOTHER = "vllm serve {} --tensor-parallel-size 8 --quantization {}"
-
-
-@pytest.mark.parametrize(
-    ("model", "method", "expected"),
-    [
-        ("Qwen/Qwen3-32B", "awq", [ERROR]),
-        ("Qwen/Qwen3-32B", "gptq_marlin", [ERROR]),
-        ("Qwen/Qwen3-32B", "modelopt", [ERROR]),
-        ("Qwen/Qwen3-32B", "fp8", []),
-        ("Qwen/Qwen3-32B", "bitsandbytes", []),
-        ("Qwen/Qwen3-32B-FP8", "awq", [ERROR]),
-        ("Qwen/Qwen3-32B-AWQ", "fp8", [WARNING]),
-        ("Qwen/Qwen3-32B-AWQ", "gptq", [WARNING]),
-        ("Qwen/Qwen3-32B-AWQ", "awq_marlin", []),
-        ("Intel/Qwen3-32B-AWQ-AutoRound", "gptq", []),
-        ("nvidia/Qwen3-32B-FP8", "awq", []),
-        ("openai/gpt-oss-120b", "fp8", []),
-        ("deepseek-ai/DeepSeek-V3.1", "awq", [ERROR]),
-        ("nvidia/Kimi-K2-Thinking-NVFP4", "fp8", []),
-        ("moonshotai/Kimi-Linear-48B-A3B-Instruct", "awq", [WARNING]),
-        ("moonshotai/Kimi-Linear-48B-A3B-Instruct", "fp8", []),
-    ],
-)
-def test_another_engine_compares_too(model: str, method: str, expected: list[Severity]) -> None:
-    assert said(SERVED_BY_ANOTHER.format(model, method), "0.30.0") == expected

@@ -12,6 +12,7 @@ FILES = (
     "sglang_refusal_samples.toml",
     "sglang_refusal_samples_threads.toml",
     "sglang_refusal_samples_w50src.toml",
+    "sglang_refusal_samples_w50draw.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 

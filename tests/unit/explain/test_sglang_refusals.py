@@ -9,7 +9,12 @@ from moonpad.catalog.toml_rows import rows
 from moonpad.values.finding import Severity
 from tests.unit.explain.refused import said, samples
 
-FILES = ("sglang_refusal_samples.toml", "sglang_refusal_samples_threads.toml", "sglang_refusal_samples_w50src.toml")
+FILES = (
+    "sglang_refusal_samples.toml",
+    "sglang_refusal_samples_threads.toml",
+    "sglang_refusal_samples_w50src.toml",
+    "sglang_refusal_samples_w50draw.toml",
+)
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 LINES = ("told", "quiet")
 

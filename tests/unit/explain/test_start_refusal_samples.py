@@ -24,6 +24,7 @@ FILES = (
     "start_refusal_samples_w50hist.toml",
     "start_refusal_samples_w50sgl.toml",
     "start_refusal_samples_w50src.toml",
+    "start_refusal_samples_w50draw.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 

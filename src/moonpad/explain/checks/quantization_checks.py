@@ -15,6 +15,7 @@ from moonpad.explain.checks.other_families import in_full
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
+from moonpad.values.versions import since
 
 _FLAG: Final = "--quantization"
 _PUBLISHED: Final = re.compile(r"deepseek[-_ ]?(?:v3(?:\.1|-0324)?|r1)(?![\d.]*\d|[-_]distill)", re.IGNORECASE)
@@ -24,6 +25,8 @@ _CONVERTED: Final = re.compile(
 )
 _PLAIN: Final = re.compile(r"(?<![a-z0-9])(?:bf16|fp16|bfloat16)(?![a-z0-9])", re.IGNORECASE)
 _LONGEST: Final = 2000
+_OWN_WINS: Final = ("modelopt", "0.10.0")
+"""Weights whose own method is put in place of the one that is asked for, from this release on."""
 
 
 def quantization_mismatch(case: Case) -> Iterator[Remark]:
@@ -33,8 +36,9 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
     if place is None or checkpoint is None or case.base != names.EXPERTS_BY_VARIABLE:
         return
     own = checkpoint.quantization.method
-    same = method == own or (method.startswith(own) and own == "fp8") or own in ("", "gguf", names.WINS)
-    if same or method not in names.OTHER_METHODS:
+    same = method == own or (method.startswith(own) and own in ("fp8", "modelopt")) or own in ("", "gguf")
+    wins = own == _OWN_WINS[0] and method != names.FOR_ASCEND and since(case.version or _OWN_WINS[1], _OWN_WINS[1])
+    if same or wins or method not in names.OTHER_METHODS:
         return
     message = f"{method}: config.json of {checkpoint.name} says {own}, and the engine refuses another method"
     edits, severity, remedy = [Edit(place.index, place.length, ())], Severity.ERROR, "leave it out"

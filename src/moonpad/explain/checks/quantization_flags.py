@@ -25,9 +25,8 @@ _TEXT_ALONE: Final = frozenset({"kimi_k2", "deepseek_v3"})
 _OVERRIDDEN: Final = frozenset({"modelopt", "gguf", "ascend"})
 """Methods of weights that win against the option, or that are found in another way."""
 _PLAIN: Final = "bf16"
-_ROUNDED: Final = "auto-round"
-_BY_ROUNDING: Final = re.compile(r"auto[-_]?round|intel", re.IGNORECASE)
-"""Repositories of the tool that makes weights of other names too; those of others have its method in no file."""
+_ELSEWHERE: Final = ("--load-format", "--model-loader-extra-config", "--hf-overrides")
+"""Options with which the method may be read from something else than config.json."""
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+/?", re.ASCII)
 _READ: Final = re.compile(r"qwen/qwen3-(?!vl|omni)", re.IGNORECASE)
 """Repositories of text models whose method is known by their names."""
@@ -49,8 +48,10 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
     if place is None or not given or unresolved(given):
         return
     row, weights = _row(case, given.casefold()), weights_of(case)
-    if row is None or weights is None or case.option("--load-format", "--model-loader-extra-config") is not None:
+    if row is None or weights is None or case.option(*_ELSEWHERE) is not None:
         return
+    if case.base == foreign_names.EXPERTS_BY_VARIABLE and case.checkpoint is not None and weights.methods != {_PLAIN}:
+        return  # quantization_checks.py
     name, edits = shortened(weights.name, 60), [Edit(place.index, place.length, ())]
     if weights.methods == {_PLAIN}:
         if not row.file:
@@ -60,10 +61,10 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
             f"beside them, and the start ends (Cannot find the config file for {given})"
         )
         remedy = f"leave it out, or serve weights that were made for {row.reads[0]}"
-    elif weights.methods & {given, *row.reads, *_taken(row, case.model_named)} or _said_of_known(case):
+    elif weights.methods & {given, *row.reads}:
         return
     else:
-        have = " or ".join(sorted(weights.methods - {*row.wins})[:3])
+        have = " or ".join(sorted(weights.methods)[:3])
         message = (
             f"{given}: the weights of {name} have {have} in their config.json, and the engine refuses another method "
             "(Quantization method specified in the model config does not match)"
@@ -74,17 +75,6 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
     severity = Severity.ERROR if sure else Severity.WARNING
     shown = edits if sure else []
     yield make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=shown)
-
-
-def _taken(row: QuantizationFlag, written: str) -> frozenset[str]:
-    """What is taken whatever is asked for. A name that any tool may have given is not one of that tool's alone."""
-    left_out = () if _BY_ROUNDING.search(written) else (_ROUNDED,)
-    return frozenset(row.wins) - {*left_out}
-
-
-def _said_of_known(case: Case) -> bool:
-    """Whether `quantization_mismatch` compares the two, of models that are known."""
-    return case.checkpoint is not None and case.base == foreign_names.EXPERTS_BY_VARIABLE
 
 
 def redundant_quantization(case: Case) -> Iterator[Remark]:

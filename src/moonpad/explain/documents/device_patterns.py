@@ -91,7 +91,8 @@ def alone(names: tuple[str, ...]) -> re.Pattern[str]:
     """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
     named = _any_of(names)
     return re.compile(
-        rf"(?<![\w./-])(?P<device>{named}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}|rtx[ _-]?[345]0[5-9]0))"
+        rf"(?<![\w./-])(?P<device>{named}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}|rtx[ _-]?[345]0[5-9]0"
+        r"|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)))"
         r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",
         re.ASCII,
