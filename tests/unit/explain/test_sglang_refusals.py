@@ -12,8 +12,8 @@ from tests.unit.explain.refused import said, samples
 FILES = (
     "sglang_refusal_samples.toml",
     "sglang_refusal_samples_threads.toml",
-    "sglang_refusal_samples_w50src.toml",
-    "sglang_refusal_samples_w50draw.toml",
+    "sglang_refusal_samples_sources_50.toml",
+    "sglang_refusal_samples_draw_50.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 LINES = ("told", "quiet")

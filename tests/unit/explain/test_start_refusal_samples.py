@@ -19,12 +19,12 @@ FILES = (
     "start_refusal_samples_mine_24.toml",
     "start_refusal_samples_mine_23.toml",
     "start_refusal_samples_threads_41.toml",
-    "start_refusal_samples_w50vll.toml",
-    "start_refusal_samples_w50asc.toml",
-    "start_refusal_samples_w50hist.toml",
-    "start_refusal_samples_w50sgl.toml",
-    "start_refusal_samples_w50src.toml",
-    "start_refusal_samples_w50draw.toml",
+    "start_refusal_samples_threads_50.toml",
+    "start_refusal_samples_plugin_50.toml",
+    "start_refusal_samples_histories_50.toml",
+    "start_refusal_samples_pools_50.toml",
+    "start_refusal_samples_sources_50.toml",
+    "start_refusal_samples_draw_50.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 
