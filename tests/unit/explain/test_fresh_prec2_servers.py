@@ -138,7 +138,7 @@ def test_devices_of_another_model(line: str, *, expected: bool) -> None:
 vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 4
 ```
 """
-    assert is_error(text, "are at least 130 GiB") == expected
+    assert is_error(text, "are at least 131 GiB") == expected
 
 
 @pytest.mark.parametrize(
