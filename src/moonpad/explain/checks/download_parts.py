@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.explain.shell.whole_lines import whole_lines
 from moonpad.values.finding import Code, Severity
@@ -33,7 +33,8 @@ def download_of_part(case: Case) -> Iterator[Remark]:
             f"{script.where(number)}: {part['part']}/ is {_KINDS[part['part']]}, without config.json and the weights "
             "that servers load"
         )
-        remedy = f"write --exclude {shortened(part['part'], 20)}/* in its place"
-        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "--include", message, remedy)
+        remark = make_remark(
+            Severity.WARNING, Code.INVALID_VALUE, "--include", message, "take the repository without that folder"
+        )
         yield Remark(remark.finding, command=None)
         return
