@@ -373,9 +373,6 @@ NO_WEIGHT_ONLY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.16", "ktransf
 """Releases before have no such way for experts; the later ones were not read. "": none is foreseen, also where all
 experts are on the host (https://github.com/kvcache-ai/ktransformers/issues/1930 and 1978)."""
 WITHOUT_WEIGHT_ONLY: Final = "triton"
-WHOLE_BEFORE_FP8: Final[Mapping[str, str]] = {"vllm": "0.13.0", "sglang": ""}
-"""Engines that read all weights as they are before --quantization fp8 converts them → their first release that does so
-layer by layer ("": none): layers/quantization/fp8.py of 0.10.0 to 0.13.0 and of 0.4.6 to 0.5.23."""
 WEIGHT_ONLY_NVFP4: Final[Mapping[str, str]] = {"vllm": "0.9.0", "sglang": "0.5.13"}
 """The first release that multiplies NVFP4 weights in BF16 where the devices have no FP4 arithmetic."""
 EXPERT_BACKENDS: Final = frozenset({

@@ -24,6 +24,7 @@ from moonpad.catalog.other_models import (
 from moonpad.catalog.overhead import batches_of, defaults_of
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
@@ -90,7 +91,7 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
 
 def whole_before_conversion(case: Case) -> Iterator[Remark]:
     """Weights that become FP8 while they are loaded, against the whole memory: first all are there as published."""
-    until = names.WHOLE_BEFORE_FP8.get(case.base)
+    until = WHOLE_BEFORE_FP8.get(case.base)
     if until is None or case.text("--quantization") != "fp8" or (until and since(case.base_version, until)):
         return
     room = _room(case, as_they_are=True)
