@@ -15,7 +15,7 @@ from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.plan.tensors import catalog_checkpoint
-from moonpad.values.finding import Severity
+from moonpad.values.finding import Finding, Severity
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
 NAMES = tuple(sorted(path.name for path in SEEDS.iterdir() if path.suffix in (".md", ".sh")))
@@ -92,3 +92,8 @@ def layout(judged: Judged) -> tuple[int, int, int]:
 
 def devices(judged: Judged) -> str:
     return judged.cluster.name if judged.cluster else ""
+
+
+def found(text: str, words: str) -> list[Finding]:
+    """The findings of a text with these words in their place and message."""
+    return [each for one in ask(text) for each in one.findings if words in f"{each.where} {each.message}"]

@@ -25,9 +25,9 @@ def said(text: str, part: str, name: str = "run.sh") -> int:
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "app/poetry.lock", "environment.yml", "Pipfile"])
 def test_no_list_of_requirements(name: str) -> None:
-    assert said(f"pip install -r {name}\n{SERVE}", "is no list of requirements") == 1
-    assert said(f"uv pip install -r {name}\n{SERVE}", "is no list of requirements") == 0
-    assert said(f"pip install -r requirements.txt\n{SERVE}", "is no list of requirements") == 0
+    assert said(f"pip install -r {name}\n{SERVE}", "is not a list of requirements") == 1
+    assert said(f"uv pip install -r {name}\n{SERVE}", "is not a list of requirements") == 0
+    assert said(f"pip install -r requirements.txt\n{SERVE}", "is not a list of requirements") == 0
 
 
 FEW = "https://flashinfer.ai/whl/cu121/torch2.1/"

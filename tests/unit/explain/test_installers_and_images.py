@@ -5,19 +5,11 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.results import Judged
-from moonpad.values.finding import Finding, Severity
-from tests.unit.explain.judging import ask
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask, found
 
 SERVE = "vllm serve moonshotai/Kimi-K2-Thinking -tp 8 --trust-remote-code"
 COMMIT = "3f1e5a9c0b7d24681357acbdef0123456789abcd"
-
-
-def findings(text: str) -> list[Finding]:
-    return [finding for one in ask(text) for finding in one.findings]
-
-
-def found(text: str, words: str) -> list[Finding]:
-    return [each for each in findings(text) if words in f"{each.where} {each.message}"]
 
 
 def script(line: str) -> str:
@@ -122,7 +114,7 @@ def test_services_among_services() -> None:
 
 def test_of_containers_alone() -> None:
     text = "services:\n  api:\n    build: .\n    environment: [ENGINE=vllm]\nexporter:\n  image: prom/node-exporter\n"
-    assert [each.where for each in findings(text) if "stands beside" in each.message] == ["exporter"]
+    assert [each.where for each in found(text, "stands beside")] == ["exporter"]
 
 
 def test_a_shell_in_a_shell() -> None:

@@ -106,8 +106,8 @@ def test_a_port_that_is_forwarded(command: str, count: int) -> None:
 
 def test_a_draft_at_an_address() -> None:
     line = "llama-server -m /models/kimi.gguf --model-draft {} --port 8000\n"
-    assert said(line.format("http://draft:8001"), "asks no other server", "run.sh") == 1
-    assert said(line.format("/models/draft.gguf"), "asks no other server", "run.sh") == 0
+    assert said(line.format("http://draft:8001"), "is an address, not a file", "run.sh") == 1
+    assert said(line.format("/models/draft.gguf"), "is an address, not a file", "run.sh") == 0
 
 
 @pytest.mark.parametrize(("option", "value"), [("-c", "CTX"), ("-ub", "UB"), ("-c", "~200000")])

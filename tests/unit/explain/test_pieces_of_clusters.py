@@ -6,12 +6,7 @@ import pytest
 
 from moonpad.explain.script import read_files
 from moonpad.values.finding import Finding, Severity
-from tests.unit.explain.judging import ask
-
-
-def found(text: str, words: str) -> list[Finding]:
-    return [each for one in ask(text) for each in one.findings if words in f"{each.where} {each.message}"]
-
+from tests.unit.explain.judging import ask, found
 
 POD = """apiVersion: v1
 kind: Pod
@@ -148,7 +143,7 @@ def test_the_size_of_a_worker_spec_is_read(options: str, pp: int) -> None:
     assert found(RUNTIME.format(options=options, pp=pp), "of workerSpec becomes") == []
 
 
-POOLS = """decode:
+POOL = """{kind}:
   create: true
   containers:
   - name: vllm
@@ -158,19 +153,11 @@ POOLS = """decode:
     args:
     - |
       exec vllm serve someone/model-8b \\
-        --port 8200{decode}
-prefill:
-  create: true
-  containers:
-  - name: vllm
-    image: vllm/vllm-openai:v0.11.0
-    modelCommand: custom
-    command: [/bin/sh, -c]
-    args:
-    - |
-      exec vllm serve someone/model-8b \\
-        --port 8000{prefill}
+        --port {port}{more}
 """
+POOLS = POOL.format(kind="decode", port=8200, more="{decode}") + POOL.format(
+    kind="prefill", port=8000, more="{prefill}"
+)
 CONNECTOR = """ --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
 
 

@@ -38,6 +38,6 @@ def draft_at_address(case: Case) -> Iterator[Remark]:
     for option in case.first.parsed.occurrences:
         value = option.value
         if option.written in _FILES and isinstance(value, str) and _ADDRESS.fullmatch(value):
-            message = f"{shortened(value)} is no file: the server loads the draft itself, and asks no other server"
+            message = f"{shortened(value)} is an address, not a file: the server loads the draft itself"
             remedy = "name the GGUF file of the draft, or its repository by --hf-repo-draft"
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, option.written, message, remedy, at=option.index)

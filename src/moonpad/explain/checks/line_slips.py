@@ -54,12 +54,9 @@ def _of_redirect(text: str) -> tuple[str, str, str] | None:
         return None
     message = (
         f"{match['sign']} writes into a file that is called {shortened(match['option'], 40)} here: the program is "
+        "started without that option"
     )
-    return (
-        match["sign"],
-        f"{message}started without that option",
-        f"end the redirect first: {match['sign']}&1, or a file",
-    )
+    return match["sign"], message, f"end the redirect first: {match['sign']}&1, or a file"
 
 
 def _of_launcher(text: str) -> tuple[str, str, str] | None:

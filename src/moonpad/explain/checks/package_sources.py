@@ -1,5 +1,5 @@
-"""What an installer cannot install from what it is given: a file that is no list of requirements, and an index of a few
-packages in the place of PyPI."""
+"""Sources from which an installer cannot install: a file that is not a list of requirements, and an index that replaces
+PyPI and has few packages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _of_list(program: str, words: Sequence[str]) -> tuple[str, str, str] | None:
         return None
     for option, value in pairwise(words):
         if option in _LISTS and (match := _NO_LIST.fullmatch(value)) is not None:
-            message = f"{match['name']} is no list of requirements: pip ends at its first line (Invalid requirement)"
+            message = f"{match['name']} is not a list of requirements: pip ends at its first line (Invalid requirement)"
             remedy = "write pip install . for the project itself, or a file with one requirement a line"
             return option, message, remedy
     return None

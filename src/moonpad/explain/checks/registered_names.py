@@ -28,8 +28,8 @@ _OWN_BUILD: Final = ", unless it is somebody's own build"
 
 
 def of_own_build(case: Case) -> bool:
-    """Whether a name is looked up that no release ever had, and that is no slip in one that it has: a build that brings
-    its own kernels may pad what a release cannot share out."""
+    """Whether a value is named that only a build of one's own can have. Such a build may bring kernels that pad what a
+    release cannot share out."""
     return any(remark.finding.message.endswith(_OWN_BUILD) for remark in registered_name(case))
 
 

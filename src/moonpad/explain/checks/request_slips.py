@@ -111,8 +111,8 @@ def port_below(case: Case) -> Iterator[Remark]:
     if _first_between(script.lines) <= behind + _NEAR:
         return
     script.budget.work(_NEAR + len(script.commands), "the text around its engine commands")
-    others = (one for one in script.commands if one.line > behind and not _is_curl(one))
-    following = min((one.line for one in others), default=len(script.lines) + 1)
+    next_lines = (command.line for command in script.commands if command.line > behind and not _is_curl(command))
+    following = min(next_lines, default=len(script.lines) + 1)
     sent: dict[str, int] = {}
     for number in range(behind + 1, min(following, behind + _NEAR, len(script.lines)) + 1):
         text = script.lines[number - 1][:_LONGEST]
