@@ -64,6 +64,10 @@ def usual(remark: Remark) -> str:
     return "the port is open without a key (--host 127.0.0.1 or a key)" if finding.where == "--host" else ""
 
 
+def is_mended_later(finding: Finding) -> bool:
+    return finding.code is Code.MENDED_LATER
+
+
 def memory_words(memory: Memory) -> str:
     """`weights 70.96, everything else 4.58 (2.12 to 6.98), KV cache 57.33 of 132.87 GiB`."""
     over = memory.overhead
@@ -106,7 +110,8 @@ def _fits(judged: Judged, memory: Memory) -> str:
 
 
 def _counted(judged: Judged) -> str:
-    counts = Counter(remark.finding.severity for remark in judged.remarks if not usual(remark))
+    findings = (remark.finding for remark in judged.remarks if not usual(remark))
+    counts = Counter(finding.severity for finding in findings if not is_mended_later(finding))
     words = [
         f"{count} {severity}{'s' if count > 1 else ''}"
         for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE)

@@ -16,7 +16,7 @@ from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.report.caret_rows import Mark, source_rows
-from moonpad.report.explain_verdict import memory_words, usual, verdict
+from moonpad.report.explain_verdict import is_mended_later, memory_words, usual, verdict
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.shell_line import filled_lines, typed_lines
 from moonpad.values.finding import Finding, Severity
@@ -26,6 +26,8 @@ STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severit
 WIDEST: Final = 120
 NOTES: Final = 3
 """So many notes are shown in short, and so many commands of one deployment."""
+MENDED: Final = 5
+"""So many faults that later releases mended."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
 
 
@@ -82,6 +84,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     shown: set[Finding] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number and not usual(remark)]
+        remarks = [remark for remark in remarks if not is_mended_later(remark.finding)]
         # What is true of each node's command is said once.
         remarks = [remark for remark in remarks if remark.finding not in shown]
         shown |= {remark.finding for remark in remarks}
@@ -98,6 +101,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
         text.append_text(_wrapped(f"note: {note}", width, STYLES[Severity.NOTE], "  "))
     if len(notes) > NOTES:
         text.append(f"  and {len(notes) - NOTES} more notes: --verbose\n", style=STYLES[Severity.NOTE])
+    text.append_text(_mended_later(judged, width, MENDED))
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(_wrapped(memory_words(judged.memory), width, ""))
@@ -115,6 +119,18 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
         text.append_text(_wrapped(f"Better: {better.why}", width, "bold green"))
         words = " ".join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
         text.append_text(_wrapped(words, width, "", "  "))
+    return text
+
+
+def _mended_later(judged: Judged, width: int, most: int) -> Text:
+    mended = list(dict.fromkeys(finding for finding in judged.findings if is_mended_later(finding)))
+    if not mended:
+        return Text()
+    text = _wrapped(f"Mended after {judged.version}, of what this command uses:", width, "")
+    for finding in mended[:most]:
+        text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
+    if len(mended) > most:
+        text.append(f"  and {len(mended) - most} more: --verbose\n", style=STYLES[Severity.NOTE])
     return text
 
 
@@ -176,6 +192,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     lines: set[int] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number]
+        remarks = [remark for remark in remarks if not is_mended_later(remark.finding)]
         if not remarks and _own_lines(source, script) <= lines:
             continue  # a loop: the same line, read with its next value
         lines |= _own_lines(source, script)
@@ -183,6 +200,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     for remark in judged.remarks:
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
+    text.append_text(_mended_later(judged, width, len(judged.findings)))
     text.append_text(_memory(judged, width, ascii_only))
     if _is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")

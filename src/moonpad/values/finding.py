@@ -35,6 +35,7 @@ class Code(StrEnum):
     UNKNOWN_VERSION = "unknown-version"
     LOGGED_FAILURE = "logged-failure"
     KNOWN_REPORT = "known-report"
+    MENDED_LATER = "mended-later"
     # preflight
     ENGINE_MISSING = "engine-missing"
     TOOL_MISSING = "tool-missing"

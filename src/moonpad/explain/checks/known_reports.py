@@ -12,38 +12,34 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Final
 
-from moonpad.catalog.former_options import same_options
 from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
-from moonpad.catalog.options import option_set
-from moonpad.catalog.other_models import other_model
 from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import (
+    LONGEST,
+    are_devices,
+    are_left_out,
+    model_names,
+    option_text,
+    with_other_names,
+)
 from moonpad.explain.checks.expert_backends import expert_backend
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
-from moonpad.explain.documents.spoken_models import spoken_model
+from moonpad.explain.documents.spoken_capabilities import spoken_capability, spoken_generation_of_amd
 from moonpad.explain.documents.tabs import tab_labels
-from moonpad.explain.equal_options import equal_option, written_with_dots
-from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
-from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 6
-_LONGEST: Final = 2000
-_VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
-_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
-_FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
-_LEFT_OUT: Final = frozenset({"none", "auto"})
 _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
 
@@ -80,7 +76,7 @@ def reported(case: Case) -> Iterator[Remark]:
     spoken = ""
     if case.cluster is None:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
-    known = _Known(spoken, cache(partial(_names, case)))
+    known = _Known(spoken, cache(partial(model_names, case)))
     given = given_names(case)
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
@@ -98,15 +94,14 @@ def report_remark(row: KnownReport, case: Case) -> Remark | None:
     if not _of_release(row, case.engine.name, case.version, oldest_recent(case.engine.program)):
         return None
     spoken = spoken_capability(case.script) if case.cluster is None else ""
-    return _remark(row, case, _Known(spoken, partial(_names, case)))
+    return _remark(row, case, _Known(spoken, partial(model_names, case)))
 
 
 def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
-    if not (_of_model(row, case, known.names) and _of_devices(row, case, known.spoken)):
+    if not (_of_model(row, case, known.names) and are_devices(row.devices, row.other_devices, case, known.spoken)):
         return None
     forked = row.forks.get(case.engine.name, "")
-    left_out = _with_other_names(row.lacks, case)
-    if any(_is_given(flag, case) and not _is_off(flag, case) for flag in left_out) or not _of_image(row, case):
+    if not are_left_out(row.lacks, case) or not _of_image(row, case):
         return None
     if row.text and not _is_spoken(row.text, case):
         return None
@@ -132,17 +127,6 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     return remark if place is not None or not row.variables else replace(remark, variable=where)
 
 
-def _with_text(flag: str, case: Case) -> tuple[Occurrence, str] | None:
-    """Where an option stands that is not switched off, and its whole text."""
-    place = case.option(flag) or _as_written(flag, case)
-    if place is None:
-        return equal_option(case, flag)
-    if place.value is False:
-        return None
-    texts = place.value if isinstance(place.value, tuple) else (place.value if isinstance(place.value, str) else "",)
-    return place, written_with_dots(case, place) or " ".join(texts)
-
-
 def _is_shared(row: KnownReport, engine: str) -> bool:
     """Whether it is of the engine that a plugin builds upon, and of the plugin because of that."""
     build = ENGINES[engine].command_line.build
@@ -156,43 +140,13 @@ def _of_release(row: KnownReport, engine: str, version: str, recent: str) -> boo
     return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version, recent)
 
 
-def _with_other_names(flags: tuple[str, ...], case: Case) -> tuple[str, ...]:
-    same = same_options(case.engine.program)
-    return (*flags, *(other for flag in flags for other in same.get(flag, ())))
-
-
 def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
     """The first option of those that the term names whose value is meant."""
-    for flag in _with_other_names(any_of(term), case):
-        found = _with_text(flag, case)
+    for flag in with_other_names(any_of(term), case):
+        found = option_text(flag, case)
         if found is not None and _matches(pattern, found[1]):
             return found[0]
     return None
-
-
-def _is_given(flag: str, case: Case) -> bool:
-    """Options that the release which is meant knows no more count too."""
-    return (
-        case.option(flag) is not None
-        or equal_option(case, flag) is not None
-        or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
-    )
-
-
-def _is_off(flag: str, case: Case) -> bool:
-    """`--moe-a2a-backend none` and `--moe-runner-backend auto` say what is so without them. Of other options such a
-    word may be a choice of its own."""
-    text = case.text(flag).strip("'\"").casefold()
-    if text not in _LEFT_OUT:
-        return False
-    options = option_set(case.engine.program, case.version or None)
-    known = options.named(flag) if options is not None else None
-    return known is not None and known.default == text
-
-
-def _as_written(flag: str, case: Case) -> Occurrence | None:
-    """An option that the release which is judged knows no more."""
-    return next((place for place in case.first.parsed.occurrences if place.written == flag), None)
 
 
 def _of_fork(releases: str, version: str) -> bool:
@@ -225,7 +179,7 @@ def _of_image(row: KnownReport, case: Case) -> bool:
     image = container.image if container is not None else None
     if image is None:
         return _in_lines(row.image, case)
-    return re.search(row.image, image.text[:_LONGEST], re.IGNORECASE) is not None
+    return re.search(row.image, image.text[:LONGEST], re.IGNORECASE) is not None
 
 
 def _is_spoken(pattern: str, case: Case) -> bool:
@@ -238,7 +192,7 @@ def _is_spoken(pattern: str, case: Case) -> bool:
 
 def _in_lines(pattern: str, case: Case) -> bool:
     case.script.budget.once(f"lines like {pattern}", len(case.script.lines), "its known reports")
-    return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, _LONGEST)
+    return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, LONGEST)
 
 
 def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str]]) -> bool:
@@ -246,60 +200,9 @@ def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str
     scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
     if row.weights and scheme not in row.weights:
         return False
-    if not row.models or len(case.model_named) > _LONGEST:
+    if not row.models or len(case.model_named) > LONGEST:
         return not row.models
     return any(map(pattern_of(row.models).search, names(bool(row.options or row.text))))
-
-
-def _names(case: Case, served: bool) -> Sequence[str]:
-    """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
-    more than the model: guides serve early builds of a model that the release of the same number does not start."""
-    written = case.model_named.rstrip("/").replace("--", "/")
-    known = [case.checkpoint.name] if case.checkpoint else []
-    called = case.first.served_name or ""
-    served = served or (unresolved(case.model_named) and _REPOSITORY.fullmatch(called) is not None)
-    other = called if served else ""
-    if not says_nothing(case.model_named):
-        recognised = bool(known) or other_model(case.model_named) is not None
-        own = _FOLDER.match(case.model_named) is not None and has_name_of_its_own(case.model_named)
-        # Searched in both at once: what a folder says of its weights, such as `distill`, keeps a row away.
-        both = [f"{other[-_LONGEST:]} {written}"] if other and own and not recognised else []
-        return [*known, written, *both]
-    if served and not known:
-        mounted = on_the_host(case.first.model, case.commands)
-        other = mounted or (_by_parsers(case) if not other or says_nothing(other) else other)
-        if _VARIABLE.fullmatch(case.first.model.strip("'\"")) and (not other or unresolved(other)):
-            other = spoken_model(case.script) or other
-    return [*known, other or written]
-
-
-def _by_parsers(case: Case) -> str:
-    """The generation that both parsers are called after, where a variable holds the model: `minimax-m3`."""
-    tools, reasoning = case.first.serving.tool_parser, case.first.serving.reasoning_parser
-    return tools.replace("_", "-") if tools and tools == reasoning else ""
-
-
-def _of_devices(row: KnownReport, case: Case, spoken: str) -> bool:
-    if not row.devices and not row.other_devices:
-        return True
-    cluster = case.cluster
-    sm = sm_of(cluster.device.capability if cluster is not None else spoken)
-    below = [sm_of(each.removeprefix("<")) for each in row.devices if each.startswith("<")]
-    if below:
-        return sm is not None and sm < (below[0] or 0)
-    if cluster is None and case.platform:
-        return (not row.devices or case.platform in row.devices) and case.platform not in row.other_devices
-    if cluster is None:
-        if not spoken or (row.devices and spoken not in row.devices):
-            return False
-        return not (set(row.other_devices) & {spoken, spoken.partition(".")[0]})
-    device = cluster.device
-    label = cluster.name.rpartition("x")[2] if not cluster.name.casefold().endswith("x") else cluster.name
-    kinds = {word.casefold() for word in (device.id, device.platform, device.capability, device.product, label)}
-    kinds |= {device.id.partition("-")[0].casefold(), device.architecture.casefold()}
-    given = {word.casefold() for word in row.devices}
-    others = {word.casefold() for word in row.other_devices}
-    return (not given or bool(kinds & given)) and not kinds & others
 
 
 def _matches(pattern: str, text: str) -> bool:
@@ -309,13 +212,13 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def fits(pattern: str, text: str) -> bool:
-    return re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
+    return re.fullmatch(pattern, text[:LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
 
 
 def _words(case: Case, spoken: str) -> Mapping[str, str]:
     unknown = f"devices of capability {spoken}" if spoken else "these devices"
     device = case.cluster.device.product if case.cluster else unknown
-    names = _names(case, True)
+    names = model_names(case, True)
     name = names[0] if case.checkpoint else names[0].rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
 

@@ -1,0 +1,131 @@
+"""Faults of an engine that a later release of it mended: data/mended_*.toml, one row for each pull request.
+
+A row says what a person meets and where: models, options, variables, devices. It is not about every state of the older
+releases, so it is told as what the later release mends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.release_days import release_days
+from moonpad.catalog.toml_rows import DATA, Provenance, Row, Text, any_of, read_data, rows
+from moonpad.values.versions import order
+
+GROUPS: Final = "model_groups.toml"
+ENGINES: Final = ("vllm", "sglang", "vllm-ascend")
+OLDEST_DAYS: Final = 180
+"""Where the first release that has a fault is not known, releases that came out so long before the mended one count:
+what is older mostly lacks the part that was mended."""
+_KEY: Final = re.compile(r"(\d+)[a-z]?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MendedFault:
+    """What goes wrong before `mended_in` where all that is named holds. Words are in lower case."""
+
+    mended_in: Text
+    """The first release without it."""
+    since: Text
+    """The first release that may have it."""
+    models: tuple[str, ...] = ()
+    """Parts of the model's name, one of which is in it."""
+    not_models: tuple[str, ...] = ()
+    """Parts none of which is in it."""
+    formats: tuple[str, ...] = ()
+    """Of the weights, one of which it is: `nvfp4`."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Flags that are given → words one of which is in the value, `mtp|eagle`; "" for any. Of `--one or --other`
+    one is."""
+    at_least: Mapping[str, int] = field(default_factory=dict)
+    """Flags → the smallest number."""
+    lacks: tuple[str, ...] = ()
+    """Flags that are not given."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables that are set → words as of options."""
+    unset: tuple[str, ...] = ()
+    """Variables that are not set."""
+    devices: tuple[str, ...] = ()
+    """As in data/known_reports.toml, one of which it is."""
+    fault: Text
+    pull: int
+    """The number of the pull request that mends it."""
+    repository: Text
+    provenance: Provenance
+
+    @property
+    def needed(self) -> tuple[frozenset[str], ...]:
+        """Options, and variables as `$NAME`: of each group the command has to have one."""
+        flags = (*self.options, *self.at_least)
+        return (*(frozenset(any_of(flag)) for flag in flags), *(frozenset({f"${name}"}) for name in self.variables))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """`models` with what its groups stand for."""
+        return tuple(part for word in self.models for part in parts_of(word))
+
+    @property
+    def particular(self) -> int:
+        """How much has to agree: the higher, the likelier it is met."""
+        named = sum(2 if not word.startswith("@") else 1 for word in self.models[:1])
+        settings = len(self.options) + len(self.at_least) + len(self.variables)
+        return named + 2 * settings + bool(self.devices) + bool(self.formats)
+
+
+@cache
+def mended_faults(engine: str) -> tuple[MendedFault, ...]:
+    """All of one engine, () where none is recorded. Raises ValueError where a row is not right."""
+    if engine not in ENGINES:
+        return ()
+    file = f"mended_{engine.replace('-', '_')}.toml"
+    head = read_data(file)
+    return tuple(_built(engine, str(head["repository"]), key, row) for key, row in rows(file, "mended"))
+
+
+@cache
+def parts_of(word: str) -> tuple[str, ...]:
+    """Of a group its parts, `@mla`; of another word itself. Raises ValueError where there is no such group."""
+    if not word.startswith("@"):
+        return (word,)
+    for key, row in rows(GROUPS, "groups"):
+        if key == word[1:]:
+            return tuple(row.take("parts"))
+    raise ValueError(f"{DATA / GROUPS}: no group {word}")
+
+
+def _built(engine: str, repository: str, key: str, row: Row) -> MendedFault:
+    number = _KEY.fullmatch(key)
+    if number is None:
+        raise row.error("the key is not the number of a pull request")
+    mended_in = str(row.take("in"))
+    since = str(row.pop("since", "")) or oldest_with(engine, mended_in)
+    if order(since) >= order(mended_in):
+        raise row.error(f"since {since} is not before {mended_in}")
+    row["source"] = f"https://github.com/{repository}/pull/{number[1]}"
+    row["standing"] = "reported"
+    return row.build(MendedFault, mended_in=mended_in, since=since, pull=int(number[1]), repository=repository)
+
+
+@cache
+def oldest_with(engine: str, mended_in: str) -> str:
+    """The first release that counts where the row names none. Raises ValueError where `mended_in` is not recorded."""
+    days = release_days()[engine].releases
+    if mended_in not in days:
+        raise ValueError(f"{engine} {mended_in} is not in release_days.toml")
+    first = (date.fromisoformat(days[mended_in]) - timedelta(days=OLDEST_DAYS)).isoformat()
+    return min(_between(days, first, mended_in), key=order, default="0")
+
+
+def _between(days: Mapping[str, str], first: str, last: str) -> Iterable[str]:
+    return (release for release, day in days.items() if day >= first and order(release) < order(last))
+
+
+def of_release(engine: str, version: str) -> Iterator[MendedFault]:
+    """Those that the release may have."""
+    at = order(version)
+    return (row for row in mended_faults(engine) if order(row.since) <= at < order(row.mended_in))

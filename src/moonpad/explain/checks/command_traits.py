@@ -1,0 +1,123 @@
+"""What rows of faults ask of a command: what its options say, what its model is called, what its devices are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from moonpad.catalog.former_options import same_options
+from moonpad.catalog.options import option_set
+from moonpad.catalog.other_models import other_model
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.spoken_capabilities import sm_of
+from moonpad.explain.documents.spoken_models import spoken_model
+from moonpad.explain.equal_options import equal_option, written_with_dots
+from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
+from moonpad.explain.mounted_models import on_the_host
+
+LONGEST: Final = 2000
+_VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
+_LEFT_OUT: Final = frozenset({"none", "auto"})
+
+
+def option_text(flag: str, case: Case) -> tuple[Occurrence, str] | None:
+    """Where an option stands that is not switched off, and its whole text."""
+    place = case.option(flag) or _as_written(flag, case)
+    if place is None:
+        return equal_option(case, flag)
+    if place.value is False:
+        return None
+    texts = place.value if isinstance(place.value, tuple) else (place.value if isinstance(place.value, str) else "",)
+    return place, written_with_dots(case, place) or " ".join(texts)
+
+
+def with_other_names(flags: tuple[str, ...], case: Case) -> tuple[str, ...]:
+    same = same_options(case.engine.program)
+    return (*flags, *(other for flag in flags for other in same.get(flag, ())))
+
+
+def are_left_out(flags: tuple[str, ...], case: Case) -> bool:
+    """Whether none of them is given, or only with a value that says what is so without it."""
+    return not any(_is_given(flag, case) and not _is_off(flag, case) for flag in with_other_names(flags, case))
+
+
+def _is_given(flag: str, case: Case) -> bool:
+    """Options that the release which is meant knows no more count too."""
+    return (
+        case.option(flag) is not None
+        or equal_option(case, flag) is not None
+        or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+    )
+
+
+def _is_off(flag: str, case: Case) -> bool:
+    """`--moe-a2a-backend none` and `--moe-runner-backend auto` say what is so without them. Of other options such a
+    word may be a choice of its own."""
+    text = case.text(flag).strip("'\"").casefold()
+    if text not in _LEFT_OUT:
+        return False
+    options = option_set(case.engine.program, case.version or None)
+    known = options.named(flag) if options is not None else None
+    return known is not None and known.default == text
+
+
+def _as_written(flag: str, case: Case) -> Occurrence | None:
+    """An option that the release which is judged knows no more."""
+    return next((place for place in case.first.parsed.occurrences if place.written == flag), None)
+
+
+def model_names(case: Case, served: bool) -> Sequence[str]:
+    """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
+    more than the model: guides serve early builds of a model that the release of the same number does not start."""
+    written = case.model_named.rstrip("/").replace("--", "/")
+    known = [case.checkpoint.name] if case.checkpoint else []
+    called = case.first.served_name or ""
+    served = served or (unresolved(case.model_named) and _REPOSITORY.fullmatch(called) is not None)
+    other = called if served else ""
+    if not says_nothing(case.model_named):
+        recognised = bool(known) or other_model(case.model_named) is not None
+        own = _FOLDER.match(case.model_named) is not None and has_name_of_its_own(case.model_named)
+        # Searched in both at once: what a folder says of its weights, such as `distill`, keeps a row away.
+        both = [f"{other[-LONGEST:]} {written}"] if other and own and not recognised else []
+        return [*known, written, *both]
+    if served and not known:
+        mounted = on_the_host(case.first.model, case.commands)
+        other = mounted or (_by_parsers(case) if not other or says_nothing(other) else other)
+        if _VARIABLE.fullmatch(case.first.model.strip("'\"")) and (not other or unresolved(other)):
+            other = spoken_model(case.script) or other
+    return [*known, other or written]
+
+
+def _by_parsers(case: Case) -> str:
+    """The generation that both parsers are called after, where a variable holds the model: `minimax-m3`."""
+    tools, reasoning = case.first.serving.tool_parser, case.first.serving.reasoning_parser
+    return tools.replace("_", "-") if tools and tools == reasoning else ""
+
+
+def are_devices(asked: Collection[str], others: Collection[str], case: Case, spoken: str) -> bool:
+    """Whether the devices are one of `asked` and none of `others`: ids, labels, platforms, capabilities, or `<8.0`.
+    `spoken` is the capability that the text speaks of where no devices are known."""
+    if not asked and not others:
+        return True
+    cluster = case.cluster
+    sm = sm_of(cluster.device.capability if cluster is not None else spoken)
+    below = [sm_of(each.removeprefix("<")) for each in asked if each.startswith("<")]
+    if below:
+        return sm is not None and sm < (below[0] or 0)
+    if cluster is None and case.platform:
+        return (not asked or case.platform in asked) and case.platform not in others
+    if cluster is None:
+        if not spoken or (asked and spoken not in asked):
+            return False
+        return not {*others} & {spoken, spoken.partition(".")[0]}
+    device = cluster.device
+    label = cluster.name.rpartition("x")[2] if not cluster.name.casefold().endswith("x") else cluster.name
+    kinds = {word.casefold() for word in (device.id, device.platform, device.capability, device.product, label)}
+    kinds |= {device.id.partition("-")[0].casefold(), device.architecture.casefold()}
+    given, kept_out = ({word.casefold() for word in words} for words in (asked, others))
+    return (not given or bool(kinds & given)) and not kinds & kept_out

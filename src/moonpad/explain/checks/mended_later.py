@@ -1,0 +1,135 @@
+"""What later releases of the engine mended in what a command uses: notes.
+
+Older releases may have it or not; that the later one mended it is sure. The rows are data/mended_*.toml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from moonpad.catalog.mended_faults import MendedFault, of_release
+from moonpad.catalog.toml_rows import any_of
+from moonpad.engines import ENGINES
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import (
+    LONGEST,
+    are_devices,
+    are_left_out,
+    model_names,
+    option_text,
+    with_other_names,
+)
+from moonpad.explain.checks.given_names import given_names
+from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import order
+
+MOST: Final = 12
+_OF_PARSERS: Final = frozenset({"--tool-call-parser", "--reasoning-parser", "--enable-auto-tool-choice"})
+"""What a plugin leaves to the engine that it builds upon."""
+_ALSO_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
+    "nvfp4": ("-fp4", "modelopt_fp4"),
+    "int4": ("w4a16",),
+    "w4afp8": ("w4a8-fp8",),
+    "modelopt": ("nvfp4", "-fp4"),
+    "bf16": ("bfloat16",),
+}
+
+
+@lru_cache(maxsize=64)
+def _rows_of(engine: str, version: str) -> tuple[tuple[MendedFault, tuple[frozenset[str], ...]], ...]:
+    """Those that the release may have, each with the options and variables of which it needs one a group."""
+    return tuple((row, row.needed) for row in of_release(engine, version))
+
+
+def mended_later(case: Case) -> Iterator[Remark]:
+    """The likeliest first: those with which the most agrees, then those of the next releases."""
+    if not case.version or case.commands[0].fork:
+        return
+    pairs = _pairs(case)
+    case.script.budget.work(len(pairs) // 2, "what later releases mended")
+    given = given_names(case)
+    near = [row for row, needed in pairs if not any(map(given.isdisjoint, needed))]
+    case.script.budget.work(4 * len(near), "what later releases mended")
+    called = [name.casefold()[-LONGEST:] for name in model_names(case, True)] if near else []
+    case = replace(case, cluster=kind_named(case))
+    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    met = [row for row in near if _of_model(row, called, case) and _is_met(row, case, spoken)]
+    met.sort(key=lambda row: (-row.particular, order(row.mended_in)))
+    yield from (_remark(row, case) for row in met[:MOST])
+
+
+def _pairs(case: Case) -> list[tuple[MendedFault, tuple[frozenset[str], ...]]]:
+    pairs = list(_rows_of(case.engine.name, case.version))
+    if case.base == case.engine.name or not case.base_version:
+        return pairs
+    return pairs + [pair for pair in _rows_of(case.base, case.base_version) if _of_parsers(pair[0])]
+
+
+def _of_parsers(row: MendedFault) -> bool:
+    return bool(row.options) and _OF_PARSERS.issuperset(row.options) and not row.devices and not row.variables
+
+
+def _of_model(row: MendedFault, called: Sequence[str], case: Case) -> bool:
+    """Of a distilled model the name of its teacher says nothing."""
+    if row.not_models and any(part in name for name in called for part in row.not_models):
+        return False
+    if row.formats and not any(_is_of_format(word, called, case) for word in row.formats):
+        return False
+    if not row.models:
+        return True
+    distilled = any("distill" in name for name in called)
+    parts = [part for part in row.parts if not (distilled and part.startswith("deepseek"))]
+    return any(part in name for name in called for part in parts)
+
+
+def _is_of_format(word: str, called: Sequence[str], case: Case) -> bool:
+    words = (word, *_ALSO_CALLED.get(word, ()))
+    quantization = case.checkpoint.quantization if case.checkpoint is not None else None
+    scheme = quantization.scheme if quantization is not None else ""
+    texts = (scheme, case.text("--quantization").casefold(), *called)
+    return any(each in text for each in words for text in texts)
+
+
+def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
+    if not are_devices(row.devices, (), case, spoken) or not are_left_out(row.lacks, case):
+        return False
+    if any(name in case.commands[0].env for name in row.unset) or (row.unset and may_be_set(case, row.unset)):
+        return False
+    if not all(_says(words, case.variable(name)) for name, words in row.variables.items()):
+        return False
+    if not all(any(_says(words, text) for text in _texts(flag, case)) for flag, words in row.options.items()):
+        return False
+    return all(any(_reaches(least, text) for text in _texts(flag, case)) for flag, least in row.at_least.items())
+
+
+def _texts(term: str, case: Case) -> Iterator[str]:
+    found = (option_text(flag, case) for flag in with_other_names(any_of(term), case))
+    return (each[1] for each in found if each is not None)
+
+
+def _says(words: str, text: str) -> bool:
+    """A value that only a shell can fill in says nothing."""
+    text = text[:LONGEST].casefold()
+    return not words or (not unresolved(text) and any(word in text for word in words.split("|")))
+
+
+def _reaches(least: int, text: str) -> bool:
+    return not unresolved(text) and (whole(text) or 0) >= least
+
+
+def _remark(row: MendedFault, case: Case) -> Remark:
+    flag = next((name for term in (*row.options, *row.at_least) for name in any_of(term)), "")
+    place = option_text(flag, case) if flag else None
+    where = place[0].written if place is not None else next(iter(row.variables), "engine")
+    title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
+    message = f"{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
+    at = place[0].index if place is not None else None
+    return make_remark(Severity.NOTE, Code.MENDED_LATER, where, message, f"take {row.mended_in} or later", at=at)

@@ -1,0 +1,150 @@
+"""What later releases mended in what a command uses: data/mended_*.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+import pytest
+
+from moonpad.catalog.mended_faults import ENGINES as WITH_FAULTS
+from moonpad.catalog.mended_faults import MendedFault, mended_faults
+from moonpad.catalog.options import option_set, versions
+from moonpad.catalog.release_days import release_days
+from moonpad.catalog.toml_rows import any_of
+from moonpad.engines import ENGINES
+from moonpad.explain.checks import mended_later
+from moonpad.values.finding import Code, Finding
+from moonpad.values.versions import order
+from tests.drawn import some
+from tests.unit.explain.judging import ask
+
+ROWS = [(engine, row) for engine in WITH_FAULTS for row in mended_faults(engine)]
+IDS = [f"{engine}-{row.pull}" for engine, row in ROWS]
+STARTS = {"vllm": "vllm serve {}", "vllm-ascend": "vllm serve {}", "sglang": "sglang serve --model-path {}"}
+DEVICES = {
+    "": "8xH200",
+    "cuda": "8xH200",
+    "rocm": "8xMI300X",
+    "ascend": "8xA2",
+    "9.0": "8xH200",
+    "10.0": "8xB200",
+    "10.3": "8xB300",
+    "12.0": "8xRTX-PRO-6000",
+    "12.1": "1xSpark",
+    "8.0": "8xA100-80G",
+    "8.6": "8xA40",
+    "8.9": "8xL40S",
+    "gfx942": "8xMI300X",
+    "gfx950": "8xMI355X",
+    "<9.0": "8xA100-80G",
+    "<10.0": "8xH200",
+}
+
+
+def told(text: str, on: str, version: str) -> list[Finding]:
+    found = chain.from_iterable(judged.findings for judged in ask(text, on, version))
+    return [finding for finding in found if finding.code is Code.MENDED_LATER]
+
+
+def value_of(words: str, least: int, *, takes: bool) -> Iterator[str]:
+    if least:
+        yield str(least)
+    elif words:
+        yield words.partition("|")[0]
+    elif takes:
+        yield "1"
+
+
+def sample(engine: str, row: MendedFault) -> str:
+    """A command of which the row is told."""
+    name = "-".join(("any", *(part.strip("-") for part in row.parts[:1]), *row.formats[:1]))
+    known = [option_set(ENGINES[engine].program, release) for release in versions(ENGINES[engine].program)]
+    argv = [STARTS[engine].format(f"x/{name}" if "-vl" not in row.parts[:1] else "x/any-vl")]
+    for term, words, least in (
+        *((term, words, 0) for term, words in row.options.items()),
+        *((term, "", least) for term, least in row.at_least.items()),
+    ):
+        flag = any_of(term)[0]
+        options = (options.named(flag) for options in known if options is not None)
+        takes = any(option is not None and option.takes_value for option in options)
+        argv += [flag, *value_of(words, least, takes=takes)]
+    variables = [f"{name}={words.partition('|')[0] or '1'}" for name, words in row.variables.items()]
+    return " ".join([*variables, *argv])
+
+
+def release_before(engine: str, row: MendedFault) -> str:
+    days = release_days()[engine].releases
+    return max((release for release in days if order(row.since) <= order(release) < order(row.mended_in)), key=order)
+
+
+@pytest.mark.parametrize(("engine", "row"), some(ROWS))
+def test_a_fault_is_told_of_the_release_before_and_not_of_the_one_that_mends_it(
+    engine: str, row: MendedFault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mended_later, "MOST", len(ROWS))
+    on = DEVICES.get(row.devices[0] if row.devices else "", f"8x{row.devices[0]}" if row.devices else "")
+    on = "8xA2" if engine == "vllm-ascend" and not row.devices else on
+    text, mark = sample(engine, row), f"#{row.pull})"
+    assert any(mark in finding.message for finding in told(text, on, release_before(engine, row)))
+    assert not any(f"{row.fault}: " in finding.message for finding in told(text, on, row.mended_in))
+
+
+def test_each_row_says_when_it_is_met() -> None:
+    asked = ("models", "options", "at_least", "variables", "devices", "formats")
+    assert [pair for pair in ROWS if not any(getattr(pair[1], name) for name in asked)] == []
+
+
+def test_the_words_of_each_row_are_in_lower_case() -> None:
+    words = {
+        word
+        for _, row in ROWS
+        for word in (*row.parts, *row.not_models, *row.formats, *row.options.values(), *row.variables.values())
+    }
+    assert {word for word in words if word != word.casefold()} == set()
+
+
+def test_the_sentence_of_each_row_is_one_that_reads_on() -> None:
+    assert [
+        row.pull for _, row in ROWS if len(row.fault) > 260 or row.fault.endswith(".") or "\N{EM DASH}" in row.fault
+    ] == []
+
+
+def test_the_flags_of_each_row_are_flags_of_its_engine() -> None:
+    unknown = set()
+    for engine in WITH_FAULTS:
+        program = ENGINES[engine].program
+        recorded = [option_set(program, version) for version in (*versions(program), None)]
+        flags = {
+            name
+            for row in mended_faults(engine)
+            for term in (*row.options, *row.at_least, *row.lacks)
+            for name in any_of(term)
+        }
+        unknown |= {(engine, flag) for flag in flags if not any(each and each.named(flag) for each in recorded)}
+    assert unknown == set()
+
+
+MTP = """vllm serve deepseek-ai/DeepSeek-R1 --speculative-config '{"method": "deepseek_mtp"}'"""
+
+
+def test_it_is_a_note_at_the_option_that_it_is_about() -> None:
+    (finding,) = [each for each in told(MTP, "8xH200", "0.11.0") if "29545" in each.message]
+    assert (finding.severity, finding.where) == ("note", "--speculative-config")
+    assert finding.message.endswith("mended in vLLM 0.12.0 (vllm-project/vllm#29545)")
+    assert finding.remedy == "take 0.12.0 or later"
+
+
+@pytest.mark.parametrize("version", ["", "0.10.0", "0.12.0"])
+def test_it_is_not_told_without_a_release_or_outside_of_the_range(version: str) -> None:
+    assert not [each for each in told(MTP, "8xH200", version) if "29545" in each.message]
+
+
+def test_the_name_of_a_teacher_says_nothing_of_a_distilled_model() -> None:
+    distilled = MTP.replace("DeepSeek-R1", "DeepSeek-R1-Distill-Qwen-32B")
+    assert not [each for each in told(distilled, "8xH200", "0.11.0") if "29545" in each.message]
+
+
+def test_a_value_that_only_a_shell_can_fill_in_says_nothing() -> None:
+    text = 'vllm serve deepseek-ai/DeepSeek-R1 --speculative-config "$DRAFT"'
+    assert not [each for each in told(text, "8xH200", "0.11.0") if "29545" in each.message]
