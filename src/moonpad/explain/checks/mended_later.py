@@ -31,7 +31,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order
 
-MOST: Final = 12
+MOST: Final = 40
 _OF_PARSERS: Final = frozenset({"--tool-call-parser", "--reasoning-parser", "--enable-auto-tool-choice"})
 """What a plugin leaves to the engine that it builds upon."""
 _ALSO_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -111,8 +111,11 @@ def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
 
 
 def _texts(term: str, case: Case) -> Iterator[str]:
-    found = (option_text(flag, case) for flag in with_other_names(any_of(term), case))
-    return (each[1] for each in found if each is not None)
+    flags = with_other_names(any_of(term), case)
+    found = (option_text(flag, case) for flag in flags)
+    yield from (each[1] for each in found if each is not None)
+    off = {place.written for place in case.first.parsed.occurrences if place.value is False}
+    yield from ("" for flag in flags if flag in off)
 
 
 def _says(words: str, text: str) -> bool:
