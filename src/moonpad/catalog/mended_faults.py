@@ -18,11 +18,22 @@ from moonpad.catalog.toml_rows import DATA, Provenance, Row, Text, any_of, read_
 from moonpad.values.versions import order
 
 GROUPS: Final = "model_groups.toml"
-ENGINES: Final = ("vllm", "sglang", "vllm-ascend")
+ENGINES: Final = ("vllm", "sglang", "vllm-ascend", "ktransformers")
 OLDEST_DAYS: Final = 180
 """Where the first release that has a fault is not known, releases that came out so long before the mended one count:
 what is older mostly lacks the part that was mended."""
 _KEY: Final = re.compile(r"(\d+)[a-z]?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelGroup:
+    """Models that have something in common, by parts of their names."""
+
+    parts: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    """Parts of names that are none of them."""
+    provenance: Provenance | None = None
+    """None: a name alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +58,7 @@ class MendedFault:
     lacks: tuple[str, ...] = ()
     """Flags that are not given."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Variables that are set → words as of options."""
+    """Variables that are set → words as of options. Of `ONE or OTHER` one is."""
     unset: tuple[str, ...] = ()
     """Variables that are not set."""
     devices: tuple[str, ...] = ()
@@ -62,12 +73,13 @@ class MendedFault:
     def needed(self) -> tuple[frozenset[str], ...]:
         """Options, and variables as `$NAME`: of each group the command has to have one."""
         flags = (*self.options, *self.at_least)
-        return (*(frozenset(any_of(flag)) for flag in flags), *(frozenset({f"${name}"}) for name in self.variables))
+        variables = (frozenset(f"${name}" for name in any_of(term)) for term in self.variables)
+        return (*(frozenset(any_of(flag)) for flag in flags), *variables)
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """`models` with what its groups stand for."""
-        return tuple(part for word in self.models for part in parts_of(word))
+    def groups(self) -> tuple[ModelGroup, ...]:
+        """What `models` stands for."""
+        return tuple(map(group_of, self.models))
 
     @property
     def particular(self) -> int:
@@ -88,13 +100,14 @@ def mended_faults(engine: str) -> tuple[MendedFault, ...]:
 
 
 @cache
-def parts_of(word: str) -> tuple[str, ...]:
-    """Of a group its parts, `@mla`; of another word itself. Raises ValueError where there is no such group."""
+def group_of(word: str) -> ModelGroup:
+    """Of `@mla` the group; another word is a part of a name by itself. Raises ValueError for a group that is not
+    there."""
     if not word.startswith("@"):
-        return (word,)
+        return ModelGroup(parts=(word,))
     for key, row in rows(GROUPS, "groups"):
         if key == word[1:]:
-            return tuple(row.take("parts"))
+            return row.build(ModelGroup)
     raise ValueError(f"{DATA / GROUPS}: no group {word}")
 
 

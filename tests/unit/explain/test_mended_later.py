@@ -23,22 +23,28 @@ from tests.unit.explain.judging import ask
 
 ROWS = [(engine, row) for engine in WITH_FAULTS for row in mended_faults(engine)]
 IDS = [f"{engine}-{row.pull}" for engine, row in ROWS]
-STARTS = {"vllm": "vllm serve {}", "vllm-ascend": "vllm serve {}", "sglang": "sglang serve --model-path {}"}
-BELOW = {"<8.0": "", "<8.9": "8xA100-80G", "<9.0": "8xA100-80G", "<10.0": "8xH200"}
+STARTS = {
+    "vllm": "vllm serve {}",
+    "vllm-ascend": "vllm serve {}",
+    "sglang": "sglang serve --model-path {}",
+    "ktransformers": "python -m sglang.launch_server --model {} --kt-weight-path /w",
+}
+BELOW = {"<8.9": "A100-80G", "<9.0": "A100-80G", "<10.0": "H200", "<8.0": ""}
 
 
-def machine_of(engine: str, row: MendedFault) -> str:
-    """Eight devices, one of those that the row is about."""
+def device_of(engine: str, row: MendedFault) -> str:
+    """The label of one that the row is about; "" for those that the catalogue does not have."""
     usual = "A2" if engine == "vllm-ascend" else "H200"
-    return next((BELOW.get(word, f"8x{label_of(word)}") for word in row.devices), f"8x{usual}")
+    labels = [BELOW[word] if word in BELOW else label_of(word) for word in row.devices] or [usual]
+    return next(filter(None, labels), "")
 
 
 def label_of(word: str) -> str:
-    """Of the catalogue's first device that it names, by platform, capability or label."""
+    """Of the first device that it names, by platform, capability or label."""
     for each in hardware().values():
-        if each.device and word in (each.device.platform, each.device.capability, each.label, each.id):
+        if each.device and word in (each.device.platform, each.device.capability, each.label, each.id, *each.aliases):
             return each.label
-    return word
+    return ""
 
 
 def told(text: str, on: str, version: str) -> list[Finding]:
@@ -55,9 +61,9 @@ def value_of(words: str, least: int, *, takes: bool) -> Iterator[str]:
         yield "1"
 
 
-def sample(engine: str, row: MendedFault) -> str:
+def sample(engine: str, row: MendedFault, device: str) -> str:
     """A command of which the row is told."""
-    part = next(iter(row.parts), "")
+    part = next((part for group in row.groups for part in group.parts), "")
     name = "-".join((f"any{part}" if part.startswith("-") else f"any-{part}x", *row.formats[:1]))
     known = [option_set(ENGINES[engine].program, release) for release in versions(ENGINES[engine].program)]
     argv = [STARTS[engine].format(f"x/{name}")]
@@ -69,9 +75,10 @@ def sample(engine: str, row: MendedFault) -> str:
         options = (options.named(flag) for options in known if options is not None)
         takes = any(option is not None and option.takes_value for option in options)
         argv.append("=".join((flag, *value_of(words, least, takes=takes))))
-    variables = [f"{name}={words.partition('|')[0] or '1'}" for name, words in row.variables.items()]
-    older = "# on devices of compute capability 7.0\n" if "<8.0" in row.devices else ""
-    return older + " ".join([*variables, *argv])
+    variables = [f"{any_of(name)[0]}={words.partition('|')[0] or '1'}" for name, words in row.variables.items()]
+    spoken = next(iter(row.devices), "").replace("<8.0", "7.0")
+    said = "" if device else f"# on {spoken}\n" if spoken.startswith("gfx") else f"# of compute capability {spoken}\n"
+    return said + " ".join([*variables, *argv])
 
 
 def release_before(engine: str, row: MendedFault) -> str:
@@ -85,7 +92,8 @@ def test_a_fault_is_told_of_the_release_before_and_not_of_the_one_that_mends_it(
 ) -> None:
     monkeypatch.setattr(mended_later, "MOST", len(ROWS))
     monkeypatch.setattr(command_checks, "CHECKS", (mended_later.mended_later,))
-    text, on, mark = sample(engine, row), machine_of(engine, row), f"#{row.pull})"
+    device = device_of(engine, row)
+    text, on, mark = sample(engine, row, device), f"8x{device}" if device else "", f"#{row.pull})"
     assert any(mark in finding.message for finding in told(text, on, release_before(engine, row)))
     assert not any(f"{row.fault}: " in finding.message for finding in told(text, on, row.mended_in))
 
@@ -96,12 +104,10 @@ def test_each_row_says_when_it_is_met() -> None:
 
 
 def test_the_words_of_each_row_are_in_lower_case() -> None:
-    words = {
-        word
-        for _, row in ROWS
-        for word in (*row.parts, *row.not_models, *row.formats, *row.options.values(), *row.variables.values())
-    }
-    assert {word for word in words if word != word.casefold()} == set()
+    of_models = {word for _, row in ROWS for group in row.groups for word in (*group.parts, *group.without)}
+    of_values = {word for _, row in ROWS for word in (*row.options.values(), *row.variables.values())}
+    others = {word for _, row in ROWS for word in (*row.not_models, *row.formats)}
+    assert {word for word in of_models | of_values | others if word != word.casefold()} == set()
 
 
 def test_the_sentence_of_each_row_is_one_that_reads_on() -> None:

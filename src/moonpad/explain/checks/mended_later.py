@@ -5,12 +5,14 @@ Older releases may have it or not; that the later one mended it is sure. The row
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from moonpad.catalog.mended_faults import MendedFault, of_release
+from moonpad.catalog.mended_faults import MendedFault, ModelGroup, of_release
+from moonpad.catalog.other_models import other_model
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved, whole
@@ -26,7 +28,7 @@ from moonpad.explain.checks.command_traits import (
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
-from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_capabilities import spoken_capability, spoken_generation_of_amd
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order
@@ -41,6 +43,9 @@ _ALSO_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
     "modelopt": ("nvfp4", "-fp4"),
     "bf16": ("bfloat16",),
 }
+
+_FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re.ASCII)
+"""A name that has one of its own is not of the weights as they were published."""
 
 
 @lru_cache(maxsize=64)
@@ -60,7 +65,9 @@ def mended_later(case: Case) -> Iterator[Remark]:
     case.script.budget.work(4 * len(near), "what later releases mended")
     called = [name.casefold()[-LONGEST:] for name in model_names(case, True)] if near else []
     case = replace(case, cluster=kind_named(case))
-    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    spoken = ""
+    if case.cluster is None:
+        spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
     met = [row for row in near if _of_model(row, called, case) and _is_met(row, case, spoken)]
     met.sort(key=lambda row: (-row.particular, order(row.mended_in)))
     yield from (_remark(row, case) for row in met[:MOST])
@@ -85,26 +92,34 @@ def _of_model(row: MendedFault, called: Sequence[str], case: Case) -> bool:
         return False
     if not row.models:
         return True
-    distilled = any("distill" in name for name in called)
-    parts = [part for part in row.parts if not (distilled and part.startswith("deepseek"))]
-    return any(part in name for name in called for part in parts)
+    return any(_is_in(group, name) for group in row.groups for name in called)
+
+
+def _is_in(group: ModelGroup, name: str) -> bool:
+    if any(part in name for part in group.without):
+        return False
+    return any(part in name and not ("distill" in name and part.startswith("deepseek")) for part in group.parts)
 
 
 def _is_of_format(word: str, called: Sequence[str], case: Case) -> bool:
     words = (word, *_ALSO_CALLED.get(word, ()))
     quantization = case.checkpoint.quantization if case.checkpoint is not None else None
     scheme = quantization.scheme if quantization is not None else ""
-    texts = (scheme, case.text("--quantization").casefold(), *called)
+    other = other_model(case.model_named)
+    published = other.published if other is not None and _FORMAT.search(case.model_named.casefold()) is None else ""
+    texts = (scheme, published, case.text("--quantization").casefold(), *called)
     return any(each in text for each in words for text in texts)
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
     if not are_devices(row.devices, (), case, spoken) or not are_left_out(row.lacks, case):
         return False
-    if any(name in case.commands[0].env for name in row.unset) or (row.unset and may_be_set(case, row.unset)):
+    variables = case.commands[0].env
+    if any(name in variables for name in row.unset) or (row.unset and may_be_set(case, row.unset)):
         return False
-    if not all(_says(words, case.variable(name)) for name, words in row.variables.items()):
-        return False
+    for term, words in row.variables.items():
+        if not any(name in variables and _says(words, case.variable(name)) for name in any_of(term)):
+            return False
     if not all(any(_says(words, text) for text in _texts(flag, case)) for flag, words in row.options.items()):
         return False
     return all(any(_reaches(least, text) for text in _texts(flag, case)) for flag, least in row.at_least.items())
@@ -131,7 +146,11 @@ def _reaches(least: int, text: str) -> bool:
 def _remark(row: MendedFault, case: Case) -> Remark:
     flag = next((name for term in (*row.options, *row.at_least) for name in any_of(term)), "")
     place = option_text(flag, case) if flag else None
-    where = place[0].written if place is not None else next(iter(row.variables), "engine")
+    where = (
+        place[0].written
+        if place is not None
+        else next((name for term in row.variables for name in any_of(term)), "engine")
+    )
     title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
     message = f"{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
     at = place[0].index if place is not None else None
