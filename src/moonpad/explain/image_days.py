@@ -1,4 +1,5 @@
-"""Images whose tag names a day instead of a release: `lmsysorg/sglang:nightly-dev-cu13-20260710-1a2b3c4`."""
+"""Builds of a day instead of a release: images whose tag names it, `lmsysorg/sglang:nightly-dev-cu13-20260710-1a2b3c4`,
+and those that the text speaks of, `vLLM main of 2025-12-07`."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from moonpad.catalog.image_releases import REFERENCE
 from moonpad.catalog.release_days import releases_around
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.spoken_days import day_of_build
 from moonpad.explain.programs import named_by_image, served_by_image
 
 _DAY: Final = re.compile(
@@ -22,17 +24,20 @@ _LONGEST: Final = 400
 
 def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[str, str, str] | None:
     """The release that was out on the day of the command's image, the next one, and a sentence about it. The image is
-    its container's; without one all images of the engine in the text have to be of one day."""
+    its container's; without one all images of the engine in the text have to be of one day. Where none has one, that
+    of the only build which the text speaks of."""
     container = command.container.image if command.container is not None else None
     script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
     images = (container.text,) if container is not None else _images_of(engine, script.lines)
     days = {day_of(image) for image in images}
     day = days.pop() if len(days) == 1 else ""
-    around = releases_around(engine, day) if day else None
+    spoken = "" if day else day_of_build(dict.fromkeys((engine, ENGINES[engine].facts.title)), tuple(script.lines))
+    around = releases_around(engine, day or spoken) if day or spoken else None
     if around is None:
         return None
     before, behind = around
-    return before, behind, f"its image is of {day}, when {before} was the newest"
+    what = "its image is" if day else "the text speaks of a build"
+    return before, behind, f"{what} of {day or spoken}, when {before} was the newest"
 
 
 def day_of(image: str) -> str:
