@@ -18,7 +18,8 @@ from moonpad.values.versions import next_releases, parse
 _EDITABLE: Final = re.compile(r"\binstall\b[^\n]{0,80}[ \t](?:-e|--editable)[ \t]|\beditable\b")
 _LONGEST: Final = 2000
 _MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
-_KEPT: Final = _MEMORY | {Code.KNOWN_REPORT}
+_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.MENDED_LATER})
+_KEPT: Final = _MEMORY | _FAULTS
 """What is said of a build whatever is said of the release behind it."""
 
 
@@ -54,15 +55,25 @@ def _behind(version: str) -> str:
 
 
 def _both(judged: Judged, other: Judged, behind: str, because: str) -> Judged:
-    """What holds for both, as of the one with fewer errors. `because`: where the build's version is from."""
-    reports = tuple(remark for remark in judged.remarks if remark.finding.code is Code.KNOWN_REPORT)
+    """What holds for both, as of the one with fewer errors, and the faults of either: those of the later release may
+    have come before the build. `because`: where the build's version is from."""
+    reports = tuple(remark for remark in judged.remarks if remark.finding.code in _FAULTS)
+    later = tuple(_newer_faults(other, judged))
     places = {_place(remark) for remark in other.remarks}
     if not any(_place(remark) not in places and _is_error(remark) for remark in judged.remarks):
-        return replace(judged, remarks=tuple(_in_both(judged, other)))
-    others = (remark for remark in _in_both(other, judged) if remark.finding.code is not Code.KNOWN_REPORT)
+        return replace(judged, remarks=(*_in_both(judged, other), *later))
+    others = (remark for remark in _in_both(other, judged) if remark.finding.code not in _FAULTS)
     in_both = tuple(_as_build(remark, behind, judged.version) for remark in others)
     told = f"{because}, a build of main: judged by {behind}"
-    return replace(other, version=judged.version, version_because=told, remarks=(*in_both, *reports))
+    return replace(other, version=judged.version, version_because=told, remarks=(*in_both, *reports, *later))
+
+
+def _newer_faults(other: Judged, judged: Judged) -> Iterator[Remark]:
+    """As notes."""
+    told = {remark.finding.message for remark in judged.remarks}
+    for remark in other.remarks:
+        if remark.finding.code in _FAULTS and remark.finding.message not in told:
+            yield replace(remark, finding=replace(remark.finding, severity=Severity.NOTE))
 
 
 def _in_both(judged: Judged, other: Judged) -> Iterator[Remark]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
+from moonpad.catalog.known_reports import KnownReport, reports_of
 from moonpad.catalog.mended_faults import MendedFault, ModelGroup, of_release
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.toml_rows import any_of
@@ -26,6 +27,7 @@ from moonpad.explain.checks.command_traits import (
     with_other_names,
 )
 from moonpad.explain.checks.given_names import given_names
+from moonpad.explain.checks.known_reports import report_remark
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_capabilities import spoken_capability, spoken_generation_of_amd
@@ -69,8 +71,24 @@ def mended_later(case: Case) -> Iterator[Remark]:
     if case.cluster is None:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
     met = [row for row in near if _of_model(row, called, case) and _is_met(row, case, spoken)]
+    met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: (-row.particular, order(row.mended_in)))
     yield from (_remark(row, case) for row in met[:MOST])
+
+
+def _is_reported(row: MendedFault, case: Case) -> bool:
+    """Whether a known report that has the same source is told, which says more."""
+    return any(report_remark(report, case) for report in _reports_of(case.engine.name).get(row.provenance.source, ()))
+
+
+@cache
+def _reports_of(engine: str) -> Mapping[str, Sequence[KnownReport]]:
+    """By each pull request of their sources."""
+    found: dict[str, list[KnownReport]] = {}
+    for report in reports_of(engine):
+        for source in report.provenance.source.split("; "):
+            found.setdefault(source, []).append(report)
+    return found
 
 
 def _pairs(case: Case) -> list[tuple[MendedFault, tuple[frozenset[str], ...]]]:

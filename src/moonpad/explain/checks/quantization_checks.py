@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.models import find_model
+from moonpad.catalog.other_models import other_model
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
@@ -78,16 +79,17 @@ def weights_for_ascend(case: Case) -> Iterator[Remark]:
     made_for_it = model is not None and model.quantization is not None and model.quantization.method == names.FOR_ASCEND
     if made_for_it or unresolved(written) or _CONVERTED.search(written):
         return
-    if method == names.FOR_ASCEND and model is not None and place is not None:
+    if method == names.FOR_ASCEND and place is not None and (published := _as_published(written)) is not None:
         if case.checkpoint is not None and in_full(case.checkpoint.name, written):
             return  # said by `quantization_mismatch`
-        scheme = model.quantization.scheme.upper() if model.quantization else "not such"
+        name, scheme = published
         message = (
             f"it reads weights that ModelSlim has made for Ascend, with quant_model_description.json beside them; "
-            f"those of {model.id} as published are {scheme}"
+            f"those of {name} as published are {scheme}"
         )
         remedy = "serve the W8A8 or W4A8 conversion, or convert them by msmodelslim"
-        yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, _FLAG, message, remedy, at=place.index)
+        severity = Severity.NOTE if model is None and written.startswith(("/", ".", "~")) else Severity.WARNING
+        yield make_remark(severity, Code.UNSUPPORTED_FORMAT, _FLAG, message, remedy, at=place.index)
     elif not method and (named := _fp8_published(case)):
         message = (
             f"{named} is published in FP8 (E4M3), which A2 and A3 do not compute: as it is, it does not load; "
@@ -96,6 +98,18 @@ def weights_for_ascend(case: Case) -> Iterator[Remark]:
         remedy = "convert the weights to BF16, or take W8A8 ones with --quantization ascend"
         severity = Severity.WARNING if _PUBLISHED.search(written) else Severity.NOTE
         yield make_remark(severity, Code.UNSUPPORTED_FORMAT, "weights", message, remedy)
+
+
+def _as_published(written: str) -> tuple[str, str] | None:
+    """The name and the scheme of the publisher's own weights, which a folder with just that name may hold."""
+    folder = written.rstrip("/").rpartition("/")[2]
+    model = find_model(written) or find_model(folder)
+    if model is not None:
+        return model.id, model.quantization.scheme.upper() if model.quantization else "not such"
+    other = other_model(folder)
+    if other is None or re.fullmatch(other.name, folder, re.IGNORECASE) is None:
+        return None
+    return other.title, other.published.upper() or "not such"
 
 
 def method_of_plain_weights(case: Case) -> Iterator[Remark]:
