@@ -89,14 +89,25 @@ class MendedFault:
         return named + 2 * settings + bool(self.devices) + bool(self.formats)
 
 
-@cache
 def mended_faults(engine: str) -> tuple[MendedFault, ...]:
     """All of one engine, () where none is recorded. Raises ValueError where a row is not right."""
-    if engine not in ENGINES:
-        return ()
-    file = f"mended_{engine.replace('-', '_')}.toml"
-    head = read_data(file)
-    return tuple(_built(engine, str(head["repository"]), key, row) for key, row in rows(file, "mended"))
+    return tuple(_built(engine, key, row) for key, row in _rows_of(engine))
+
+
+def of_release(engine: str, version: str) -> Iterator[MendedFault]:
+    """Those that the release may have. The others are not built: there are thousands."""
+    at = order(version)
+    for key, row in _rows_of(engine):
+        if at < order(row["in"]) and order(row.get("since") or oldest_with(engine, row["in"])) <= at:
+            yield _built(engine, key, row)
+
+
+def _rows_of(engine: str) -> Iterator[tuple[str, Row]]:
+    return rows(_file_of(engine), "mended") if engine in ENGINES else iter(())
+
+
+def _file_of(engine: str) -> str:
+    return f"mended_{engine.replace('-', '_')}.toml"
 
 
 @cache
@@ -111,7 +122,7 @@ def group_of(word: str) -> ModelGroup:
     raise ValueError(f"{DATA / GROUPS}: no group {word}")
 
 
-def _built(engine: str, repository: str, key: str, row: Row) -> MendedFault:
+def _built(engine: str, key: str, row: Row) -> MendedFault:
     number = _KEY.fullmatch(key)
     if number is None:
         raise row.error("the key is not the number of a pull request")
@@ -119,6 +130,7 @@ def _built(engine: str, repository: str, key: str, row: Row) -> MendedFault:
     since = str(row.pop("since", "")) or oldest_with(engine, mended_in)
     if order(since) >= order(mended_in):
         raise row.error(f"since {since} is not before {mended_in}")
+    repository = str(read_data(_file_of(engine))["repository"])
     row["source"] = f"https://github.com/{repository}/pull/{number[1]}"
     row["standing"] = "reported"
     return row.build(MendedFault, mended_in=mended_in, since=since, pull=int(number[1]), repository=repository)
@@ -136,9 +148,3 @@ def oldest_with(engine: str, mended_in: str) -> str:
 
 def _between(days: Mapping[str, str], first: str, last: str) -> Iterable[str]:
     return (release for release, day in days.items() if day >= first and order(release) < order(last))
-
-
-def of_release(engine: str, version: str) -> Iterator[MendedFault]:
-    """Those that the release may have."""
-    at = order(version)
-    return (row for row in mended_faults(engine) if order(row.since) <= at < order(row.mended_in))
