@@ -22,7 +22,6 @@ from tests.drawn import some
 from tests.unit.explain.judging import ask
 
 ROWS = [(engine, row) for engine in WITH_FAULTS for row in mended_faults(engine)]
-IDS = [f"{engine}-{row.pull}" for engine, row in ROWS]
 STARTS = {
     "vllm": "vllm serve {}",
     "vllm-ascend": "vllm serve {}",
@@ -86,11 +85,12 @@ def release_before(engine: str, row: MendedFault) -> str:
     return max((release for release in days if order(row.since) <= order(release) < order(row.mended_in)), key=order)
 
 
-@pytest.mark.parametrize(("engine", "row"), some(ROWS))
+@pytest.mark.parametrize(("engine", "row"), some(ROWS), ids=lambda value: getattr(value, "pull", value))
 def test_a_fault_is_told_of_the_release_before_and_not_of_the_one_that_mends_it(
     engine: str, row: MendedFault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mended_later, "MOST", len(ROWS))
+    monkeypatch.setattr(mended_later, "_is_reported", lambda row, case: False)
     monkeypatch.setattr(command_checks, "CHECKS", (mended_later.mended_later,))
     device = device_of(engine, row)
     text, on, mark = sample(engine, row, device), f"8x{device}" if device else "", f"#{row.pull})"
