@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.catalog.release_days import release_days
 from moonpad.catalog.toml_rows import DATA, Provenance, Row, Text, any_of, read_data, rows
-from moonpad.values.versions import order
+from moonpad.values.versions import Order, order
 
 GROUPS: Final = "model_groups.toml"
 ENGINES: Final = ("vllm", "sglang", "vllm-ascend", "ktransformers")
@@ -70,13 +70,6 @@ class MendedFault:
     provenance: Provenance
 
     @property
-    def needed(self) -> tuple[frozenset[str], ...]:
-        """Options, and variables as `$NAME`: of each group the command has to have one."""
-        flags = (*self.options, *self.at_least)
-        variables = (frozenset(f"${name}" for name in any_of(term)) for term in self.variables)
-        return (*(frozenset(any_of(flag)) for flag in flags), *variables)
-
-    @property
     def groups(self) -> tuple[ModelGroup, ...]:
         """What `models` stands for."""
         return tuple(map(group_of, self.models))
@@ -91,15 +84,35 @@ class MendedFault:
 
 def mended_faults(engine: str) -> tuple[MendedFault, ...]:
     """All of one engine, () where none is recorded. Raises ValueError where a row is not right."""
-    return tuple(_built(engine, key, row) for key, row in _rows_of(engine))
+    return tuple(mended_fault(engine, key) for key, _ in _rows_of(engine))
 
 
-def of_release(engine: str, version: str) -> Iterator[MendedFault]:
-    """Those that the release may have. The others are not built: there are thousands."""
+@cache
+def mended_fault(engine: str, key: str) -> MendedFault:
+    """One of them. Raises ValueError where the row is not right."""
+    file = _file_of(engine)
+    document = read_data(file)
+    return _built(engine, key, Row(f"{file}: {key}", document["mended"][key], document["checked"]))
+
+
+@lru_cache(maxsize=64)
+def candidates(engine: str, version: str) -> tuple[tuple[str, tuple[frozenset[str], ...]], ...]:
+    """The keys of those that the release may have, "": any release. Each with the options, and variables as `$NAME`,
+    of which the command has to have one a group. There are thousands, so rows are not built before these are met."""
     at = order(version)
-    for key, row in _rows_of(engine):
-        if at < order(row["in"]) and order(row.get("since") or oldest_with(engine, row["in"])) <= at:
-            yield _built(engine, key, row)
+    return tuple(
+        (key, tuple(_needed(row))) for key, row in _rows_of(engine) if not version or _may_be_of(engine, at, row)
+    )
+
+
+def _may_be_of(engine: str, at: Order, row: Row) -> bool:
+    return at < order(row["in"]) and order(row.get("since") or oldest_with(engine, row["in"])) <= at
+
+
+def _needed(row: Row) -> Iterator[frozenset[str]]:
+    for key in ("options", "at_least"):
+        yield from (frozenset(any_of(term)) for term in row.get(key, ()))
+    yield from (frozenset(f"${name}" for name in any_of(term)) for term in row.get("variables", ()))
 
 
 def _rows_of(engine: str) -> Iterator[tuple[str, Row]]:

@@ -126,7 +126,10 @@ def _mended_later(judged: Judged, width: int, most: int) -> Text:
     mended = list(dict.fromkeys(finding for finding in judged.findings if is_mended_later(finding)))
     if not mended:
         return Text()
-    text = _wrapped(f"Mended after {judged.version}, of what this command uses:", width, "")
+    unnamed = judged.version_because.endswith("judged by the newest")
+    head = f"Mended after {judged.version}, of what this command uses:"
+    other = "Mended in the releases that are named, of what this command uses (--engine-version says yours):"
+    text = _wrapped(other if unnamed else head, width, "")
     for finding in mended[:most]:
         text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
     if len(mended) > most:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
-from moonpad.catalog.mended_faults import MendedFault, ModelGroup, of_release
+from moonpad.catalog.mended_faults import MendedFault, ModelGroup, candidates, mended_fault
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
@@ -31,6 +31,7 @@ from moonpad.explain.checks.known_reports import report_remark
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_capabilities import spoken_capability, spoken_generation_of_amd
+from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order
@@ -50,30 +51,54 @@ _FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re
 """A name that has one of its own is not of the weights as they were published."""
 
 
-@lru_cache(maxsize=64)
-def _rows_of(engine: str, version: str) -> tuple[tuple[MendedFault, tuple[frozenset[str], ...]], ...]:
-    """Those that the release may have, each with the options and variables of which it needs one a group."""
-    return tuple((row, row.needed) for row in of_release(engine, version))
+_LEAST: Final = 3
+"""So much has to agree where no release is named: two settings, or one with a model or its group."""
 
 
 def mended_later(case: Case) -> Iterator[Remark]:
-    """The likeliest first: those with which the most agrees, then those of the next releases."""
-    if not case.version or case.commands[0].fork:
+    """The likeliest first: those with which the most agrees, then those of the next releases, and of the newest ones
+    where no release is named."""
+    if case.commands[0].fork:
         return
-    pairs = _pairs(case)
-    case.script.budget.work(len(pairs) // 2, "what later releases mended")
     given = given_names(case)
-    near = [row for row, needed in pairs if not any(map(given.isdisjoint, needed))]
+    near = list(_near(case, given))
+    if not case.version:
+        least = order(case.script.minimum_versions.get(case.engine.name, "") or "0")
+        near = [row for row in near if row.particular >= _LEAST and order(row.mended_in) > least]
     case.script.budget.work(4 * len(near), "what later releases mended")
-    called = [name.casefold()[-LONGEST:] for name in model_names(case, True)] if near else []
+    called = [name.casefold()[-LONGEST:] for name in _called(case)] if near else []
     case = replace(case, cluster=kind_named(case))
     spoken = ""
     if case.cluster is None:
         spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
     met = [row for row in near if _of_model(row, called, case) and _is_met(row, case, spoken)]
     met = [row for row in met if not _is_reported(row, case)]
-    met.sort(key=lambda row: (-row.particular, order(row.mended_in)))
-    yield from (_remark(row, case) for row in met[:MOST])
+    met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
+    met.sort(key=lambda row: -row.particular)
+    yield from (_remark(row, case) for row in met[: MOST if case.version else MOST // 2])
+
+
+def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
+    """Those whose options and variables the command has. Of the engine that a plugin builds upon, those of parsers."""
+    keys = candidates(case.engine.name, case.version)
+    case.script.budget.work(len(keys) // 2, "what later releases mended")
+    yield from (mended_fault(case.engine.name, key) for key, needed in keys if not _lacks_one(given, needed))
+    if case.base != case.engine.name and case.base_version:
+        of_base = candidates(case.base, case.base_version)
+        found = (mended_fault(case.base, key) for key, needed in of_base if needed and not _lacks_one(given, needed))
+        yield from (row for row in found if _of_parsers(row))
+
+
+def _lacks_one(given: frozenset[str], needed: tuple[frozenset[str], ...]) -> bool:
+    return any(map(given.isdisjoint, needed))
+
+
+def _called(case: Case) -> Sequence[str]:
+    """The model's names, and that of the text where what is written is no model that is known."""
+    names = model_names(case, True)
+    known = case.checkpoint is not None or other_model(case.model_named) is not None
+    spoken = "" if known else spoken_model(case.script)
+    return [*names, spoken] if spoken else names
 
 
 def _is_reported(row: MendedFault, case: Case) -> bool:
@@ -89,13 +114,6 @@ def _reports_of(engine: str) -> Mapping[str, Sequence[KnownReport]]:
         for source in report.provenance.source.split("; "):
             found.setdefault(source, []).append(report)
     return found
-
-
-def _pairs(case: Case) -> list[tuple[MendedFault, tuple[frozenset[str], ...]]]:
-    pairs = list(_rows_of(case.engine.name, case.version))
-    if case.base == case.engine.name or not case.base_version:
-        return pairs
-    return pairs + [pair for pair in _rows_of(case.base, case.base_version) if _of_parsers(pair[0])]
 
 
 def _of_parsers(row: MendedFault) -> bool:
@@ -130,7 +148,8 @@ def _is_of_format(word: str, called: Sequence[str], case: Case) -> bool:
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
-    if not are_devices(row.devices, (), case, spoken) or not are_left_out(row.lacks, case):
+    unknown = case.cluster is None and not spoken and not case.platform and row.particular >= _LEAST
+    if not (unknown or are_devices(row.devices, (), case, spoken)) or not are_left_out(row.lacks, case):
         return False
     variables = case.commands[0].env
     if any(name in variables for name in row.unset) or (row.unset and may_be_set(case, row.unset)):
@@ -152,9 +171,9 @@ def _texts(term: str, case: Case) -> Iterator[str]:
 
 
 def _says(words: str, text: str) -> bool:
-    """A value that only a shell can fill in says nothing."""
-    text = text[:LONGEST].casefold()
-    return not words or (not unresolved(text) and any(word in text for word in words.split("|")))
+    """Without blanks, which JSON may have anywhere. A value that only a shell can fill in says nothing."""
+    text = "".join(text[:LONGEST].casefold().split())
+    return not words or (not unresolved(text) and any(word in text for word in "".join(words.split()).split("|")))
 
 
 def _reaches(least: int, text: str) -> bool:
@@ -170,6 +189,8 @@ def _remark(row: MendedFault, case: Case) -> Remark:
         else next((name for term in row.variables for name in any_of(term)), "engine")
     )
     title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
-    message = f"{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
+    unknown = bool(row.devices) and case.cluster is None
+    of_devices = f"on {', '.join(row.devices)}, if the devices are of these: " if unknown else ""
+    message = f"{of_devices}{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
     at = place[0].index if place is not None else None
     return make_remark(Severity.NOTE, Code.MENDED_LATER, where, message, f"take {row.mended_in} or later", at=at)
