@@ -32,6 +32,8 @@ class StartRefusal:
     """Engines of the same source with numbers of their own → the first of their releases that was read and has it."""
     given: Mapping[str, str] = field(default_factory=dict)
     """Terms that are there → what their values are, as a regular expression of the whole; "" for a switch or any."""
+    written: tuple[str, ...] = ()
+    """Options that stand there by this very name: what a former name sets beside it may be enough."""
     lacks: tuple[str, ...] = ()
     """Terms that are not there."""
     unless: Mapping[str, str] = field(default_factory=dict)

@@ -119,6 +119,8 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         return None
     if not all(_given(case, term, pattern, row) for term, pattern in row.given.items()) or _counts_twice(row, case):
         return None
+    if row.written and not {*row.written} & {place.written for place in case.first.parsed.occurrences}:
+        return None
     if any(_value(case, term, row) is not None for term in row.lacks) or not _of_weights(row, case):
         return None
     variables = [term.removeprefix("$") for term in row.lacks if term.startswith("$")]
