@@ -8,36 +8,41 @@ from functools import lru_cache
 from typing import Final
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DATE: Final = (
+_DATE: Final = re.compile(
     r"(?<![\d.])(?:(?P<year>20(?:2[3-9]|3\d))[-/](?P<month>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?"
-    rf"|(?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?[ ](?:(?P<of_month>[12]?\d|3[01])(?:st|nd|rd|th)?,?[ ])?"
-    r"(?P<in_year>20(?:2[3-9]|3\d)))(?![\d.:-]|[T ]\d\d:)"
+    rf"|\b(?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?[ ](?:(?P<of_month>[12]?\d|3[01])(?:st|nd|rd|th)?,?[ ])?"
+    r"(?P<in_year>20(?:2[3-9]|3\d)))(?![\d.:-]|[T ]\d\d:)",
+    re.IGNORECASE,
 )
-_BUILD: Final = r"(?:main|master|nightly|trunk|HEAD|commit|latest|source|git|build|dev)"
-_BETWEEN: Final = r"(?:(?!20[23]\d[-/])[^\n|]){0,60}?"
+_BUILD: Final = re.compile(r"\b(?:main|master|nightly|trunk|HEAD|commit|latest|source|git|build|dev)\b", re.IGNORECASE)
+_NEAR: Final = 120
+"""So many characters may stand between the engine's name and the date."""
 _LONGEST: Final = 400
 
 
 def day_of_build(names: Iterable[str], lines: tuple[str, ...]) -> str:
     """`2025-12-07` of a build of the engine with one of these names: a date behind it, in brackets or with a word that
     says it is no release. Of a month alone its first day; "" where none is named, or several."""
-    days = set(_days(tuple(names), lines))
-    return days.pop() if len(days) == 1 else ""
+    days = _days(tuple(names), lines)
+    return next(iter(days)) if len(days) == 1 else ""
 
 
 @lru_cache(maxsize=16)
 def _days(names: tuple[str, ...], lines: tuple[str, ...]) -> frozenset[str]:
-    called = "|".join(map(re.escape, names))
-    pattern = re.compile(
-        rf"(?<![\w./-])(?:{called})(?![\w./-])(?:{_BETWEEN}\b{_BUILD}\b{_BETWEEN}|[ ]?\(){_DATE}", re.IGNORECASE
-    )
-    return frozenset(_found(pattern, lines))
+    called = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, names))})(?![\w./-])", re.IGNORECASE)
+    return frozenset(day for line in lines if len(line) <= _LONGEST and "20" in line for day in _found(called, line))
 
 
-def _found(pattern: re.Pattern[str], lines: tuple[str, ...]) -> Iterator[str]:
-    for line in lines:
-        if len(line) <= _LONGEST and "20" in line and (match := pattern.search(line)) is not None:
+def _found(called: re.Pattern[str], line: str) -> Iterator[str]:
+    for match in _DATE.finditer(line):
+        before = line[max(0, match.start() - _NEAR) : match.start()]
+        behind_name = [before[name.end() :] for name in called.finditer(before)][-1:]
+        if any(_is_of_build(between) for between in behind_name):
             yield _iso(match)
+
+
+def _is_of_build(between: str) -> bool:
+    return between.strip(" ") == "(" or _BUILD.search(between) is not None
 
 
 def _iso(match: re.Match[str]) -> str:
