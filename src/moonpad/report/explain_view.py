@@ -26,7 +26,7 @@ STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severit
 WIDEST: Final = 120
 NOTES: Final = 3
 """So many notes are shown in short, and so many commands of one deployment."""
-MENDED: Final = 5
+MENDED: Final = 3
 """So many faults that later releases mended."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
 
@@ -123,13 +123,18 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
 
 
 def _mended_later(judged: Judged, width: int, most: int) -> Text:
+    """Where no release is named, in short only how many there are."""
     mended = list(dict.fromkeys(finding for finding in judged.findings if is_mended_later(finding)))
     if not mended:
         return Text()
     unnamed = judged.version_because.endswith("judged by the newest")
-    head = f"Mended after {judged.version}, of what this command uses:"
-    other = "Mended in the releases that are named, of what this command uses (--engine-version says yours):"
-    text = _wrapped(other if unnamed else head, width, "")
+    if unnamed and most == MENDED:
+        return _wrapped(
+            f"Of what this command uses, older releases have {len(mended)} known faults: --verbose", width, ""
+        )
+    text = _wrapped(
+        f"Mended after {'older releases' if unnamed else judged.version}, of what this command uses:", width, ""
+    )
     for finding in mended[:most]:
         text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
     if len(mended) > most:
@@ -203,7 +208,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     for remark in judged.remarks:
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
-    text.append_text(_mended_later(judged, width, len(judged.findings)))
+    text.append_text(_mended_later(judged, width, max(len(judged.findings), MENDED + 1)))
     text.append_text(_memory(judged, width, ascii_only))
     if _is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
