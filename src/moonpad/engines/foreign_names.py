@@ -368,7 +368,8 @@ BUILD_LINES: Final[Mapping[str, re.Pattern[str]]] = {
 """What a program that counts its builds says of itself, and how people name one: they are called `b6097`."""
 SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
     "llama-cpp": re.compile(
-        r"(?<![\w/-])(?:llama[._-]?cpp|llama-(?:server|cli|bench))(?:[ ](?:version|release|build|tag|server|commit)){0,2}"
+        r"(?<![\w/-])(?:llama[._-]?cpp|llama-(?:server|cli|bench))"
+        r"(?:[ ](?:version|release|build|tag|server|commit)){0,2}"
         r"[ ]?[:(@=-]?[ ]?(?:b([1-9][0-9]{3,4})(?![\w.])|([1-9][0-9]{3,4})(?=[ ]\([0-9a-f]{7,12}\)))"
         r"|llama\.cpp:(?:[a-z0-9.]{1,20}-){0,4}b([1-9][0-9]{3,4})(?![\w.])"
         r"|(?<![\w-])b([1-9][0-9]{3,4})(?:-[0-9a-f]{7,12}(?!\w)|[ ]\([0-9a-f]{7,12}\)|[ ](?:of[ ])?llama\.cpp)"
