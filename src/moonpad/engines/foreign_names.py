@@ -381,6 +381,9 @@ SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
 BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
 """Of a fork that counts by itself."""
 
+IMAGES_OF_DAYS: Final[Mapping[str, str]] = {"rocm/sgl-dev": "sglang"}
+"""Images whose name has another word for the engine's, and in whose tag is the day that they were built."""
+
 NO_WEIGHT_ONLY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.16", "ktransformers": ""}
 """Releases before have no such way for experts; the later ones were not read. "": none is foreseen, also where all
 experts are on the host (https://github.com/kvcache-ai/ktransformers/issues/1930 and 1978)."""
