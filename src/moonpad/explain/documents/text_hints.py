@@ -173,7 +173,7 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _spoken_builds(engine: str, text: str) -> set[str]:
-    """Numbers of builds that are named without being the first that has something: `llama.cpp b6097 or later`."""
+    """Numbers of builds that are named without being the first that has something, `b6097 or later`."""
     return {
         next(filter(None, match.groups()))
         for match in SPOKEN_BUILDS[engine].finditer(text)

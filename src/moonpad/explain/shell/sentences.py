@@ -34,7 +34,7 @@ _RELEASE: Final = re.compile(
     r"|(?:main|master|nightly)[,;:.]?",
     re.ASCII,
 )
-"""What runs, at the head of a text: `ktransformers 0.6.2, four cards`."""
+"""What runs, at the head of a text: its name, `0.6.2, four cards`."""
 _LEAST: Final = 2
 _SAYS: Final = frozenset("accepts exposes needs provides reads requires supports takes uses".split())  # noqa: SIM905
 """What a sentence says of a program, also with an option behind."""
