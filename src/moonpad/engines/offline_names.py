@@ -21,6 +21,8 @@ class Offline:
     """Its names of the server's options; "" of one whose value stands alone there."""
     subcommands: frozenset[str] = frozenset()
     """Words among its options that say what is measured."""
+    always: tuple[str, ...] = ()
+    """Options of the server that it sets by itself."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "renamed", MappingProxyType(dict(self.renamed)))
@@ -75,7 +77,31 @@ _TRTLLM: Final = frozenset(
         *("--num_gpus", "--cluster_size", "--checkpoint_path"),
     }
 )
+# TensorRT-LLM 0.19 to 1.3, examples/llm-api/quickstart_advanced.py (examples/pytorch before) and its sister for images.
+_QUICKSTART: Final = frozenset(
+    {
+        *("--prompt", "--attention_backend", "--moe_backend", "--enable_attention_dp", "--enable_trtllm_sampler"),
+        *("--moe_tp_size", "--moe_cluster_size", "--kv_cache_dtype", "--disable_kv_cache_reuse", "--use_cuda_graph"),
+        *("--disable_overlap_scheduler", "--enable_chunked_prefill", "--cuda_graph_padding_enabled", "--load_format"),
+        *("--cuda_graph_batch_sizes", "--print_iter_log", "--use_torch_compile", "--use_piecewise_cuda_graph"),
+        *("--max_tokens", "--temperature", "--top_k", "--top_p", "--max_beam_width", "--spec_decode_algo"),
+        *("--spec_decode_nextn", "--draft_model_dir", "--eagle_model_dir", "--max_matching_ngram_size", "--logprobs"),
+        *("--use_one_model", "--use_relaxed_acceptance_for_thinking", "--relaxed_topk", "--relaxed_delta", "--seed"),
+        *("--return_context_logits", "--return_generation_logits", "--quant", "--enable_overlap_scheduler", "--media"),
+        *("--apply_chat_template", "--sampler_type", "--spec_decode_max_draft_len", "--modality", "--model_type"),
+        *("--tokens_per_block", "--max_total_draft_tokens", "--log_kv_cache_events", "--chat_template", "--kv_cache"),
+        *("--additional_model_outputs", "--stream_interval", "--dynamic_tree_max_topK", "--use_dynamic_tree"),
+    }
+)
+_QUICKSTART_NAMES: Final = {
+    **{"--model_dir": "", "--moe_ep_size": "--ep_size"},
+    "--kv_cache_fraction": "--kv_cache_free_gpu_memory_fraction",
+}
 OFFLINE: Final = (
+    *(
+        Offline(name, "trtllm-serve", _QUICKSTART, _QUICKSTART_NAMES, always=("--backend", "pytorch"))
+        for name in ("quickstart_advanced.py", "quickstart_multimodal.py")
+    ),
     Offline("sglang.bench_one_batch", "sglang", _ONE_BATCH),
     Offline("sglang.bench_offline_throughput", "sglang", _OFFLINE_THROUGHPUT),
     Offline("vllm bench latency", "vllm serve", _LATENCY),

@@ -149,7 +149,7 @@ COMMAND_LINE: Final = CommandLine(
         ),
         Program(name="trtllm-disaggregated", kind="router", commands=("trtllm-serve disaggregated",)),
     ),
-    names=("tensorrt[-_]llm", "trt-?llm"),
+    names=("tensorrt[-_ ]llm", "trt-?llm"),
     images=("tensorrt[-_]llm(?:[/-][a-z-]{1,30})?",),
     launchers=("trtllm-llmapi-launch",),
     option_files=("--config", "--extra_llm_api_options", "--extra-engine-args"),

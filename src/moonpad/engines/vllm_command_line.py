@@ -86,6 +86,6 @@ VLLM_ASCEND: Final = replace(
         ),
         keyed="--additional-config",
     ),
-    names=("vllm[-_]ascend",),
+    names=("vllm[-_ ]ascend",),
     images=("vllm-ascend",),
 )

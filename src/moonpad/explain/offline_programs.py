@@ -24,6 +24,7 @@ def offline_programs(state: ScriptState) -> Iterator[Command]:
         offline, behind = found
         argv = tuple(_as_server(words[behind:], offline))
         if argv:
+            argv = (*argv, *(replace(words[behind - 1], text=text) for text in offline.always))
             yield replace(
                 command,
                 program=offline.server,

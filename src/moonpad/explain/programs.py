@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.command_line import Program
-from moonpad.engines.foreign_names import NO_MODULES
+from moonpad.engines.foreign_names import IMAGES_OF_DAYS, NO_MODULES
 from moonpad.engines.image_names import STARTS_SERVER
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.shell.wrapper_options import PYTHON, scan
@@ -134,7 +134,7 @@ def named_by_image(image: str) -> str:
         programs = [program.name for program in line.programs if program.commands and program.kind == "server"]
         if programs and any(re.search(rf"(?<![a-z]){name}(?![a-z])", image, re.I) for name in line.names):
             return programs[0]
-    return ""
+    return IMAGES_OF_DAYS.get(image.partition(":")[0], "")
 
 
 def base_name(word: Word) -> str:

@@ -12,6 +12,7 @@ from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.options import versions as recorded_versions
 from moonpad.catalog.options.config_keys import key_tables
 from moonpad.catalog.other_models import other_model
+from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.commands import Command, Script
@@ -24,7 +25,7 @@ from moonpad.explain.image_days import release_of_its_day
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.versions import checked_version, is_final, since
+from moonpad.values.versions import checked_version, is_final, order, since
 
 _LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
@@ -157,9 +158,25 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
+    if (paired := _paired(engine, versions)) is not None:
+        return paired
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
     return Version("", "none is named: judged by the newest")
+
+
+def _paired(engine: str, versions: Mapping[str, str]) -> Version | None:
+    """The release of an engine that bears the number of the one which it plugs into, where that alone is named: a
+    final one before its candidates."""
+    line = ENGINES[engine].command_line
+    if line.build is None or not line.names or line.build.own_releases or line.build.of not in versions:
+        return None
+    named, days = versions[line.build.of], release_days().get(engine)
+    alike = [each for each in days.releases if re.fullmatch(rf"{re.escape(named)}(?:rc\d+)?", each)] if days else []
+    if not alike:
+        return None
+    found = max(alike, key=order)
+    return Version(found, f"the text names {line.build.of} {named}, for which {engine} {found} is")
 
 
 def _came_later(command: Command, engine: str, version: str) -> bool:

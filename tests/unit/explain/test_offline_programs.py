@@ -36,6 +36,11 @@ THROUGH = "--dataset-name random --num-prompts 64"
             "--max_batch_size 64 --dataset d.txt --backend pytorch --concurrency=64",
             *("tensorrt-llm", "nvidia/Kimi-K2-Thinking-NVFP4", Layout(tp=8, ep=4)),
         ),
+        (
+            "python3 quickstart_advanced.py --model_dir nvidia/Kimi-K2-Thinking-NVFP4 --tp_size 8 --moe_ep_size 4 "
+            "--prompt 'a b' 'c d' --spec_decode_algo MTP --spec_decode_nextn 2 --kv_cache_fraction 0.6",
+            *("tensorrt-llm", "nvidia/Kimi-K2-Thinking-NVFP4", Layout(tp=8, ep=4)),
+        ),
     ],
 )
 def test_they_are_judged_as_the_server_that_listens_nowhere(text: str, engine: str, model: str, layout: Layout) -> None:

@@ -24,6 +24,18 @@ from tests.unit.explain.judging import ask
         ("built from tag b7830", "llama-cpp", "b7830"),
         ("ik_llama.cpp\nversion: 4428 (d4824131)", "llama-cpp", None),
         ("version: 6097", "llama-cpp", None),
+        ("llama.cpp b6380, one RTX 4090", "llama-cpp", "b6380"),
+        ("llama.cpp (b7830) on four cards", "llama-cpp", "b7830"),
+        ("llama.cpp 6291 (44b1efa41), CPU", "llama-cpp", "b6291"),
+        ("Name and version: b8935-f454bd7eb", "llama-cpp", "b8935"),
+        ("Version 8823 (4fbdabdc6), ten P40", "llama-cpp", "b8823"),
+        ("version: 0.4.0-dev (build 10883, commit 91f6a6cf3)", "llama-cpp", "b10883"),
+        ("ghcr.io/ggml-org/llama.cpp:server-cuda-b5478", "llama-cpp", "b5478"),
+        ("it needs llama.cpp b6097 or later", "llama-cpp", None),
+        ("there since llama.cpp b6097", "llama-cpp", None),
+        ("llama-server 4096 tokens", "llama-cpp", None),
+        ("TensorRT LLM 1.1.0 on B200", "tensorrt-llm", "1.1.0"),
+        ("vLLM Ascend 0.18.0rc1, eight 910B3", "vllm-ascend", "0.18.0rc1"),
         ("vLLM Version                 : 0.27.1", "vllm", "0.27.1"),
         (
             "vllm                 0.9.1\nvllm_ascend          0.9.1rc1      /home/me/vllm-ascend\n",
@@ -88,3 +100,17 @@ def test_a_build_is_told_by_its_program_in_another_part() -> None:
     )
     (judged,) = ask(text)
     assert judged.version == "b10900"
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("vLLM 0.11.0, 8 x Ascend 910B3", "0.11.0"),
+        ("vllm-ascend main, vLLM 0.20.2, 16 x Ascend 910C", "0.20.2rc1"),
+        ("vLLM 0.6.2, 8 x Ascend 910B3", ""),
+        ("vLLM 0.11.0, vllm-ascend 0.11.0rc1, 8 x Ascend 910B3", "0.11.0rc1"),
+    ],
+)
+def test_a_plugin_bears_the_number_of_what_it_plugs_into(text: str, version: str) -> None:
+    (judged,) = ask(f"{text}\n\nvllm serve /models/DeepSeek-R1-W8A8 -tp 8 --quantization ascend\n")
+    assert (judged.version if "the text names" in judged.version_because else "") == version

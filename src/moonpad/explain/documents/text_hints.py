@@ -12,7 +12,7 @@ from typing import Final
 from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
-from moonpad.engines.foreign_names import BUILD_LINES, BUILDS_OF_OTHERS
+from moonpad.engines.foreign_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS
 
 _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
@@ -24,6 +24,7 @@ _FULL: Final = (
 """A whole release, where less than that might be a measurement."""
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
+_OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)
 _LONGEST: Final = 2000
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
@@ -165,10 +166,19 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
         (least if mention.least else named).setdefault(mention.engine, mention.version)
     if not BUILDS_OF_OTHERS.search(text):
         for engine, line in BUILD_LINES.items():
-            numbers = {match[1] or match[2] for match in line.finditer(text)}
+            numbers = {match[1] or match[2] for match in line.finditer(text)} or _spoken_builds(engine, text)
             if len(numbers) == 1:
                 named.setdefault(engine, f"b{numbers.pop()}")
     return named, least
+
+
+def _spoken_builds(engine: str, text: str) -> set[str]:
+    """Numbers of builds that are named without being the first that has something, `b6097 or later`."""
+    return {
+        next(filter(None, match.groups()))
+        for match in SPOKEN_BUILDS[engine].finditer(text)
+        if not _is_first(text, match) and not _OR_LATER.match(text, match.end())
+    }
 
 
 def _is_measured(match: re.Match[str]) -> bool:

@@ -29,6 +29,12 @@ PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 """A word that may be one of a sentence."""
 _ENUMERATED: Final = re.compile(r"--?[a-z][a-z-]*[,;]")
 """An option that a sentence goes on behind."""
+_RELEASE: Final = re.compile(
+    r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:\.?(?:rc|post|dev)\d{1,4}){0,2}[,;:.]?|b[1-9]\d{3,4}(?:-[0-9a-f]{7,12})?[,;:.]?"
+    r"|(?:main|master|nightly)[,;:.]?",
+    re.ASCII,
+)
+"""What runs, at the head of a text: its name, `0.6.2, four cards`."""
 _LEAST: Final = 2
 _SAYS: Final = frozenset("accepts exposes needs provides reads requires supports takes uses".split())  # noqa: SIM905
 """What a sentence says of a program, also with an option behind."""
@@ -56,6 +62,8 @@ def is_sentence(program: str, argv: Sequence[Word]) -> bool:
 def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
     """Whether words of a language stand where options or the model do."""
     has_options = any(text.startswith("-") for text in texts)
+    if not has_options and _RELEASE.fullmatch(texts[0]):
+        return True
     if not takes_model and (texts[0] in _SAYS or (not has_options and texts[0] in OF_SENTENCES)):
         return True
     if not takes_model and not has_options and _ASSIGNED.fullmatch(texts[0]):
