@@ -141,9 +141,23 @@ def test_it_is_a_note_at_the_option_that_it_is_about() -> None:
     assert finding.remedy == "take 0.9.2 or later"
 
 
-@pytest.mark.parametrize("version", ["", "0.8.5", "0.9.2"])
-def test_it_is_not_told_without_a_release_or_outside_of_the_range(version: str) -> None:
+@pytest.mark.parametrize("version", ["0.8.5", "0.9.2"])
+def test_it_is_not_told_outside_of_its_range(version: str) -> None:
     assert not [each for each in told(MTP, "8xH200", version) if "20022" in each.message]
+
+
+def test_where_no_release_is_named_only_what_agrees_in_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mended_later, "MOST", len(ROWS))
+    assert [each for each in told(MTP, "8xH200", "") if "20022" in each.message]
+    few = [row.fault for row in mended_faults("vllm") if row.particular < 3]
+    assert not [each for each in told(MTP, "8xH200", "") if any(each.message.startswith(fault) for fault in few)]
+
+
+def test_of_devices_that_are_not_known_it_says_which_are_meant() -> None:
+    text = "vllm serve RedHatAI/Kimi-K2-Thinking-FP8-Block --tensor-parallel-size 8"
+    (finding,) = [each for each in told(text, "", "0.13.0") if "30823" in each.message]
+    assert finding.message.startswith("on 10.0, 10.3, if the devices are of these: ")
+    assert not [each for each in told(text, "8xH200", "0.13.0") if "30823" in each.message]
 
 
 def test_the_name_of_a_teacher_says_nothing_of_a_distilled_model() -> None:
