@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_DIGITS: Final = re.compile(r"[\d.]+", re.ASCII)
+
+
+def is_another_number(word: str, known: Iterable[str]) -> bool:
+    """`glm53` where `glm47` is known: it may be that of a model which is newer than all that is recorded."""
+    plain = _DIGITS.sub("", word.casefold())
+    return plain != word.casefold() and any(_DIGITS.sub("", other) == plain for other in known)
+
 
 def one_apart(one: str, other: str) -> bool:
     """Whether a letter is missing, too much or another one, or two beside each other have changed places. A letter at

@@ -18,6 +18,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, Remark
+from moonpad.explain.spelling import is_another_number
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
@@ -95,6 +96,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
         taking = _releases_taking(option, book)
         if taking and not named:
             return f"{taking[0]} to {taking[-1]} take it: {ask}"
+        if not named and is_another_number(str(option.value), _choices(option, book)):
+            return f"no recorded release takes it, a build with a newer model may: {ask}"
         if taking or not _is_plugged_in(option, book):
             return ""
         return "no recorded release takes it, a plugin or another build may"
@@ -123,6 +126,11 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
 
 def _is_truth(option: Occurrence) -> bool:
     return str(option.value).casefold() in ("true", "false")
+
+
+def _choices(option: Occurrence, book: Rulebook) -> tuple[str, ...]:
+    known = book.options.named(option.flag) if option.flag else None
+    return known.choices if known is not None else ()
 
 
 def _had_another_form(option: Occurrence, book: Rulebook) -> bool:

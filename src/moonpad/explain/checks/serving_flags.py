@@ -17,6 +17,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.manifests.option_sources import following
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.spelling import is_another_number
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
@@ -135,7 +136,10 @@ def _unknown_parser(
     remedy = f"write {flag} {right}" if right else f"take {first} or later" if first else f"leave {flag} out"
     message = f'{options.version} has no parser "{shortened(given)}": some releases refuse it, others fail on using it'
     edits = [Edit(place.index, place.length, (flag, right))] if right else []
-    yield make_remark(Severity.ERROR, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
+    severity = Severity.ERROR
+    if not version and not first and is_another_number(given, names):
+        severity, message = Severity.WARNING, f"{message}; a build with a newer model may have it"
+    yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
 
 
 def _has_plugin(reading: Reading) -> bool:
