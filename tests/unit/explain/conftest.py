@@ -1,0 +1,16 @@
+"""What the tests of one check do not want to see."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.checks import command_checks
+from moonpad.explain.checks.mended_later import mended_later
+
+
+@pytest.fixture(autouse=True)
+def without_what_later_releases_mended(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its notes are on nearly every command, and have tests of their own, which see them."""
+    if not request.module.__name__.endswith("mended_later"):
+        others = tuple(check for check in command_checks.CHECKS if check is not mended_later)
+        monkeypatch.setattr(command_checks, "CHECKS", others)
