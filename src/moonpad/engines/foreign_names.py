@@ -358,32 +358,6 @@ CHATS_BY_PLACE: Final = frozenset({"llama-run"})
 """Of these, those whose first argument without a dash is the model."""
 CHAT_SERVER: Final = "llama-server"
 CHAT_MODELS: Final = frozenset({"-m", "--model", "-hf", "-hfr", "--hf-repo"})
-BUILD_LINES: Final[Mapping[str, re.Pattern[str]]] = {
-    "llama-cpp": re.compile(
-        r"(?:^|[^\w.])(?:version|build): ?([1-9][0-9]{3,4}) \([0-9a-f]{7,12}\)"
-        r"|\b(?:tag|release|build) b([1-9][0-9]{3,4})\b",
-        re.MULTILINE,
-    ),
-}
-"""What a program that counts its builds says of itself, and how people name one: they are called `b6097`."""
-SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
-    "llama-cpp": re.compile(
-        r"(?<![\w/-])(?:llama[._-]?cpp|llama-(?:server|cli|bench))"
-        r"(?:[ ](?:version|release|build|tag|server|commit)){0,2}"
-        r"[ ]?[:(@=-]?[ ]?(?:b([1-9][0-9]{3,4})(?![\w.])|([1-9][0-9]{3,4})(?=[ ]\([0-9a-f]{7,12}\)))"
-        r"|llama\.cpp:(?:[a-z0-9.]{1,20}-){0,4}b([1-9][0-9]{3,4})(?![\w.])"
-        r"|(?<![\w-])b([1-9][0-9]{3,4})(?:-[0-9a-f]{7,12}(?!\w)|[ ]\([0-9a-f]{7,12}\)|[ ](?:of[ ])?llama\.cpp)"
-        r"|(?<![\w.])(?:version|build)[ ]([1-9][0-9]{3,4})(?:[ ]\([0-9a-f]{7,12}\)|,[ ]commit[ ][0-9a-f]{7})",
-        re.IGNORECASE,
-    ),
-}
-"""The same in fewer words, `llama.cpp b6097`, and in the tag of an image, where nothing of `BUILD_LINES` is there."""
-BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
-"""Of a fork that counts by itself."""
-
-IMAGES_OF_DAYS: Final[Mapping[str, str]] = {"rocm/sgl-dev": "sglang"}
-"""Images whose name has another word for the engine's, and in whose tag is the day that they were built."""
-
 NO_WEIGHT_ONLY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.16", "ktransformers": ""}
 """Releases before have no such way for experts; the later ones were not read. "": none is foreseen, also where all
 experts are on the host (https://github.com/kvcache-ai/ktransformers/issues/1930 and 1978)."""

@@ -69,10 +69,10 @@ def _both(judged: Judged, other: Judged, behind: str, because: str) -> Judged:
 
 
 def _newer_faults(other: Judged, judged: Judged) -> Iterator[Remark]:
-    """As notes."""
-    told = {remark.finding.message for remark in judged.remarks}
+    """Those that only the later release has, as notes."""
+    messages = {remark.finding.message for remark in judged.remarks}
     for remark in other.remarks:
-        if remark.finding.code in _FAULTS and remark.finding.message not in told:
+        if remark.finding.code in _FAULTS and remark.finding.message not in messages:
             yield replace(remark, finding=replace(remark.finding, severity=Severity.NOTE))
 
 

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.engines.build_names import IMAGES_OF_DAYS
 from moonpad.engines.command_line import Program
-from moonpad.engines.foreign_names import IMAGES_OF_DAYS, NO_MODULES
+from moonpad.engines.foreign_names import NO_MODULES
 from moonpad.engines.image_names import STARTS_SERVER
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.shell.wrapper_options import PYTHON, scan

@@ -27,6 +27,8 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, since
 
+BY_NEWEST: Final = "judged by the newest"
+"""The end of a sentence about a release that is not named."""
 _LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _BEGINNING: Final = 300
@@ -154,7 +156,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             if version.text == named and not _is_of_an_image_below(named, name, command, script):
                 return version
         if least := minimum.get(name):
-            return Version("", f"the text asks for {name} {least} or later: judged by the newest")
+            return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}")
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
@@ -162,7 +164,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return paired
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
-    return Version("", "none is named: judged by the newest")
+    return Version("", f"none is named: {BY_NEWEST}")
 
 
 def _paired(engine: str, versions: Mapping[str, str]) -> Version | None:
@@ -175,8 +177,8 @@ def _paired(engine: str, versions: Mapping[str, str]) -> Version | None:
     alike = [each for each in days.releases if re.fullmatch(rf"{re.escape(named)}(?:rc\d+)?", each)] if days else []
     if not alike:
         return None
-    found = max(alike, key=order)
-    return Version(found, f"the text names {line.build.of} {named}, for which {engine} {found} is")
+    release = max(alike, key=order)
+    return Version(release, f"the text names {line.build.of} {named}, for which {engine} {release} is")
 
 
 def _came_later(command: Command, engine: str, version: str) -> bool:

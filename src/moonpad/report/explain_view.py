@@ -15,6 +15,7 @@ from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
+from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.explain_verdict import is_mended_later, memory_words, usual, verdict
 from moonpad.report.memory_bar import memory_bar
@@ -101,7 +102,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
         text.append_text(_wrapped(f"note: {note}", width, STYLES[Severity.NOTE], "  "))
     if len(notes) > NOTES:
         text.append(f"  and {len(notes) - NOTES} more notes: --verbose\n", style=STYLES[Severity.NOTE])
-    text.append_text(_mended_later(judged, width, MENDED))
+    text.append_text(_mended_later(judged, width, verbose=False))
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(_wrapped(memory_words(judged.memory), width, ""))
@@ -122,23 +123,24 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     return text
 
 
-def _mended_later(judged: Judged, width: int, most: int) -> Text:
+def _mended_later(judged: Judged, width: int, *, verbose: bool) -> Text:
     """Where no release is named, in short only how many there are."""
     mended = list(dict.fromkeys(finding for finding in judged.findings if is_mended_later(finding)))
     if not mended:
         return Text()
-    unnamed = judged.version_because.endswith("judged by the newest")
-    if unnamed and most == MENDED:
+    unnamed = judged.version_because.endswith(BY_NEWEST)
+    if unnamed and not verbose:
         return _wrapped(
             f"Of what this command uses, older releases have {len(mended)} known faults: --verbose", width, ""
         )
     text = _wrapped(
         f"Mended after {'older releases' if unnamed else judged.version}, of what this command uses:", width, ""
     )
-    for finding in mended[:most]:
+    shown = mended if verbose else mended[:MENDED]
+    for finding in shown:
         text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
-    if len(mended) > most:
-        text.append(f"  and {len(mended) - most} more: --verbose\n", style=STYLES[Severity.NOTE])
+    if len(mended) > len(shown):
+        text.append(f"  and {len(mended) - len(shown)} more: --verbose\n", style=STYLES[Severity.NOTE])
     return text
 
 
@@ -208,7 +210,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     for remark in judged.remarks:
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
-    text.append_text(_mended_later(judged, width, max(len(judged.findings), MENDED + 1)))
+    text.append_text(_mended_later(judged, width, verbose=True))
     text.append_text(_memory(judged, width, ascii_only))
     if _is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")

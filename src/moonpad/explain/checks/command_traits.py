@@ -12,7 +12,7 @@ from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.documents.spoken_capabilities import sm_of
+from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.equal_options import equal_option, written_with_dots
 from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
@@ -97,6 +97,13 @@ def _by_parsers(case: Case) -> str:
     """The generation that both parsers are called after, where a variable holds the model: `minimax-m3`."""
     tools, reasoning = case.first.serving.tool_parser, case.first.serving.reasoning_parser
     return tools.replace("_", "-") if tools and tools == reasoning else ""
+
+
+def spoken_devices(case: Case) -> str:
+    """The capability or the generation that the text speaks of where no devices are known; "" for none."""
+    if case.cluster is not None:
+        return ""
+    return spoken_capability(case.script) or spoken_generation_of_amd(case.script)
 
 
 def are_devices(asked: Collection[str], others: Collection[str], case: Case, spoken: str) -> bool:

@@ -24,6 +24,7 @@ from moonpad.explain.checks.command_traits import (
     are_left_out,
     model_names,
     option_text,
+    spoken_devices,
     with_other_names,
 )
 from moonpad.explain.checks.expert_backends import expert_backend
@@ -32,7 +33,7 @@ from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.spoken_capabilities import spoken_capability, spoken_generation_of_amd
+from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -73,10 +74,7 @@ def reported(case: Case) -> Iterator[Remark]:
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))
-    spoken = ""
-    if case.cluster is None:
-        spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
-    known = _Known(spoken, cache(partial(model_names, case)))
+    known = _Known(spoken_devices(case), cache(partial(model_names, case)))
     given = given_names(case)
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
@@ -143,9 +141,9 @@ def _of_release(row: KnownReport, engine: str, version: str, recent: str) -> boo
 def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
     """The first option of those that the term names whose value is meant."""
     for flag in with_other_names(any_of(term), case):
-        found = option_text(flag, case)
-        if found is not None and _matches(pattern, found[1]):
-            return found[0]
+        placed = option_text(flag, case)
+        if placed is not None and _matches(pattern, placed[1]):
+            return placed[0]
     return None
 
 

@@ -24,13 +24,13 @@ from moonpad.explain.checks.command_traits import (
     are_left_out,
     model_names,
     option_text,
+    spoken_devices,
     with_other_names,
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.known_reports import report_remark
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
-from moonpad.explain.documents.spoken_capabilities import spoken_capability, spoken_generation_of_amd
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -46,11 +46,8 @@ _ALSO_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
     "modelopt": ("nvfp4", "-fp4"),
     "bf16": ("bfloat16",),
 }
-
 _FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re.ASCII)
 """A name that has one of its own is not of the weights as they were published."""
-
-
 _LEAST: Final = 3
 """So much has to agree where no release is named: two settings, or one with a model or its group."""
 
@@ -68,10 +65,9 @@ def mended_later(case: Case) -> Iterator[Remark]:
     case.script.budget.work(4 * len(near), "what later releases mended")
     called = [name.casefold()[-LONGEST:] for name in _called(case)] if near else []
     case = replace(case, cluster=kind_named(case))
-    spoken = ""
-    if case.cluster is None:
-        spoken = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
-    met = [row for row in near if _of_model(row, called, case) and _is_met(row, case, spoken)]
+    spoken = spoken_devices(case)
+    formats = _formats(called, case) if near else ()
+    met = [row for row in near if _of_model(row, called, formats) and _is_met(row, case, spoken)]
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
@@ -85,8 +81,8 @@ def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
     yield from (mended_fault(case.engine.name, key) for key, needed in keys if not _lacks_one(given, needed))
     if case.base != case.engine.name and case.base_version:
         of_base = candidates(case.base, case.base_version)
-        found = (mended_fault(case.base, key) for key, needed in of_base if needed and not _lacks_one(given, needed))
-        yield from (row for row in found if _of_parsers(row))
+        rows = (mended_fault(case.base, key) for key, needed in of_base if needed and not _lacks_one(given, needed))
+        yield from (row for row in rows if _of_parsers(row))
 
 
 def _lacks_one(given: frozenset[str], needed: tuple[frozenset[str], ...]) -> bool:
@@ -94,7 +90,7 @@ def _lacks_one(given: frozenset[str], needed: tuple[frozenset[str], ...]) -> boo
 
 
 def _called(case: Case) -> Sequence[str]:
-    """The model's names, and that of the text where what is written is no model that is known."""
+    """The model's names. Where the one that is written is not known, also the one that the text speaks of."""
     names = model_names(case, True)
     known = case.checkpoint is not None or other_model(case.model_named) is not None
     spoken = "" if known else spoken_model(case.script)
@@ -109,22 +105,21 @@ def _is_reported(row: MendedFault, case: Case) -> bool:
 @cache
 def _reports_of(engine: str) -> Mapping[str, Sequence[KnownReport]]:
     """By each pull request of their sources."""
-    found: dict[str, list[KnownReport]] = {}
+    by_source: dict[str, list[KnownReport]] = {}
     for report in reports_of(engine):
         for source in report.provenance.source.split("; "):
-            found.setdefault(source, []).append(report)
-    return found
+            by_source.setdefault(source, []).append(report)
+    return by_source
 
 
 def _of_parsers(row: MendedFault) -> bool:
     return bool(row.options) and _OF_PARSERS.issuperset(row.options) and not row.devices and not row.variables
 
 
-def _of_model(row: MendedFault, called: Sequence[str], case: Case) -> bool:
-    """Of a distilled model the name of its teacher says nothing."""
+def _of_model(row: MendedFault, called: Sequence[str], formats: Sequence[str]) -> bool:
     if row.not_models and any(part in name for name in called for part in row.not_models):
         return False
-    if row.formats and not any(_is_of_format(word, called, case) for word in row.formats):
+    if row.formats and not any(_is_of_format(word, formats) for word in row.formats):
         return False
     if not row.models:
         return True
@@ -132,19 +127,23 @@ def _of_model(row: MendedFault, called: Sequence[str], case: Case) -> bool:
 
 
 def _is_in(group: ModelGroup, name: str) -> bool:
+    """Of a distilled model the name of its teacher says nothing."""
     if any(part in name for part in group.without):
         return False
     return any(part in name and not ("distill" in name and part.startswith("deepseek")) for part in group.parts)
 
 
-def _is_of_format(word: str, called: Sequence[str], case: Case) -> bool:
-    words = (word, *_ALSO_CALLED.get(word, ()))
+def _formats(called: Sequence[str], case: Case) -> Sequence[str]:
+    """Texts that name the format of the weights."""
     quantization = case.checkpoint.quantization if case.checkpoint is not None else None
     scheme = quantization.scheme if quantization is not None else ""
     other = other_model(case.model_named)
     published = other.published if other is not None and _FORMAT.search(case.model_named.casefold()) is None else ""
-    texts = (scheme, published, case.text("--quantization").casefold(), *called)
-    return any(each in text for each in words for text in texts)
+    return scheme, published, case.text("--quantization").casefold(), *called
+
+
+def _is_of_format(word: str, formats: Sequence[str]) -> bool:
+    return any(name in text for name in (word, *_ALSO_CALLED.get(word, ())) for text in formats)
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
@@ -164,8 +163,8 @@ def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
 
 def _texts(term: str, case: Case) -> Iterator[str]:
     flags = with_other_names(any_of(term), case)
-    found = (option_text(flag, case) for flag in flags)
-    yield from (each[1] for each in found if each is not None)
+    placed = (option_text(flag, case) for flag in flags)
+    yield from (each[1] for each in placed if each is not None)
     off = {place.written for place in case.first.parsed.occurrences if place.value is False}
     yield from ("" for flag in flags if flag in off)
 
@@ -183,11 +182,8 @@ def _reaches(least: int, text: str) -> bool:
 def _remark(row: MendedFault, case: Case) -> Remark:
     flag = next((name for term in (*row.options, *row.at_least) for name in any_of(term)), "")
     place = option_text(flag, case) if flag else None
-    where = (
-        place[0].written
-        if place is not None
-        else next((name for term in row.variables for name in any_of(term)), "engine")
-    )
+    variables = (name for term in row.variables for name in any_of(term))
+    where = place[0].written if place is not None else next(variables, "engine")
     title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
     unknown = bool(row.devices) and case.cluster is None
     of_devices = f"on {', '.join(row.devices)}, if the devices are of these: " if unknown else ""

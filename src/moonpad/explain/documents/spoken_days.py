@@ -21,8 +21,8 @@ _LONGEST: Final = 400
 
 
 def day_of_build(names: Iterable[str], lines: tuple[str, ...]) -> str:
-    """`2025-12-07` of a build of the engine with one of these names: a date behind it, in brackets or with a word that
-    says it is no release. Of a month alone its first day; "" where none is named, or several."""
+    """`2025-12-07` of a build of the engine with one of these names: a date behind the name, in brackets or with a word
+    for a build, such as `main`. A month without a day counts as its first day. "" where no day is named, or several."""
     days = _days(tuple(names), lines)
     return next(iter(days)) if len(days) == 1 else ""
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.catalog.image_releases import held_release
 from moonpad.engines import ENGINES
-from moonpad.engines.foreign_names import BUILD_LINES
+from moonpad.engines.build_names import BUILD_LINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm

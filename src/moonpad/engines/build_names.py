@@ -1,0 +1,33 @@
+"""How builds that are no releases are called: by numbers that a program counts, and by the day of an image."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+BUILD_LINES: Final[Mapping[str, re.Pattern[str]]] = {
+    "llama-cpp": re.compile(
+        r"(?:^|[^\w.])(?:version|build): ?([1-9][0-9]{3,4}) \([0-9a-f]{7,12}\)"
+        r"|\b(?:tag|release|build) b([1-9][0-9]{3,4})\b",
+        re.MULTILINE,
+    ),
+}
+"""What a program that counts its builds says of itself, and how people name one: they are called `b6097`."""
+SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
+    "llama-cpp": re.compile(
+        r"(?<![\w/-])(?:llama[._-]?cpp|llama-(?:server|cli|bench))"
+        r"(?:[ ](?:version|release|build|tag|server|commit)){0,2}"
+        r"[ ]?[:(@=-]?[ ]?(?:b([1-9][0-9]{3,4})(?![\w.])|([1-9][0-9]{3,4})(?=[ ]\([0-9a-f]{7,12}\)))"
+        r"|llama\.cpp:(?:[a-z0-9.]{1,20}-){0,4}b([1-9][0-9]{3,4})(?![\w.])"
+        r"|(?<![\w-])b([1-9][0-9]{3,4})(?:-[0-9a-f]{7,12}(?!\w)|[ ]\([0-9a-f]{7,12}\)|[ ](?:of[ ])?llama\.cpp)"
+        r"|(?<![\w.])(?:version|build)[ ]([1-9][0-9]{3,4})(?:[ ]\([0-9a-f]{7,12}\)|,[ ]commit[ ][0-9a-f]{7})",
+        re.IGNORECASE,
+    ),
+}
+"""The same in fewer words, `llama.cpp b6097`, and in the tag of an image, where nothing of `BUILD_LINES` is there."""
+BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
+"""Of a fork that counts by itself."""
+
+IMAGES_OF_DAYS: Final[Mapping[str, str]] = {"rocm/sgl-dev": "sglang"}
+"""Images whose name has another word for the engine's, and in whose tag is the day that they were built."""
