@@ -42,8 +42,8 @@ def test_columns_that_the_publisher_filled_up(model: str, *, expected: bool) -> 
     ],
 )
 def test_parser_of_a_nightly(text: str, severity: Severity) -> None:
-    text += "vllm serve org/m --enable-auto-tool-choice --tool-call-parser qwen35_coder\n"
-    assert said(text, 'no parser "qwen35_coder"') == [severity]
+    text += "vllm serve org/m --enable-auto-tool-choice --tool-call-parser qwen_xml\n"
+    assert said(text, 'no parser "qwen_xml"') == [severity]
 
 
 def test_option_of_the_program_that_starts_the_engine() -> None:
