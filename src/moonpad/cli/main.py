@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from contextlib import AbstractContextManager, nullcontext
 
 from cyclopts import App, Parameter
 from cyclopts.exceptions import CycloptsError
@@ -95,10 +96,20 @@ def main() -> None:
     """Runs the command line. The one place that turns errors into exit codes; no traceback for bad input."""
     gc.set_threshold(50_000)  # imports and tables of the catalogue make many values and no rubbish
     guard_streams(sys.argv[1:])
-    exit_code = run(sys.argv[1:])
+    with _patterns_kept(sys.argv[1:]):
+        exit_code = run(sys.argv[1:])
     if unhidden():
         output.note("warning: a key is so short, or so common a word, that it is hidden only where its place shows it")
     sys.exit(exit_code)
+
+
+def _patterns_kept(argv: list[str]) -> AbstractContextManager[None]:
+    """For the verb that has so many patterns that to compile them takes longer than all the rest."""
+    if argv[:1] != ["explain"]:
+        return nullcontext()
+    from moonpad.store.compiled_patterns import patterns_kept
+
+    return patterns_kept()
 
 
 def run(argv: list[str]) -> int:

@@ -1,0 +1,147 @@
+"""Keeps what `re.compile` made of the patterns in moonpad's modules: `$XDG_CACHE_HOME/moonpad/patterns-….json`.
+
+`explain` looks for some 1,400 patterns, and to compile them anew is a third of the time that a short command takes. The
+interpreter's release alone decides what a pattern is compiled to, so the file is named by it; one that is missing, torn
+or not ours is as good as none. Only patterns of modules are kept, never one that was made of what a user passed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from moonpad.spec.home import base_folder
+from moonpad.spec.input_file import read_regular
+from moonpad.store.atomic_files import replace_as_is
+
+_MOST_BYTES: Final = 8 << 20
+_MOST_PATTERNS: Final = 10_000
+"""Those of former versions stay in the file until there are so many."""
+_OPTIMIZED: Final = 1
+"""`inspect.CO_OPTIMIZED`: functions have it, the bodies of modules and classes have not."""
+
+
+class Arguments(NamedTuple):
+    """What `_sre.compile` makes a pattern of (CPython, Lib/re/_compiler.py: compile)."""
+
+    pattern: str
+    flags: int
+    code: list[int]
+    groups: int
+    group_index: dict[str, int]
+    index_group: tuple[str | None, ...]
+
+
+class Kept(msgspec.Struct, array_like=True):
+    """A pattern with the flags that it was asked for, and what it was compiled to."""
+
+    asked: int
+    arguments: Arguments
+
+
+class Compiler:
+    """Takes the place of the interpreter's compiler of patterns: what is known need not be compiled.
+
+    Raises ImportError and AttributeError where this interpreter has another one.
+    """
+
+    def __init__(self, kept: list[Kept]) -> None:
+        self._module: Any = import_module("re._compiler")
+        self._engine: Any = import_module("_sre")
+        self._own: Any = self._module.compile
+        self._parse: Any = self._module._parser.parse
+        self._code: Any = self._module._code
+        self._kept = {(each.arguments.pattern, each.asked): each for each in kept[:_MOST_PATTERNS]}
+        self.has_more = False
+
+    @property
+    def kept(self) -> list[Kept]:
+        return list(self._kept.values())
+
+    def compile(self, pattern: Any, flags: int = 0) -> Any:
+        """As the interpreter's own."""
+        if not isinstance(pattern, str) or flags & re.DEBUG:
+            return self._own(pattern, flags)
+        known = self._kept.get((pattern, int(flags)))
+        if known is not None:
+            with suppress(RuntimeError, OverflowError):  # the engine checks the code that it is given
+                return self._engine.compile(*known.arguments)
+        if known is not None or not _is_of_a_module(sys._getframe(1)):
+            return self._own(pattern, flags)
+        arguments = self._compiled(pattern, flags)
+        if pattern.isascii() or _can_be_written(pattern):
+            self._kept[pattern, int(flags)] = Kept(int(flags), arguments)
+            self.has_more = True
+        return self._engine.compile(*arguments)
+
+    def _compiled(self, pattern: str, flags: int) -> Arguments:
+        parsed = self._parse(pattern, flags)
+        code = self._code(parsed, flags)
+        state = parsed.state
+        names: list[str | None] = [None] * state.groups
+        for name, number in state.groupdict.items():
+            names[number] = name
+        numbers = [int(each) for each in code]
+        return Arguments(pattern, int(flags | state.flags), numbers, state.groups - 1, state.groupdict, tuple(names))
+
+
+def patterns_file() -> Path:
+    """Raises OSError where there is no home folder."""
+    name = f"patterns-{sys.implementation.cache_tag}-{sys.hexversion:x}.json"
+    return base_folder("XDG_CACHE_HOME", ".cache") / "moonpad" / name
+
+
+@contextmanager
+def patterns_kept() -> Iterator[None]:
+    """Within, patterns are taken from the file; those that it lacks are in it afterwards, where it can be written."""
+    module: Any = re
+    try:
+        path = patterns_file()
+        compiler = Compiler(_read(path))
+        own, module._compiler.compile = module._compiler.compile, compiler.compile
+    except (OSError, ImportError, AttributeError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        module._compiler.compile = own
+        if compiler.has_more:
+            with suppress(OSError):
+                replace_as_is(path, msgspec.json.encode(compiler.kept).decode())
+
+
+def _read(path: Path) -> list[Kept]:
+    """The patterns in the file; none where another user may have written it."""
+    try:
+        found = path.stat()
+        if found.st_uid != os.getuid() or found.st_mode & 0o022:
+            return []
+        return msgspec.json.decode(read_regular(path, _MOST_BYTES), type=list[Kept])
+    except (OSError, msgspec.MsgspecError):
+        return []
+
+
+def _is_of_a_module(frame: FrameType | None) -> bool:
+    """Whether a pattern is compiled by the body of a module or a class, and not by a function."""
+    while frame is not None and frame.f_globals.get("__name__") == "re":
+        frame = frame.f_back
+    return frame is not None and not frame.f_code.co_flags & _OPTIMIZED
+
+
+def _can_be_written(text: str) -> bool:
+    """JSON has no halves of a pair of surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
