@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from pathlib import Path
 
+from moonpad.values.records import replace
 from training.kimi_k2_tiny.chats import Chat, scoring_chats
 from training.kimi_k2_tiny.score import ask, expect
 

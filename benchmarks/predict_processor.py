@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from moonpad.predict.scheduler_policy import policy_of
 from moonpad.predict.simulate import simulate
 from moonpad.values.cluster import Host
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
 SWEEP = Path("benchmarks/results/seed2_sweep.json")

@@ -6,7 +6,7 @@ itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.predict_points import DEFAULTS, serving_plan
@@ -15,6 +15,7 @@ from moonpad.predict import Lengths, MeasuredPoint, ServingPlan, Workload, calib
 from moonpad.values.cluster import Host
 from moonpad.values.plan import Settings
 from moonpad.values.plan_answer import Published
+from moonpad.values.records import replace
 
 ASCEND = Settings(max_num_seqs=12, max_num_batched_tokens=8192, max_model_len=8192, prefix_caching=False)
 FIXED = Lengths.fixed

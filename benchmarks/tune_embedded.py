@@ -24,7 +24,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
@@ -43,6 +42,7 @@ from moonpad.tune.measurer import DeploymentMeasurer
 from moonpad.tune.order import Judged
 from moonpad.tune.search import Search
 from moonpad.tune.subject import Subject
+from moonpad.values.records import replace
 
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n\n[endpoint]\nport = 8377\n'
 WORKLOAD = "128:32"

@@ -13,13 +13,13 @@ import argparse
 import shutil
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
 from benchmarks.stage import about, write
+from moonpad.values.records import replace
 from moonpad.watch.view import make_view
 from moonpad.watch.web import Looks, showing
 from tests.unit.watch.looks import loaded, sound

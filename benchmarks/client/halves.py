@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from moonpad.bench.compare import STATISTICS, compare
 from moonpad.bench.saved_results import SavedRequest, SavedRun, read_run
+from moonpad.values.records import replace
 
 TRIALS = 100
 BOUND = 10

@@ -13,7 +13,6 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from moonpad.predict import ServingPlan, constants_for
 from moonpad.predict.cost import StepCost
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 
 RESULT, DOCS = Path("benchmarks/results/gpu_parts.json"), Path("docs/predict.md")
 SHARES = (

@@ -16,7 +16,7 @@ import csv
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from moonpad.catalog.clusters import parse_cluster
@@ -32,6 +32,7 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster, Device
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from moonpad.values.versions import series
 

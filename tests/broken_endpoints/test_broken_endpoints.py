@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
+from moonpad.values.records import replace
 from moonpad.values.secret import Secret
 from moonpad.verify.api import Deadlines
 from moonpad.verify.probe import Status

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -20,6 +19,7 @@ from moonpad.evaluate.score import Score
 from moonpad.evaluate.setup import setup_of
 from moonpad.facts.device import DeviceUse
 from moonpad.load.failure import FailureKind, RequestFailure
+from moonpad.values.records import replace
 from tests.unit.bench.records import record
 from tests.unit.report.runs import point, sample, write_run, write_sweep
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from playwright.sync_api import Browser
 
+from moonpad.values.records import replace
 from moonpad.watch.view import make_view
 from moonpad.watch.web import Looks, showing
 from tests.browser.conftest import EVIL

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -19,6 +18,7 @@ from moonpad.values.deployment import NAME, AliveProbe, HttpProbe
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code
 from moonpad.values.plan import Layout, Plan, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 from tests.contract.plans import TOLD, plans

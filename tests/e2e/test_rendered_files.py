@@ -12,13 +12,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from moonpad.render.systemd import render_systemd
 from moonpad.values.deployment import Deployment, Executable, Gang, PortSpec, Process, Role
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 from tests.conftest import Moonpad
 from tests.e2e.podman import FAKE, REAL, find_podman

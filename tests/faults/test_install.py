@@ -17,7 +17,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -40,6 +40,7 @@ from moonpad.facts.platform import System, this_system
 from moonpad.facts.processor import Processor
 from moonpad.values.errors import InstallError, MoonpadError, PreflightRefused
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
 PYTHON = sys.version_info[:2]

@@ -15,7 +15,6 @@ import tempfile
 import threading
 import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
@@ -31,6 +30,7 @@ from moonpad.spec.schema import TABLES, fields_of
 from moonpad.values.binding import Bindings
 from moonpad.values.deployment import Mount
 from moonpad.values.errors import SpecError
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 from tests.configurations import make_plan
 from tests.conftest import ROOT, Moonpad

@@ -11,11 +11,11 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from moonpad.values.records import replace
 from tests.faults import agreement, machine, oracle
 from tests.faults.agreement import Look
 from tests.faults.machine_world import Violation, World

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from moonpad.tune.order import Judged
 from moonpad.tune.search import Search
 from moonpad.tune.subject import Subject
 from moonpad.tune.visit import Visit
+from moonpad.values.records import replace
 from moonpad.values.workload import Lengths, Workload
 from tests.conftest import Moonpad
 

@@ -20,12 +20,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from moonpad.facts.processes import read_stat
+from moonpad.values.records import replace
 from tests.conftest import Moonpad
 from tests.fake_environment import make_environment
 

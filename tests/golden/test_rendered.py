@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from moonpad.run.pool_planning import plan_pools
 from moonpad.spec.loader import LoadedSpec, load_spec
 from moonpad.values.errors import MoonpadError, PreflightRefused, UsageError
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 POOLS = sorted((Path(__file__).parents[2] / "examples" / "pools").glob("*.toml"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.load.arrivals import Arrivals
@@ -13,6 +13,7 @@ from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import Api
 from moonpad.load.workloads.workload import RANDOM, Workload
 from moonpad.values.errors import UsageError
+from moonpad.values.records import as_dict
 
 UNCAPPED_CONNECTIONS: Final = 16
 """Connections opened before an uncapped open loop; more are opened shortly before they are needed."""
@@ -38,7 +39,7 @@ class Slo:
         return record.ok and all(limit is None or (value is not None and value <= limit) for value, limit in pairs)
 
     def as_json(self) -> dict[str, float]:
-        return {name: limit for name, limit in asdict(self).items() if limit is not None}
+        return {name: limit for name, limit in as_dict(self).items() if limit is not None}
 
 
 BOUNDS: Final = {

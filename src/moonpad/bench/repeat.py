@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
 from moonpad.bench.config import BenchConfig
+from moonpad.values.records import replace
 
 REPEAT_FILE: Final = "repeat.json"
 FIGURES: Final = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -23,6 +23,7 @@ from moonpad.load.record import RequestRecord
 from moonpad.observe.metrics import EngineLoad
 from moonpad.spec.json_input import json_lines, read_json_file
 from moonpad.values.errors import UsageError
+from moonpad.values.records import field_names
 from moonpad.values.visible_text import shell_word
 
 GAUGES: Final = ("running", "waiting", "kv_usage")
@@ -204,4 +205,4 @@ def _sample_rows(file: Path) -> Iterator[object]:
 def _loads(file: Path) -> Iterator[Sample]:
     for row in _sample_rows(file):
         if (at_s := number_at(row, "at_s")) is not None:
-            yield Sample(at_s, EngineLoad(**{field.name: number_at(row, field.name) for field in fields(EngineLoad)}))
+            yield Sample(at_s, EngineLoad(**{name: number_at(row, name) for name in field_names(EngineLoad)}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import moonpad
@@ -18,6 +18,7 @@ from moonpad.load.client_error import ClientError
 from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import Api
 from moonpad.stats.percentiles import Distribution
+from moonpad.values.records import as_dict
 
 # Above this share of one core, or this lateness, the client may be slower than the server, and its latencies are no
 # longer the server's.
@@ -134,7 +135,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         "partial": result.partial,
         "finished_requests": len(result.records),
         "seed": config.seed,
-        "workload": {**asdict(config.workload), "said": config.workload.description},
+        "workload": {**as_dict(config.workload), "said": config.workload.description},
         "warmup": config.warmup,
         "ignore_eos": config.ignore_eos,
         "temperature": config.temperature,
@@ -165,7 +166,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         }
         if config.paced
         else None,
-        "steady": asdict(metrics.steady) if metrics.steady else None,
+        "steady": as_dict(metrics.steady) if metrics.steady else None,
         "intervals": {
             f"{name}_ms": [low_s * 1000, high_s * 1000] for name, (low_s, high_s) in metrics.intervals.items()
         },

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from moonpad.load.request_schedule import ClosedLoop
 from moonpad.load.scheduler import Idle, close_idle, open_idle, run_schedule
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, Interrupted, UsageError
+from moonpad.values.records import replace
 from moonpad.values.redaction import redact
 from moonpad.values.visible_text import shell_word
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
 from moonpad.values.estimate import Planned
+from moonpad.values.records import as_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class RunPlan:
     planned: tuple[Planned, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return as_dict(self)
 
 
 def plan_from(document: dict[str, Any]) -> RunPlan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,6 +15,7 @@ from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.sweep import SWEEP_FILE
 from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 
 FIGURES: Final = (
     "completed", "failed", "duration", "output_throughput", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms",

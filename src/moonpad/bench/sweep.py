@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
@@ -15,6 +15,7 @@ from moonpad.bench.run_files import RESULT_FILE
 from moonpad.bench.run_header import read_plan
 from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
+from moonpad.values.records import as_dict, replace
 from moonpad.values.redaction import redact
 
 SWEEP_FILE: Final = "sweep.json"
@@ -61,7 +62,7 @@ class SweepResult:
         return {
             "over": self.sweep.over,
             "points": [{"load": point.load, **point.document} for point in self.points],
-            "knee": asdict(knee) if knee else None,
+            "knee": as_dict(knee) if knee else None,
         }
 
 

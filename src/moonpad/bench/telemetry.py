@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from itertools import chain
 from typing import Any, Final
@@ -21,6 +21,7 @@ from moonpad.facts.probe import Unknown
 from moonpad.load.event_loop import in_background
 from moonpad.observe.metrics import EngineLoad, ask_load, ask_metrics, engine_of, read_load
 from moonpad.values.endpoint import Endpoint
+from moonpad.values.records import as_dict
 
 SERVER_EVERY_S: Final = 0.5
 SELDOM_S: Final = 5.0
@@ -43,7 +44,7 @@ class Sample:
     load: EngineLoad
 
     def as_json(self) -> dict[str, Any]:
-        return {"at_s": round(self.at_s, 3), **asdict(self.load)}
+        return {"at_s": round(self.at_s, 3), **as_dict(self.load)}
 
 
 @dataclass(slots=True)
@@ -187,7 +188,7 @@ async def watch_devices(
             stats.why_not = uses.reason
             return False
         stats.samples.append((at_s, uses))
-        keep({"at_s": round(at_s, 3), "devices": [asdict(use) for use in uses]})
+        keep({"at_s": round(at_s, 3), "devices": [as_dict(use) for use in uses]})
         return True
 
     async with in_background(sample_every(every_s, clock, zero, take)):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Final
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from moonpad.catalog.toml_rows import Provenance, rows
 
 FILE: Final = "attention_backends.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backend:
+class Backend(Struct, frozen=True, kw_only=True):
     """`on` holds kinds of device (`sm9`, `cuda`, `rocm` …). A version is "" for as long as we know."""
 
     name: str
@@ -34,8 +32,7 @@ class Backend:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(Struct, frozen=True, kw_only=True):
     """What an engine takes by itself on a kind of device from a version on, best first."""
 
     engine: str

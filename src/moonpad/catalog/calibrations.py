@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Row, Standing, rows
 from moonpad.values.plan import Layout, Settings
@@ -15,8 +16,7 @@ HALF_DIGIT_GIB: Final = 0.005
 """Engines print GiB with two digits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """`kv_bytes` was free for the KV cache on one device, somewhere in [`kv_bytes_low`, `kv_bytes_high`].
 
     `device` is an id of the hardware catalogue, `settings` are those in force, the engine's defaults included.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, rows
 
@@ -19,8 +20,7 @@ _WORD: Final = re.compile(
 _MAY_BE: Final = re.compile(r"xlarge|gpu-|gpu_[1248]x_|_v\d|BM\.GPU|gd-[48]x|-standard-", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cloud:
+class Cloud(Struct, frozen=True, kw_only=True):
     types: Mapping[str, str]
     provenance: Provenance
 

@@ -6,7 +6,6 @@ A range holds 90 % of the starts that are known; benchmarks/memory/fit.py makes 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -45,8 +44,7 @@ class Spread(NamedTuple):
 ZERO: Final = Spread(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overhead(Since):
+class Overhead(Since, frozen=True, kw_only=True):
     """`forward` multiplies the counted buffers of a forward pass; `sampler` is in bytes for a sequence and a word of
     the vocabulary; `graphs` and `graph` in bytes, once and for each captured size; the others in bytes a device.
     """
@@ -85,8 +83,7 @@ class Overhead(Since):
     """Either way, where the engine chose the memory fraction itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context(Since):
+class Context(Since, frozen=True, kw_only=True):
     """What an engine has allocated before any token, beside the weights, for the kind of device and of weights."""
 
     platform: Platform | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, rows, unique
 from moonpad.values.draft import DraftSizes
@@ -13,8 +14,7 @@ from moonpad.values.draft import DraftSizes
 FILE = "drafts.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     id: str
     sizes: DraftSizes
     provenance: Provenance

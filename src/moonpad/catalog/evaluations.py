@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Final, Literal
 
 import msgspec
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Row, Text, rows
 
@@ -21,8 +21,7 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Struct, frozen=True):
     """`name` is its key in the file. `max_tokens` is where an answer is cut; `gen_kwargs` are lm-eval's."""
 
     name: Text
@@ -46,8 +45,7 @@ class Protocol:
         return "/completions" if self.model_type == "local-completions" else "/chat/completions"
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedScore:
+class PublishedScore(Struct, frozen=True):
     """`value` and its standard error `error` as printed; `correct` answers that they are of."""
 
     value: Share
@@ -55,8 +53,7 @@ class PublishedScore:
     correct: Count
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A published accuracy: `protocol` is a name of the protocols, `where` the machine and the engine."""
 
     id: Text

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "expert_backends.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpertFormat:
+class ExpertFormat(Struct, frozen=True, kw_only=True):
     """What the weights of experts are, and which values the option takes for them, from release `first` to `last`."""
 
     engines: tuple[str, ...]
@@ -33,8 +33,7 @@ class ExpertFormat:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpertKernel:
+class ExpertKernel(Struct, frozen=True, kw_only=True):
     """Where a value runs for a format, from release `since` on and before release `until`."""
 
     format: Text
@@ -56,8 +55,7 @@ class ExpertKernel:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpertVariable:
+class ExpertVariable(Struct, frozen=True, kw_only=True):
     """A variable that, set to 1, asks for kernels for a format, from release `since` on and before release `until`."""
 
     engines: tuple[str, ...]

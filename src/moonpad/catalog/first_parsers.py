@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "first_parsers.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstParsers:
+class FirstParsers(Struct, frozen=True, kw_only=True):
     program: Text
     option: Text
     first: Mapping[str, str]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.options.tables import programs
 from moonpad.catalog.toml_rows import Provenance, Text, rows
@@ -15,8 +16,7 @@ FILE: Final = "former_options.toml"
 _LONGEST: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormerOption:
+class FormerOption(Struct, frozen=True, kw_only=True):
     """`program` had the `option`, and has it no more."""
 
     program: Text

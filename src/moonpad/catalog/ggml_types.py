@@ -6,12 +6,12 @@ Source: https://github.com/ggml-org/llama.cpp, ggml/src/ggml-common.h and gguf-p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class GgmlType:
+
+class GgmlType(Struct, frozen=True):
     name: str
     values: int
     """In a block."""

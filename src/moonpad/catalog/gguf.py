@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from moonpad.catalog.model_row import Model, architectures, quantizations
 from moonpad.catalog.toml_rows import Row
+from moonpad.values.records import replace
 
 
 def gguf_models(repository: str, row: Row) -> Iterator[Model]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Row, Span, field_names, rows, unique
 from moonpad.values.cluster import Device
@@ -29,8 +30,7 @@ RATES: Final = {
 """Key of the file → field, and its unit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hardware:
+class Hardware(Struct, frozen=True, kw_only=True):
     """A row of the catalogue. `device` is what planning needs; None where no engine runs on it: `refused` says so.
 
     Rates are dense, links in one direction.

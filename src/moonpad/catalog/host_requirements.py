@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 from moonpad.values.versions import order, since
@@ -13,8 +14,7 @@ REQUIREMENTS: Final = "host_requirements.toml"
 ADVISORIES: Final = "advisories.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostRequirement:
+class HostRequirement(Struct, frozen=True, kw_only=True):
     """ "" where nothing is asked. `cuda` is a major version, `rocm`, `cann` and `glibc` the lowest, `python` a PEP 440
     specifier."""
 
@@ -29,8 +29,7 @@ class HostRequirement:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advisory:
+class Advisory(Struct, frozen=True, kw_only=True):
     id: str
     engine: Text
     since: Text

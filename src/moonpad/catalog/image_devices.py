@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "image_devices.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageDevices:
+class ImageDevices(Struct, frozen=True, kw_only=True):
     """Images whose name has `image` in it find no device where no option of the start has `needs`; both are regular
     expressions, in any case."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
@@ -18,8 +19,7 @@ REFERENCE: Final = re.compile(
 """An image with its tag, in a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTags:
+class ListedTags(Struct, frozen=True):
     """`names` are the last two parts of the image's name; `variants` may follow a tag. `unchanged`: it is the engine's
     release as it was published, to whose options the publisher adds none and takes none away."""
 
@@ -31,8 +31,7 @@ class ListedTags:
     unchanged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WordedTags:
+class WordedTags(Struct, frozen=True):
     """`tag` is a regular expression with `{version}` in it."""
 
     engine: Text
@@ -41,8 +40,7 @@ class WordedTags:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True)
-class HeldRelease:
+class HeldRelease(Struct, frozen=True):
     """Engine and version are "" where the publisher numbers its images by itself, and this tag is not known."""
 
     engine: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, rows
 from moonpad.values.platform import Platform
@@ -13,8 +14,7 @@ from moonpad.values.versions import CHANNELS
 FILE: Final = "images.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedImage:
+class PublishedImage(Struct, frozen=True):
     """`tag` holds `{version}`; `on` is a platform or a device's capability."""
 
     engine: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.source_builds import Repository
 from moonpad.catalog.toml_rows import Provenance, Text, rows
@@ -12,8 +13,7 @@ from moonpad.catalog.toml_rows import Provenance, Text, rows
 FILE: Final = "kernel_libraries.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelBuild:
+class KernelBuild(Struct, frozen=True, kw_only=True):
     """How a library is made by a script of the engine's makers."""
 
     tools: Repository
@@ -32,8 +32,7 @@ class KernelBuild:
     distribution: Text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelLibrary:
+class KernelLibrary(Struct, frozen=True, kw_only=True):
     """Exactly one of `package`, `within` and `build` says where it comes from."""
 
     name: Text

@@ -6,11 +6,11 @@ a step costs alone; the constants of a step (step_constants.py) are fitted to wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Final, Literal
 
 import msgspec
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Amount, Provenance, Text, rows
 
@@ -19,8 +19,7 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 Part = Literal["experts", "decode attention", "prompt attention", "dense", "copy", "read", "product"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelSeries:
+class KernelSeries(Struct, frozen=True, kw_only=True):
     """One kernel on one device by size: (size, length, seconds). `size` counts tokens, or sequences that decode;
     `length` is the context of each of these, and 0 elsewhere.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
@@ -16,8 +17,7 @@ ActsOn = Literal["latency", "throughput", "memory"]
 KnobValue = bool | int | float | str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knob:
+class Knob(Struct, frozen=True, kw_only=True):
     """One setting of some engines.
 
     key, flag: a key of a spec's [settings], or an option of the engine; `negated` is the opposite of a switch.

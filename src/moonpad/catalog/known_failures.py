@@ -6,9 +6,10 @@ a line says that happened, where it does not say why."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
@@ -21,8 +22,7 @@ FILES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFailure:
+class KnownFailure(Struct, frozen=True, kw_only=True):
     """`message` and `remedy` may use the groups of the regular expression `pattern`, in braces."""
 
     key: str

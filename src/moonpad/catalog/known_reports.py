@@ -6,9 +6,10 @@ Those of each engine alone have a file of their own, since reading all takes a q
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.toml_rows import Provenance, Text, any_of, rows, unique
 
@@ -24,8 +25,7 @@ FORKED: Final = {"ktransformers": "sglang"}
 """Engines that bring a state of another one's source with them → that one, whose rows may hold for them too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownReport:
+class KnownReport(Struct, frozen=True, kw_only=True):
     """What was seen with `engines`, from release `since` on and before release `until`, where all that is named holds.
 
     Regular expressions match whole values, `models`, `image` and `text` parts, in any case. `message` and `remedy` may

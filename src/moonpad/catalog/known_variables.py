@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, rows
 
 FILE: Final = "library_variables.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class Library(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     provenance: Provenance
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Amount, Provenance, rows
 from moonpad.values.versions import order, since
@@ -12,8 +13,7 @@ from moonpad.values.versions import order, since
 FILE: Final = "linear_states.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateRules:
+class StateRules(Struct, frozen=True, kw_only=True):
     """`pool_ratio` 0: states lie in the blocks of the KV cache, which are a multiple of `block_step` tokens."""
 
     engine: str

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.release_days import release_days
 from moonpad.catalog.toml_rows import DATA, Provenance, Row, Text, any_of, read_data, rows
@@ -25,8 +26,7 @@ what is older mostly lacks the part that was mended."""
 _KEY: Final = re.compile(r"(\d+)[a-z]?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelGroup:
+class ModelGroup(Struct, frozen=True, kw_only=True):
     """Models that have something in common, by parts of their names."""
 
     parts: tuple[str, ...]
@@ -36,8 +36,7 @@ class ModelGroup:
     """None: a name alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MendedFault:
+class MendedFault(Struct, frozen=True, kw_only=True):
     """What goes wrong before `mended_in` where all that is named holds. Words are in lower case."""
 
     mended_in: Text

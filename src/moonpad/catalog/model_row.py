@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from functools import cache
 from types import MappingProxyType
 
+from msgspec import Struct
+
 from moonpad.catalog.toml_rows import Provenance, Row, Standing, rows
 from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat
+from moonpad.values.records import as_dict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(Struct, frozen=True, kw_only=True):
     """A checkpoint by its name. `refused` is a sentence where moonpad cannot plan it, "" where it can.
 
     `total_bytes` counts tensors, without the headers of the files; `standing` is its standing. `formats_known` False
@@ -54,8 +55,7 @@ class Model:
         return self.total_bytes is not None and self.total_low_bytes == self.total_high_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class KnownArchitecture:
+class KnownArchitecture(Struct, frozen=True):
     """`rotary_in_files`: whether each layer brings a `rotary_emb.inv_freq` of hidden / heads / 2 FP32 values."""
 
     name: str
@@ -64,8 +64,7 @@ class KnownArchitecture:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True)
-class KnownQuantization:
+class KnownQuantization(Struct, frozen=True):
     """`formats_known` False: the weights are not BF16, and nothing but a size says what they take (GGUF)."""
 
     name: str
@@ -80,7 +79,7 @@ def architectures() -> Mapping[str, KnownArchitecture]:
     for key, row in rows("architectures.toml", "architectures"):
         provenance = row.provenance()
         if base := by_name.get(row.pop("extends", "")):
-            row = Row(row.where, {**asdict(base.value), "rotary_in_files": base.rotary_in_files, **row})
+            row = Row(row.where, {**as_dict(base.value), "rotary_in_files": base.rotary_in_files, **row})
         rotary = row.take("rotary_in_files")
         by_name[key] = KnownArchitecture(key, row.build(Architecture), rotary, provenance)
     return MappingProxyType(by_name)

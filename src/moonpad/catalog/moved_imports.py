@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "moved_imports.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedImport:
+class MovedImport(Struct, frozen=True, kw_only=True):
     """`since` is the first release of `engines` that has not `name` in `module`."""
 
     engines: tuple[str, ...]

@@ -4,9 +4,10 @@ data/option_file_kinds.toml and data/option_file_refusals.toml."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
@@ -15,8 +16,7 @@ REFUSALS: Final = "option_file_refusals.toml"
 KINDS: Final = "option_file_kinds.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionFileValue:
+class OptionFileValue(Struct, frozen=True, kw_only=True):
     """The words that a key takes in any release that was read. Case counts: another one ends the start."""
 
     engines: tuple[str, ...]
@@ -25,8 +25,7 @@ class OptionFileValue:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionFileKind:
+class OptionFileKind(Struct, frozen=True, kw_only=True):
     """Keys that take one kind of value: a whole number, a number, a switch, a list or a table of keys of their own."""
 
     engines: tuple[str, ...]
@@ -35,8 +34,7 @@ class OptionFileKind:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionFileRefusal:
+class OptionFileRefusal(Struct, frozen=True, kw_only=True):
     """`engines` from release `since` on and before release `until` refuse a file that has all that is `given`."""
 
     engines: tuple[str, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
@@ -37,8 +38,7 @@ _PUBLISHERS: Final = frozenset({"qwen", "zai-org", "minimaxai", "deepseek-ai", "
 _OWNER: Final = re.compile(rf"(?:{'|'.join(sorted(_PUBLISHERS, key=len, reverse=True))})-(?=.*-)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherModel:
+class OtherModel(Struct, frozen=True, kw_only=True):
     """What is 0 or "" is not known."""
 
     name: Text

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Final, Literal, TypeVar
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Amount, Provenance, Row, rows
 from moonpad.values.cluster import Device
@@ -20,8 +21,7 @@ Pipeline = Literal["inner", "last-each", "last-all", "first-each", "with-output"
 """Which stages take the layers that do not divide."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Since:
+class Since(Struct, frozen=True, kw_only=True):
     """What holds for an engine from a version on."""
 
     engine: str
@@ -33,8 +33,7 @@ Held = TypeVar("Held", bound=Since)
 Sized = TypeVar("Sized", "Batches", "Reserve")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defaults(Since):
+class Defaults(Since, frozen=True, kw_only=True):
     """What an engine does since a version. `memory_fraction` None: the engine calculates it (`Reserve`)."""
 
     budget: Budget
@@ -45,8 +44,7 @@ class Defaults(Since):
     pipeline: Pipeline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batches(Since):
+class Batches(Since, frozen=True, kw_only=True):
     """Limits of a step for devices of at least `at_least_bytes`; `max_num_seqs` None: without meaning for memory."""
 
     at_least_bytes: Amount
@@ -57,8 +55,7 @@ class Batches(Since):
     per_rank: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reserve(Since):
+class Reserve(Since, frozen=True, kw_only=True):
     """What SGLang leaves outside its static memory by default; bytes, for devices of at least `at_least_bytes`."""
 
     at_least_bytes: Amount
@@ -75,8 +72,7 @@ class Reserve(Since):
     vision_factor: Amount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockSize(Since):
+class BlockSize(Since, frozen=True, kw_only=True):
     capability: str = ""
     backend: str = ""
     kv_fp8: bool | None = None
@@ -84,8 +80,7 @@ class BlockSize(Since):
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class HostProcess:
+class HostProcess(Struct, frozen=True):
     """Bytes of host RAM that an engine takes beside weights and KV cache."""
 
     process_bytes: Amount

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 from moonpad.values.platform import Platform
@@ -12,16 +13,14 @@ from moonpad.values.platform import Platform
 FILE: Final = "package_indexes.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPlace:
+class IndexPlace(Struct, frozen=True):
     """`packages` come from the index `url` and from nowhere else."""
 
     url: Text
     packages: tuple[Text, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedBuild:
+class IndexedBuild(Struct, frozen=True):
     """A build that is resolved when it is asked for, since its index changes or was never in reach of a lock."""
 
     engine: Text

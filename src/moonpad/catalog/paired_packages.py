@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "paired_packages.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedPackage:
+class PairedPackage(Struct, frozen=True, kw_only=True):
     """`package` fits releases of the `engine` with the same minor number alone."""
 
     engine: Text

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "preset_files.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PresetFile:
+class PresetFile(Struct, frozen=True, kw_only=True):
     """`[name]` opens the section of a model, and `key = value` is an option, written without its dashes. A value goes
     to the next `;` or `#`, and quotes are part of it. A key without an option of its name ends the start."""
 

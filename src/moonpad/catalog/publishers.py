@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.models import find_model, models
 from moonpad.catalog.toml_rows import Provenance, rows
@@ -19,16 +20,14 @@ _FORMAT: Final = re.compile(r"-(?:nv|mx)?fp4(?:-|$)", re.IGNORECASE)
 _LINE: Final = re.compile(r"kimi-(?:k[0-9](?:\.?[0-9])?(?![0-9])|linear)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publisher:
+class Publisher(Struct, frozen=True, kw_only=True):
     """`lines` are the beginnings of the names that are known in full."""
 
     lines: tuple[str, ...]
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class Family(Struct, frozen=True, kw_only=True):
     """`name`: what the whole name of a repository of `owner` is like. `words`: how owners are called,
     in lower case, that have none of them."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
@@ -15,8 +16,7 @@ FILE: Final = "quantization_flags.toml"
 _LONGEST: Final = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuantizationFlag:
+class QuantizationFlag(Struct, frozen=True, kw_only=True):
     """`engines` from release `since` on and before release `until`: weights with another method than `reads`, or than
     the one that is asked for, end the start."""
 
@@ -31,8 +31,7 @@ class QuantizationFlag:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedFormat:
+class NamedFormat(Struct, frozen=True, kw_only=True):
     """A word in the name of a repository: the methods that weights of such names have in config.json."""
 
     word: Text

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "reasoning_parsers.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningFamily:
+class ReasoningFamily(Struct, frozen=True, kw_only=True):
     name: Text
     parsers: tuple[str, ...]
     provenance: Provenance

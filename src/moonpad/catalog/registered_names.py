@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.toml_rows import Provenance, Text, read_data, rows
 from moonpad.values.versions import order
@@ -13,8 +14,7 @@ from moonpad.values.versions import order
 FILE: Final = "registered_names.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Register:
+class Register(Struct, frozen=True, kw_only=True):
     """Of `engines`, by the releases that were read. A term is that of a start refusal."""
 
     engines: tuple[str, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 from moonpad.values.versions import order
@@ -13,8 +14,7 @@ from moonpad.values.versions import order
 FILE: Final = "release_days.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseDays:
+class ReleaseDays(Struct, frozen=True):
     """`releases`: the day of each, as `2026-11-02`."""
 
     releases: Mapping[str, Text]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlowMarkRow:
+class SlowMarkRow(Struct, frozen=True, kw_only=True):
     """`pattern` is a regular expression of a line of a log."""
 
     key: str

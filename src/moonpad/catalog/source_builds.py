@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "source_builds.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """`commit` is what the tag's commit begins with."""
 
     url: Text
@@ -25,8 +25,7 @@ class Repository:
         return self.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceBuild:
+class SourceBuild(Struct, frozen=True):
     """`base` is the engine without a device's kernels, `plugin` what brings them."""
 
     engine: Text

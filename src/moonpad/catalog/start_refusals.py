@@ -5,17 +5,17 @@ data/start_refusals_vllm.toml."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
 FILES: Final = ("start_refusals.toml", "start_refusals_vllm.toml", "kernel_refusals.toml", "sglang_refusals.toml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartRefusal:
+class StartRefusal(Struct, frozen=True, kw_only=True):
     """`engines` from release `since` on and before release `until` refuse the start where all that is named holds.
 
     A term is an option (`--nnodes`), a key of an option's JSON (`--kv-transfer-config.kv_role`), a variable

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
+
 from moonpad.catalog.toml_rows import Provenance, rows
+from moonpad.values.records import field_names, replace
 
 FILE: Final = "step_constants.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constant:
+class Constant(Struct, frozen=True, kw_only=True):
     """One row of the file: the value within its range, and how it came about."""
 
     value: float
@@ -29,8 +30,7 @@ class Constant:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepConstants:
+class StepConstants(Struct, frozen=True, kw_only=True):
     """Their values. A share is one of what the data sheet says of the device; `*_s` are seconds."""
 
     bandwidth: float
@@ -107,11 +107,10 @@ class StepConstants:
         return replace(self, **values)
 
 
-NAMES: Final = tuple(field.name for field in fields(StepConstants))
+NAMES: Final = field_names(StepConstants)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corrections:
+class Corrections(Struct, frozen=True, kw_only=True):
     """Factors on the times of a model: of what is read, computed, fixed, taken by each sequence of a step, and of a
     request's way to its first step."""
 
@@ -128,8 +127,7 @@ class Corrections:
     """Of what an expert costs there that is touched at all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedGroup:
+class FittedGroup(Struct, frozen=True, kw_only=True):
     """What points of one kind of device, weights and engine correct of the constants."""
 
     device: str
@@ -140,8 +138,7 @@ class FittedGroup:
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(Struct, frozen=True, kw_only=True):
     """The range of a prediction as factors on its value, from leave-one-group-out residuals: 80 % lie within."""
 
     low: float

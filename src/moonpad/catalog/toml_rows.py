@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -17,7 +16,10 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 import msgspec
 import rtoml
+from msgspec import Struct
 
+from moonpad.values import records
+from moonpad.values.records import as_dict
 from moonpad.values.units import GIB, MIB
 
 Standing = Literal["verified", "reported", "estimated"]
@@ -33,8 +35,7 @@ Span = tuple[float, float]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Struct, frozen=True):
     """Where figures come from, the day on which that was last checked (`2026-11-20`), and how sure they are.
 
     `verified`: run or computed here. `reported`: read in the source. `estimated`: concluded, with a range or a note.
@@ -51,7 +52,7 @@ def field_names(kind: type) -> frozenset[str]:
 
 @cache
 def _names_of(kind: type) -> frozenset[str]:
-    return frozenset(field.name for field in fields(kind))
+    return frozenset(records.field_names(kind))
 
 
 class Row(dict[str, Any]):
@@ -106,7 +107,7 @@ class Row(dict[str, Any]):
         if "provenance" in names:
             converted["provenance"] = row.provenance()
         elif names.issuperset(PROVENANCE):
-            converted |= asdict(row.provenance())
+            converted |= as_dict(row.provenance())
         values: dict[str, Any] = {}
         for key, value in row.items():
             stem, _, unit = key.rpartition("_")

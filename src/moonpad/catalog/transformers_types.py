@@ -4,17 +4,17 @@ data/transformers_types.toml."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "transformers_types.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransformersType:
+class TransformersType(Struct, frozen=True, kw_only=True):
     first: Text
     provenance: Provenance
 
@@ -25,8 +25,7 @@ def transformers_types() -> Mapping[str, TransformersType]:
     return {key: row.build(TransformersType) for key, row in rows(FILE, "types")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedTransformers:
+class AskedTransformers(Struct, frozen=True, kw_only=True):
     """What the packages of `engine` from `since` to `last`, both read, ask for."""
 
     engine: Text

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "variable_values.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariableValue:
+class VariableValue(Struct, frozen=True, kw_only=True):
     """Regular expressions are of whole values. One of `takes` and `refuses` is enough."""
 
     names: tuple[str, ...]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.toml_rows import Provenance, Row, rows
 from moonpad.values.workload import Lengths
@@ -14,8 +15,7 @@ from moonpad.values.workload import Lengths
 FILE: Final = "workloads.toml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedWorkload:
+class NamedWorkload(Struct, frozen=True, kw_only=True):
     """Lengths in tokens. `shared_prefix`: of each prompt, what the engine has computed for an earlier request."""
 
     name: str

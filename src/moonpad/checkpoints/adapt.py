@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from moonpad.checkpoints.config import CONFIG, config_document
 from moonpad.checkpoints.files import is_folder, open_inside
 from moonpad.engines.adaptations import ADAPTATIONS, Adaptation
 from moonpad.values.errors import CheckpointError, UsageError
+from moonpad.values.records import as_dict
 
 RECORD: Final = "moonpad-adapted.json"
 WEIGHTS: Final = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
@@ -140,7 +141,7 @@ def _fill(
         "schema": 1,
         "source": str(source.resolve()),
         "gguf": str(gguf.resolve()) if gguf else None,
-        "changes": [asdict(change) for change in changes],
+        "changes": [as_dict(change) for change in changes],
         "linked": linked,
         "copied": copied,
     }

@@ -6,7 +6,6 @@ Fault 25: the files decide, never the name.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from moonpad.catalog.embedded import embedded_checkpoint
@@ -20,6 +19,7 @@ from moonpad.spec.loader import LoadedSpec
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Finding, Severity
+from moonpad.values.records import replace
 
 
 def checkpoint_folder(loaded: LoadedSpec) -> Path:

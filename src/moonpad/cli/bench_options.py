@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ from moonpad.load.workloads.workload import RANDOM, TURNS, Workload, parse_datas
 from moonpad.spec.input_file import read_regular
 from moonpad.spec.safe_text import parse_duration
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 
 OUTPUT_TOKENS = "64"
 LENGTHS_BYTES = 4_000_000

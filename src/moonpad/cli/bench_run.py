@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -28,6 +28,7 @@ from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, Interrupted, MoonpadError
 from moonpad.values.estimate import Planned
+from moonpad.values.records import replace
 from moonpad.values.visible_text import shell_word
 
 MOST_REPEATS = 1000

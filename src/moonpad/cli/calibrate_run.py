@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +32,7 @@ from moonpad.spec.input_file import read_regular
 from moonpad.store.speed_calibrations import SpeedCalibration, keep_speed_calibration, key_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, Interrupted, PreflightRefused, UsageError
+from moonpad.values.records import as_dict, replace
 from moonpad.values.visible_text import shell_word
 from moonpad.values.workload import Lengths, Workload
 
@@ -97,10 +98,10 @@ def run_calibrate(
         tuple(row.as_json() for row in rows),
     )
     problem = _keep(learnt) if keep else "as asked"
-    document = {**asdict(learnt), "kept": not problem, "because": problem}
+    document = {**as_dict(learnt), "kept": not problem, "because": problem}
     about = f"{configuration.checkpoint.name} on {configuration.cluster.name}, {configuration.program}, "
     emit(f"{about}{configuration.layout.words}\n{calibration_table(rows).plain}", document, json=json)
-    factors = ", ".join(f"{name} × {factor:.2f}" for name, factor in asdict(calibration.corrections).items())
+    factors = ", ".join(f"{name} × {factor:.2f}" for name, factor in as_dict(calibration.corrections).items())
     note(f"Times against what was believed: {factors}.")
     for row in rows:
         if (ratio := _off(row)) is not None:

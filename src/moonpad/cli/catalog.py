@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -18,6 +17,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.toml_rows import STANDINGS
 from moonpad.cli.output import Json, emit_json, next_command, out
 from moonpad.report import catalog_table as tables
+from moonpad.values.records import field_names, is_record
 
 PLAN = "moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200"
 
@@ -113,8 +113,8 @@ def _plain(value: object) -> Any:
     """A frozen value as JSON holds it: its fields by name."""
     if isinstance(value, Enum):
         return value.value
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if is_record(value):
+        return {name: _plain(getattr(value, name)) for name in field_names(type(value))}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from moonpad.plan.linear_state import state_bytes
 from moonpad.values.checkpoint import Architecture, Checkpoint
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Finding, errors_of
+from moonpad.values.records import as_dict
 from moonpad.values.units import gib
 from moonpad.values.visible_text import shell_word
 
@@ -83,7 +83,7 @@ def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Find
         "name": checkpoint.name,
         "source": checkpoint.source,
         "revision": revision,
-        "architecture": asdict(checkpoint.architecture),
+        "architecture": as_dict(checkpoint.architecture),
         "scheme": quantization.scheme,
         "quantization": {
             "method": quantization.method,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from moonpad.cli import output
 from moonpad.cli.output import Json, emit_json, next_command
 from moonpad.engines.adaptations import ADAPTATIONS
 from moonpad.values.errors import UsageError
+from moonpad.values.records import as_dict
 from moonpad.values.visible_text import shell_word
 
 
@@ -46,7 +46,7 @@ def adapt_(
         raise UsageError("nothing to adapt", remedy=f"say what for: {', '.join(ADAPTATIONS)}; or name GGUF files")
     adapted = adapt(folder, out, purposes, gguf)
     if json:
-        changes = [asdict(change) for change in adapted.changes]
+        changes = [as_dict(change) for change in adapted.changes]
         emit_json({"folder": str(out), "changes": changes, "linked": adapted.linked, "copied": adapted.copied})
         return
     _print(adapted)

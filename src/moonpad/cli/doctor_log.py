@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +10,7 @@ from moonpad.cli.output import emit_json, next_command, out
 from moonpad.cli.plan_inputs import known_engine
 from moonpad.observe.log_cause import OWN_WORDS, LogAnswer, read_log
 from moonpad.values.errors import UsageError
+from moonpad.values.records import as_dict
 from moonpad.values.redaction import TooManyKeys, remember_labelled
 from moonpad.values.visible_text import shell_word
 
@@ -26,7 +26,7 @@ def show_cause(file: Path, engine: str, *, json: bool) -> None:
     except TooManyKeys as problem:
         raise UsageError(f"too large to show: {problem}") from None
     if json:
-        emit_json({**asdict(answer), "known": bool(answer.key)})
+        emit_json({**as_dict(answer), "known": bool(answer.key)})
         return
     for line in _lines(answer):
         out().print(line)

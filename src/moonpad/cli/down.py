@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from typing import Any
 
 from moonpad.cli.output import Json, busy, emit, next_command, note
@@ -13,6 +12,7 @@ from moonpad.run.endpoints import copies_of, find_run, name_of
 from moonpad.spec.safe_text import parse_duration
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import UsageError
+from moonpad.values.records import as_dict
 from moonpad.values.units import duration
 from moonpad.values.visible_text import shell_word
 
@@ -124,5 +124,5 @@ def _as_json(folder: RunFolder, stopped: Stopped) -> dict[str, Any]:
         "signal": stopped.signal,
         "killed": stopped.killed,
         "seconds": round(stopped.seconds, 3),
-        "drained": asdict(stopped.drained) if stopped.drained else None,
+        "drained": as_dict(stopped.drained) if stopped.drained else None,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from moonpad.spec.safe_text import parse_duration, shorten
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from moonpad.values.secret import Secret
 from moonpad.values.visible_text import shell_word
 

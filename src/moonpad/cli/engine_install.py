@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from moonpad.catalog.images import images
@@ -27,6 +26,7 @@ from moonpad.environments.resolve import Resolution, resolve
 from moonpad.environments.source_install import SourceInstall
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.units import duration, gib
 
 

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ from moonpad.store.atomic_files import replace_json
 from moonpad.store.result_folders import new_eval_folder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, Interrupted, MoonpadError, PreflightRefused, UsageError
+from moonpad.values.records import replace
 from moonpad.values.visible_text import shell_word
 from moonpad.verify.api import Deadlines, connect
 from moonpad.verify.judged_model import Card, subject_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ from moonpad.predict.plan_speeds import AskedLoad
 from moonpad.spec.near_match import did_you_mean
 from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from moonpad.values.workload import Lengths, Workload
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import errors_of
 from moonpad.values.memory import Memory
+from moonpad.values.records import replace
 from moonpad.values.redaction import TooManyKeys, remember_command, remember_labelled
 from moonpad.values.units import GIB, gib
 from moonpad.values.versions import checked_version

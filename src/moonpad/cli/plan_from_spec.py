@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Executable
 from moonpad.values.finding import Code
 from moonpad.values.plan_answer import Answer
+from moonpad.values.records import replace
 from moonpad.values.visible_text import shell_word
 
 

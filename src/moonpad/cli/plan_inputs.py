@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from moonpad.catalog import models as catalog
@@ -23,6 +23,7 @@ from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding
 from moonpad.values.plan import Plan
 from moonpad.values.plan_answer import Answer
+from moonpad.values.records import as_dict, replace
 from moonpad.values.versions import checked_version
 from moonpad.values.visible_text import shell_word
 
@@ -130,7 +131,7 @@ def make_request(options: PlanOptions, base: Request = Request(), *, every_layou
     if options.layout is not None:
         if layout:
             raise UsageError("--layout and --set both say the layout", remedy="leave one of them out")
-        layout = asdict(parse_layout(options.layout))
+        layout = as_dict(parse_layout(options.layout))
     tokens = parse_tokens(options.context) if options.context is not None else None
     length = settings.pop("max_model_len", None)
     if tokens is not None and length not in (None, tokens):

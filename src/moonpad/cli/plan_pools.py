@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from rich.text import Text
@@ -24,6 +23,7 @@ from moonpad.spec.loader import LoadedSpec
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Finding, errors_of
 from moonpad.values.plan_answer import Answer
+from moonpad.values.records import replace
 from moonpad.values.visible_text import shell_word
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Executable
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.plan_answer import Answer, Choice
+from moonpad.values.records import replace
 from moonpad.values.visible_text import shell_word
 
 if TYPE_CHECKING:

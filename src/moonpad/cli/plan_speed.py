@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from moonpad.cli.plan_inputs import Model
 from moonpad.engines import ENGINES
 from moonpad.plan.request import Request
@@ -17,6 +15,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Answer
+from moonpad.values.records import replace
 
 
 def speeds_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from moonpad.report.speed_text import load_words, pools_lines
 from moonpad.run.knowledge import knowledge
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.plan_answer import Answer
+from moonpad.values.records import as_dict, replace
 
 
 def run_plan_speed_pools(
@@ -58,7 +58,7 @@ def run_plan_speed_pools(
     answers: dict[str, Answer] = {}
     for role, text in (("prefill", prefill), ("decode", decode)):
         servers, layout = parse_pool(text)
-        request = replace(make_request(replace(options, concurrency=None)), layout=asdict(layout))
+        request = replace(make_request(replace(options, concurrency=None)), layout=as_dict(layout))
         known = replace(knowledge(), code_in_checkpoint=model.brings_code)
         answer = replace(search(model.checkpoint, cluster, request, known), model=model.written)
         refuse_unless_it_fits(answer, request, answer.refused[0].findings if answer.refused else ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding
 from moonpad.values.platform import Platform
+from moonpad.values.records import as_dict
 from moonpad.values.visible_text import shell_word
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Start:
         emit(text, _document(folder, prepared, status.state, changed=False), json=self.json)
         if self.json:
             return
-        if about.get("policy") not in (None, asdict(prepared.policy)):
+        if about.get("policy") not in (None, as_dict(prepared.policy)):
             note("note: [launch] of the spec has changed since; it takes effect at the next start")
         if status.state == "ready":
             next_command(f"moonpad verify {shell_word(self.spec)}")

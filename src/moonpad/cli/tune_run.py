@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +31,7 @@ from moonpad.tune.spec_change import changed_text
 from moonpad.tune.subject import Subject
 from moonpad.tune.worth import TuneGoal, unit_of
 from moonpad.values.errors import Interrupted, UsageError
+from moonpad.values.records import replace
 from moonpad.values.visible_text import shell_word
 from moonpad.verify.judged_model import Card
 from moonpad.verify.numerics.compare import Distance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from errno import EACCES, ENOTDIR
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from moonpad.store.atomic_files import require_replaceable
 from moonpad.store.result_folders import keep_verdict, verdict_folder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.values.records import field_names
 from moonpad.verify.gate import Gate
 from moonpad.verify.probes import LONG_PROBES, PROBES
 
@@ -51,7 +52,7 @@ class Target:
             if self.at.url:
                 raise UsageError("--gate needs a spec", remedy="moonpad verify SPEC.toml --gate")
             path = find_run(self.spec).path / "spec.toml"
-        gate = Gate(**load_spec(path).spec.gate.model_dump(include={field.name for field in fields(Gate)}))
+        gate = Gate(**load_spec(path).spec.gate.model_dump(include=set(field_names(Gate))))
         gate.check((*PROBES, *LONG_PROBES))
         return gate
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from moonpad.doctor.need import Held, Need
@@ -11,6 +10,7 @@ from moonpad.doctor.needs import Needs
 from moonpad.run.run_status import read_status
 from moonpad.store.run_folder import current_run
 from moonpad.store.schema_version import SchemaTooNew
+from moonpad.values.records import replace
 
 
 def with_own_deployment(needs: Needs, name: str) -> Needs:

@@ -7,10 +7,11 @@ Thresholds are where the reason takes a part of a request's time that a user wou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from moonpad.doctor.slow_facts import ServerFigures, SlowFacts
+from moonpad.values.records import as_dict
 
 NOTICED: Final = 0.2
 """Of a request's time."""
@@ -40,7 +41,7 @@ class Verdict:
     share: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return as_dict(self)
 
 
 def explain_slowness(facts: SlowFacts) -> tuple[Verdict, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from moonpad.values.records import as_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class SlowFacts:
     """(what, why): `("devices", "the endpoint is on another machine")`."""
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "unknown": dict(self.unknown)}
+        return {**as_dict(self), "unknown": dict(self.unknown)}
 
     def why_unknown(self, name: str) -> str:
         return dict(self.unknown).get(name, "not reported")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,6 +11,7 @@ from moonpad.doctor.question import HEALTH
 from moonpad.facts import amd, ascend, nvidia
 from moonpad.facts.device import DeviceFacts
 from moonpad.facts.probe import Unknown, parsed
+from moonpad.values.records import replace
 
 
 @dataclass(frozen=True, slots=True)

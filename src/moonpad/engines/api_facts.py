@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 
 class Topic(StrEnum):
@@ -18,8 +20,7 @@ class Topic(StrEnum):
     REQUEST_FIELD = "request field"
 
 
-@dataclass(frozen=True, slots=True)
-class ApiFacts:
+class ApiFacts(Struct, frozen=True):
     """Forks and builds of an engine share `key` and, for the most part, the rest.
 
     title: the engine as people write it, `vLLM`.
@@ -69,5 +70,5 @@ class ApiFacts:
     regex_fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "remedies", MappingProxyType(dict(self.remedies)))
-        object.__setattr__(self, "known_issues", MappingProxyType(dict(self.known_issues)))
+        force_setattr(self, "remedies", MappingProxyType(dict(self.remedies)))
+        force_setattr(self, "known_issues", MappingProxyType(dict(self.known_issues)))

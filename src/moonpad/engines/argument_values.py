@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.argv_reader import Occurrence, Parsed, Value, parse
 from moonpad.engines.base import ServingFlags
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.value_checks import as_json, number, unresolved, whole
+from moonpad.values.records import replace
 
 MOST: Final = 2**31 - 1
 """Larger sizes are reported and not used."""

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
+
+from msgspec import Struct
+from msgspec import field as in_struct
+from msgspec.structs import force_setattr
 
 from moonpad.catalog.options import Option
 from moonpad.engines.option_grammar import Grammar, Match
 from moonpad.engines.value_checks import as_json, fits
+from moonpad.values.records import replace
 
 Problem = Literal["unknown", "prefix", "ambiguous", "missing-value", "invalid-value", "unexpected-value"]
 Value = str | bool | tuple[str, ...] | Mapping[str, object]
@@ -44,16 +49,15 @@ class Occurrence:
     names: tuple[str, ...] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """`values` by the option's destination (`tensor_parallel_size`); of an option that is repeated the last one."""
 
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, Value] = in_struct(default_factory=dict)
     occurrences: tuple[Occurrence, ...] = ()
     positionals: tuple[tuple[int, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+        force_setattr(self, "values", MappingProxyType(dict(self.values)))
 
     def occurrence(self, flag: str | None) -> Occurrence | None:
         """Where the option stands, under whichever of its names; of several the last, which wins."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from moonpad.engines.api_facts import ApiFacts
 from moonpad.engines.argv_reader import Parsed, Value
@@ -32,13 +34,13 @@ from moonpad.values.deployment import (
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Platform, Settings
+from moonpad.values.records import field_names, replace
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef
 
 API: Final = PortRef("engine", "api")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTimeNames:
+class RequestTimeNames(Struct, frozen=True):
     """Histograms in the engine's `/metrics` of where the time of its requests went, in seconds, and of the tokens of
     their prompts; "" where it has none of the kind, or none is known."""
 
@@ -55,8 +57,7 @@ class RequestTimeNames:
 NO_TIMES: Final = RequestTimeNames()
 
 
-@dataclass(frozen=True, slots=True)
-class MetricNames:
+class MetricNames(Struct, frozen=True):
     """Names in the engine's `/metrics`; "" where it has none of the kind, or none is known."""
 
     running: str
@@ -74,8 +75,7 @@ class MetricNames:
     times: RequestTimeNames = NO_TIMES
 
 
-@dataclass(frozen=True, slots=True)
-class ServingFlags:
+class ServingFlags(Struct, frozen=True):
     """What a command line says of the endpoint. None: not said, the engine's default holds."""
 
     host: str | None = None
@@ -89,8 +89,7 @@ class ServingFlags:
     trust_remote_code: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NodeFlags:
+class NodeFlags(Struct, frozen=True):
     """What a command line says of its place among several nodes. None: not said."""
 
     nodes: int | None = None
@@ -103,8 +102,7 @@ class NodeFlags:
     """The address where the nodes meet, as written: a host, or host:port."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What a command line says, in our words. `unknown` keeps the arguments that were not understood.
 
     `parsed` has each option with its place and its problem. `extra` are the options that say
@@ -132,11 +130,10 @@ class Reading:
     extra: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
+        force_setattr(self, "extra", MappingProxyType(dict(self.extra)))
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """A command line to read, with or without the words that name the executable."""
 
     argv: Sequence[str]
@@ -148,8 +145,7 @@ class Invocation:
     """The contents of files that the arguments name, by path."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class Engine(Struct, frozen=True, kw_only=True):
     """One engine in one environment. `read(argv of processes(plan))` gives the plan's layout and settings back."""
 
     facts: EngineFacts
@@ -337,7 +333,7 @@ def refuse_unsaid(plan: Plan, settings: frozenset[str], layout: frozenset[str]) 
 
 
 def _unsaid(plan: Plan, value: Layout | Settings, default: Layout | Settings, can: frozenset[str]) -> Iterator[Finding]:
-    for name in (item.name for item in fields(value)):
+    for name in field_names(type(value)):
         asked = getattr(value, name)
         if name not in can and asked != getattr(default, name):
             message = f"{plan.engine} has no option for {name} = {asked}"

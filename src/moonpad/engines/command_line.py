@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from moonpad.values.platform import Platform
 
@@ -25,8 +27,7 @@ INFERA: Final = (
 """The same of `python -m infera.engine.ENGINE` (https://github.com/AMD-AGI/Infera, infera/engine/*/args.py)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """How to write for its successor what was written for a program that was removed.
 
     The row of the catalogue with that `program` and `flag` says since when, and what to start instead. An option in
@@ -41,11 +42,10 @@ class Removal:
     hints: tuple[tuple[str, str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+        force_setattr(self, "options", MappingProxyType(dict(self.options)))
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """One program of an engine. `name` is that of its options in the catalogue, where they are recorded."""
 
     name: str
@@ -79,8 +79,7 @@ class Program:
     """Why its command line does not say which checkpoint is served; "" where it does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct, frozen=True):
     """Marks of a build or a fork that is started by the programs of the engine `of`. One of them is enough."""
 
     of: str
@@ -101,8 +100,7 @@ class Build:
     """It counts its releases by itself: they say nothing of those of `of`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nodes:
+class Nodes(Struct, frozen=True):
     """Options for several machines, of an engine that leaves it to its user which process does what."""
 
     executor: str
@@ -115,8 +113,7 @@ class Nodes:
     """From this version on it does not choose Ray by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(Struct, frozen=True):
     """`options`: our names of layout and settings → the option that says it; one that every version has where there
     are several names. What the engine has no option for is not in it.
     """
@@ -152,4 +149,4 @@ class CommandLine:
     """Beginnings of the names of variables that it reads on AMD devices alone."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+        force_setattr(self, "options", MappingProxyType(dict(self.options)))

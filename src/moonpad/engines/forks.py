@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+
+class Fork(Struct, frozen=True):
     """`named`: how texts name it, in any case. `options`: some that only the fork has."""
 
     program: str

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from moonpad.values.platform import Platform
 from moonpad.values.units import GIB
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Struct, frozen=True):
     """An environment of pinned packages.
 
     `lock` is a file of the catalogue with one `name==version --hash=…` a package, installed without resolving anything.
@@ -67,8 +67,7 @@ class Installable(Protocol):
         """The arguments at which the command prints its version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """A program that serves no model and is installed as the engines are. Its recipe says how its version is asked."""
 
     name: str

@@ -6,7 +6,6 @@ Facts: https://github.com/kvcache-ai/ktransformers, doc/en/kt-kernel/Kimi-K2-Thi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ktransformers_read, sglang_api, sglang_command_line
@@ -16,6 +15,7 @@ from moonpad.engines.sglang import SETTINGS, SGLANG, Variant, deployment
 from moonpad.engines.sglang_facts import KTRANSFORMERS as FACTS
 from moonpad.values.deployment import Deployment, Runtime
 from moonpad.values.plan import Plan
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, PathRef
 
 # The formats that the processors compute in as they lie in the checkpoint. Others need weights of their own beside it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -14,6 +13,7 @@ from moonpad.engines.base import Invocation, Reading
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 
 PROGRAM: Final = "sglang-kt"
 RUN: Final = "kt run"

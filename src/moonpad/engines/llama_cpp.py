@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import llama_cpp_facts, llama_cpp_read
@@ -19,6 +18,7 @@ from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import deployment_of
 from moonpad.values.deployment import Deployment, Runtime
 from moonpad.values.plan import Plan, Platform
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, PathRef, SecretRef
 from moonpad.values.units import GIB
 

@@ -7,7 +7,6 @@ b11434, and what that build did when it served kimi-k2-tiny (tests/e2e/test_llam
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.api_facts import ApiFacts, Topic
@@ -15,6 +14,7 @@ from moonpad.engines.base import MetricNames
 from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.finding import Finding, illegal, invalid, unsupported
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 
 def gguf_alone(configuration: Configuration) -> Iterator[Finding]:

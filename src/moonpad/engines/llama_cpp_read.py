@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
@@ -19,6 +18,7 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import whole
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 PROGRAM: Final = "llama-server"

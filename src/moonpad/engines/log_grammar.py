@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.known_failures import known_failures
 
@@ -24,16 +25,14 @@ DEVICE_NAME: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseLine:
+class PhaseLine(Struct, frozen=True):
     """A line that says how far the start has come. Groups of the pattern: `percent`, or figures by name."""
 
     phase: str
     pattern: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
-class CauseLine:
+class CauseLine(Struct, frozen=True):
     """A line that says why the engine cannot go on. `message` and `remedy` may use the pattern's groups."""
 
     pattern: re.Pattern[str]
@@ -53,8 +52,7 @@ class CauseLine:
     """It is the cause, whatever its writer calls it, where another line has this; nowhere else."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogGrammar:
+class LogGrammar(Struct, frozen=True):
     phases: tuple[PhaseLine, ...]
     causes: tuple[CauseLine, ...]
     """Those that need the engine's own words; `all_causes` has the failures of the catalogue too."""
@@ -122,8 +120,7 @@ def events() -> tuple[CauseLine, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """What one line said. `figures` keeps the numbers of the line by name, as the engine wrote them, commas removed."""
 
     phase: str
@@ -131,8 +128,7 @@ class Progress:
     figures: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """The first true error of a log."""
 
     message: str
@@ -235,8 +231,7 @@ def is_mild(text: str) -> bool:
     return said is not None and (error is None or said.start("words") < error.start("error"))
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCause:
+class NamedCause(Struct, frozen=True):
     """`number` counts the lines from 0."""
 
     cause: CauseLine

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.options import option_set
 from moonpad.catalog.options.option import Option, OptionSet
@@ -18,6 +19,7 @@ from moonpad.engines.foreign_names import ROLE_OPTIONS
 from moonpad.engines.log_grammar import plain, read_progress
 from moonpad.engines.logged_arguments import KEY_NAME, Logged, arguments_in, argv_of, is_closed, words_of
 from moonpad.engines.start_log import LINE_CHARACTERS, READY, inner_line
+from moonpad.values.records import replace
 from moonpad.values.versions import parse
 
 HIDDEN: Final = "${the key}"
@@ -41,8 +43,7 @@ _OBJECTS: Final = frozenset({"speculative_config", "kv_transfer_config", "json_m
 _OF_PROGRAM: Final = frozenset({"model_tag", "subparser", "dispatch_function", "config", "random_seed", "seed"})
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedCommand:
+class LoggedCommand(Struct, frozen=True):
     """`engine` is the name of an engine, before its build is known; lines count from 0.
 
     `arguments` are by their names in the log. `whole`: the log repeats what was given, and not only what the engine

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
-@dataclass(frozen=True, slots=True)
-class Offline:
+
+class Offline(Struct, frozen=True):
     """`own`: options that the server does not have, or that mean another thing there, whatever values they take."""
 
     command: str
@@ -25,7 +26,7 @@ class Offline:
     """Options of the server that it sets by itself."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "renamed", MappingProxyType(dict(self.renamed)))
+        force_setattr(self, "renamed", MappingProxyType(dict(self.renamed)))
 
 
 # sglang 0.4.6 to 0.5.12, bench_one_batch.py and bench_offline_throughput.py: BenchArgs.add_cli_args.

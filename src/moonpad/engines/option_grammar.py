@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Literal
 
+from msgspec import Struct
+
 from moonpad.catalog.options import Option, OptionSet
 
 _NEGATIVE_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A word that is an option. `attached`: the value behind `=` or glued to a short name. `path`: dotted keys.
 
     `flag` is None where this version has no such option, although `option` may be one of another version.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from moonpad.values.deployment import After, Executable, File, HealthProbe, HttpProbe, Mount, Process
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, HostRef, PortRef, RankRef, Ref, parts
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.install_recipe import Recipe, tool_recipe
 from moonpad.engines.log_grammar import CauseLine, LogGrammar
@@ -20,8 +21,7 @@ NAME: Final = "router"
 """Of the process, of its gang, of its node where it has one of its own, and of the path to its environment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Router:
+class Router(Struct, frozen=True, kw_only=True):
     """One router. `subcommand`: the words between its command and its options."""
 
     name: str

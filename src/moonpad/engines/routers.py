@@ -7,8 +7,9 @@ answered here (docs/routers.md).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.router_programs import NAME, Router
 from moonpad.values.deployment import (
@@ -44,8 +45,7 @@ START_S: Final = 60.0
 """For the router itself, which takes seconds; its copies are waited for before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replica:
+class Replica(Struct, frozen=True):
     """One copy of the engine: the node that serves its API, and the port of it there."""
 
     name: str
@@ -53,8 +53,7 @@ class Replica:
     port: PortRef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Routing:
+class Routing(Struct, frozen=True, kw_only=True):
     """What a router is told. `replicas_start_s`: how long its copies may take, where nothing waits for them before."""
 
     replicas: tuple[Replica, ...]

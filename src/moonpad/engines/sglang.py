@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.engines import aiter, sglang_command_line, sglang_pools, sglang_read
 from moonpad.engines.base import (
@@ -168,8 +169,7 @@ VERSION_ARGS: Final = ("-c", "from importlib.metadata import version; print('sgl
 CUDA_RECIPE: Final = cuda_recipe("sglang", "0.5.23", disk_bytes=10_690_000_000, download_bytes=4_350_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """What a fork or a build of SGLang has of its own. `more` are arguments, before those of the user."""
 
     more: tuple[Arg, ...] = ()

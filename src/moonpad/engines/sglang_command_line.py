@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ktransformers_read
 from moonpad.engines.command_line import DYNAMO, INFERA, Build, CommandLine, Program, Removal
 from moonpad.engines.sglang_read import PROGRAM, SETTING_FLAGS
+from moonpad.values.records import replace
 
 PROGRAMS: Final = (
     Program(

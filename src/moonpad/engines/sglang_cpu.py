@@ -7,7 +7,6 @@ for AMX (https://docs.sglang.ai/platforms/cpu_server.html), which the wheel on P
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import sglang_command_line, sglang_read
@@ -19,6 +18,7 @@ from moonpad.engines.sglang import LAYOUT, SETTINGS, SGLANG, Variant, deployment
 from moonpad.engines.sglang_facts import SGLANG_CPU as FACTS
 from moonpad.values.deployment import Deployment, Runtime
 from moonpad.values.plan import Plan
+from moonpad.values.records import replace
 from moonpad.values.references import Arg
 from moonpad.values.units import GIB
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ktransformers_rules, sglang_rules, vllm_facts
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
 from moonpad.values.pools import EqualShares, PoolFacts
+from moonpad.values.records import replace
 
 # srt/arg_groups/fields/disagg.py and srt/disaggregation/common/conn.py of the wheel 0.5.23.
 POOLS: Final = PoolFacts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -16,6 +15,7 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import sglang_tokens
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 
 PROGRAM: Final = "sglang"
 ENTRIES: Final = {"sglang.launch_server": 0, "moonpad_sglang_cpu": 0, "sglang/launch_server.py": 0, "serve": 0}

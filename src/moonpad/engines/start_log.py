@@ -10,9 +10,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.engines.base import Engine
 from moonpad.engines.log_grammar import Failure, LogGrammar, first_failure, plain, read_progress
@@ -51,8 +52,7 @@ LEAST: Final = frozenset(
 """Figures of which the smallest over the ranks counts, as it does for the engine; of the others it is the largest."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedStart:
+class LoggedStart(Struct, frozen=True):
     """`engine` is the name of an engine, before its build is known. Texts are "" where the log does not say.
 
     `figures` are those over all ranks. `failure`: why it never served, None where it did or no cause is named.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import newest, newest_stable
@@ -37,6 +36,7 @@ from moonpad.values.deployment import Deployment, Executable, File, Image, MpiRa
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, unsupported
 from moonpad.values.plan import Plan, Platform
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, HostRef, PathRef, Ref
 from moonpad.values.units import GIB
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -17,6 +16,7 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import number, whole
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 
 PROGRAM: Final = "trtllm-serve"
 COMMANDS: Final = ("trtllm-serve", "tensorrt_llm.commands.serve")

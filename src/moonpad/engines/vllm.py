@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.drafts import find_draft
 from moonpad.engines import aiter, vllm_command_line, vllm_facts, vllm_pools, vllm_ray, vllm_read
@@ -38,6 +39,7 @@ from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, LORA, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import Deployment, Image, PortSpec, Process, Runtime
 from moonpad.values.plan import Plan, Platform
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.units import GIB
 
@@ -99,8 +101,7 @@ CPU_RECIPE: Final = Recipe(
 CUDA_RECIPE: Final = cuda_recipe("vllm", "0.32.0", disk_bytes=8_920_000_000, download_bytes=3_980_000_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct, frozen=True):
     """What a build of vLLM has of its own."""
 
     env: Mapping[str, str] = field(default_factory=dict)
@@ -250,8 +251,7 @@ def _knows(engine: Engine, plan: Plan, flag: str) -> bool:
     return has_option(engine.program, plan.engine_version, flag)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spread:
+class _Spread(Struct, frozen=True):
     """How the ranks lie on the nodes: one node; replicas of attention on each (`local`); one group over all, by vLLM's
     own multi-node or by Ray."""
 

@@ -6,12 +6,12 @@ and of its multi-node guide, which names the node's address for HCCL.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from moonpad.engines import vllm_command_line, vllm_facts
 from moonpad.engines.vllm import VLLM, Build, deployment
+from moonpad.values.records import replace
 
 BUILD: Final = Build(
     env={

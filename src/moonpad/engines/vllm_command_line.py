@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.command_line import DYNAMO, INFERA, Build, CommandLine, Nodes, Program
 from moonpad.engines.vllm_read import LAYOUT_FLAGS, PROGRAM, SETTING_FLAGS
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 SERVE: Final = Program(
     name=PROGRAM,

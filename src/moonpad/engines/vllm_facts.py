@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import vllm_ascend_rules, vllm_cpu_rules, vllm_rules
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
 from moonpad.values.pools import PoolFacts
+from moonpad.values.records import replace
 
 # The wheel 0.32.0, distributed/kv_transfer/kv_connector: factory.py, utils.py, v1/nixl/metadata.py.
 POOLS: Final = PoolFacts(

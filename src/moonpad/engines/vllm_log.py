@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.base import MetricNames, RequestTimeNames
 from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
+from moonpad.values.records import replace
 
 LOG: Final = LogGrammar(
     engine="vllm",

@@ -6,11 +6,11 @@ together. Options: https://docs.ray.io/en/latest/cluster/cli.html.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.base import installed_runtime
 from moonpad.values.deployment import Executable, Image, PortSpec, Runtime
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, HostRef, PortRef
 
 EXECUTOR: Final = "ray"

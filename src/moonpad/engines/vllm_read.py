@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final, get_args
 
@@ -16,6 +15,7 @@ from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import fits, vllm_tokens, whole
 from moonpad.values.draft import DraftMethod
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 PROGRAM: Final = "vllm serve"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from moonpad.environments.receipt import Receipt, good_receipt
 from moonpad.facts.probe import Output, Unknown, run
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import as_dict
 from moonpad.values.versions import order
 
 
@@ -36,7 +37,7 @@ class InstalledEngine:
 
     def as_json(self) -> dict[str, object]:
         paths = {name: str(getattr(self, name)) for name in ("path", "python", "executable")}
-        return {**asdict(self), **paths}
+        return {**as_dict(self), **paths}
 
 
 def installed_from(place: EnvironmentFolder, receipt: Receipt) -> InstalledEngine:

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ from moonpad.facts.processor import Processor, processor
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.units import gib
 
 DEVICE_PLATFORMS: Final = (Platform.CUDA, Platform.ROCM)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from moonpad.evaluate.setup import Setup
 from moonpad.spec.input_file import read_regular
 from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 
 State = Literal["whole", "partial", "unreadable"]
 

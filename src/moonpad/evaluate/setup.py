@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from moonpad.catalog.evaluations import Protocol, Task, protocols
 from moonpad.values.errors import UsageError
+from moonpad.values.records import as_dict, replace
 
 DEFAULTS: Final[Mapping[Task, str]] = {"gsm8k": "chat", "questions": "questions", "tools": "tools"}
 MOST_AT_ONCE: Final = 1024
@@ -25,7 +26,7 @@ class Setup:
     changed: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        return {"protocol": asdict(self.protocol), "changed": list(self.changed)}
+        return {"protocol": as_dict(self.protocol), "changed": list(self.changed)}
 
 
 def setup_of(task: Task, name: str | None, concurrency: int | None = None, max_tokens: int | None = None) -> Setup:

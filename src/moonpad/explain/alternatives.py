@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from moonpad.explain.commands import Command
 from moonpad.explain.grouping import value_of
 from moonpad.explain.results import Judged
+from moonpad.values.records import replace
 
 SHOWN = 6
 """Differences of one alternative that are named."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -13,6 +12,7 @@ from moonpad.engines.foreign_names import CHAT_MODELS, CHAT_SERVER, CHATS, CHATS
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 _SCHEME: Final = re.compile(r"^(?:modelscope|ms|hf|huggingface|file)://")
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+from msgspec import field as in_struct
+from msgspec.structs import force_setattr
+
 from moonpad.explain.input_limits import NAMES, Budget
+from moonpad.values.records import replace
 
 
 class Piece(NamedTuple):
@@ -89,8 +94,7 @@ def join_words(words: Sequence[Word]) -> Word:
     return concatenated(parts[1:], replace(words[0], end_line=words[-1].end_line, end_column=words[-1].end_column))
 
 
-@dataclass(frozen=True, slots=True)
-class WrapperOption:
+class WrapperOption(Struct, frozen=True):
     """An option of a wrapper: `name` is the long form that the table has for it, `words` are for carets."""
 
     name: str
@@ -98,8 +102,7 @@ class WrapperOption:
     words: tuple[Word, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(Struct, frozen=True):
     """What stands around the engine's command.
 
     `kind` is `docker run` (podman too), `docker exec`, `mpirun`, `srun`, `ssh`, `bash -c`, `eval`, `uv run`, or the
@@ -143,8 +146,7 @@ class Wrapper:
         return tuple(host for value in self.values("-H") for host in value.split(",") if host)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One command of the script.
 
     `program` is one of: vllm serve, vllm bench serve, sglang, sglang bench, sglang-router, sglang-pdlb, kt run,
@@ -157,7 +159,7 @@ class Command:
     """The program's own arguments, behind its name and subcommand."""
     prefix: tuple[Word, ...] = ()
     """The words before them on the same line: wrappers and the program's name."""
-    env: Mapping[str, Word] = field(default_factory=dict)
+    env: Mapping[str, Word] = in_struct(default_factory=dict)
     """What reaches the process: exports above, `A=b` before it, `docker -e`. A word's place is the whole assignment."""
     wrappers: tuple[Wrapper, ...] = ()
     """From the outermost to the innermost."""
@@ -181,7 +183,7 @@ class Command:
     """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
     by_ray: bool = False
     """Ray starts it, and gives it the devices of its cluster."""
-    files: Mapping[str, HereFile] = field(default_factory=dict)
+    files: Mapping[str, HereFile] = in_struct(default_factory=dict)
     """Those that are mounted into its container, by path."""
     held_tokens: int | None = None
     """What its KV cache holds by a log in the text, 0 where that only says that it serves; None: no log says either."""
@@ -193,8 +195,8 @@ class Command:
     """Its options are the arguments of a call in a program, which is not a server with a port."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
-        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+        force_setattr(self, "env", MappingProxyType(dict(self.env)))
+        force_setattr(self, "files", MappingProxyType(dict(self.files)))
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -212,8 +214,7 @@ class Command:
         return next((wrapper for wrapper in reversed(self.wrappers) if wrapper.kind in kinds), None)
 
 
-@dataclass(frozen=True, slots=True)
-class HereFile:
+class HereFile(Struct, frozen=True):
     """A file that the script writes by a heredoc; `line` is the first one of its content."""
 
     path: str
@@ -221,8 +222,7 @@ class HereFile:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something in the script that a shell does not read as its author meant it. moonpad reads what was meant."""
 
     code: str
@@ -252,8 +252,7 @@ def _outside(lines: tuple[str, ...], objects: tuple[tuple[int, int], ...]) -> tu
     return tuple(text for number, text in enumerate(lines, 1) if number not in inside)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorLine:
+class ErrorLine(Struct, frozen=True):
     """A line that may name a failure: its number from 1, where its own text begins, and whether it was logged."""
 
     number: int

@@ -6,7 +6,6 @@ TensorRT-LLM's file is read by its engine, since its keys are not options of the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -17,6 +16,7 @@ from moonpad.explain.commands import Command, HereFile
 from moonpad.explain.grouping import value_of
 from moonpad.explain.input_limits import OPTION_FILE, Budget
 from moonpad.explain.programs import program_named
+from moonpad.values.records import replace
 
 UNNAMED: Final = "<options>"
 """The text of a file of options that a guide shows without its name."""

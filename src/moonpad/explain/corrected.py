@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ENGINES
@@ -13,6 +12,7 @@ from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited, mended, mended_line
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})

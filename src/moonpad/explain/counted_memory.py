@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
@@ -16,6 +15,7 @@ from moonpad.plan.judgement import judge
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
 _COUNTED: Final = re.compile(

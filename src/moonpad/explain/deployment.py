@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.options import newest, unknown_version
@@ -67,6 +68,7 @@ from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
+from moonpad.values.records import replace
 
 _OVER_RAY: Final = re.compile(
     r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|\bray first\b|RayCluster|RayService|KubeRay", re.IGNORECASE
@@ -87,8 +89,7 @@ def _beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+class Deployment(Struct, frozen=True):
     group: Group
     script: Script
     question: Question

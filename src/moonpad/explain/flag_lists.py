@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -14,6 +13,7 @@ from moonpad.engines.command_line import CommandLine
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import program_table
+from moonpad.values.records import replace
 
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""

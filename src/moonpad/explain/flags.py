@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from moonpad.catalog.known_variables import library_variables
@@ -26,6 +25,7 @@ from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
 from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 
 _CODES: Mapping[str, tuple[Code, Severity]] = {
     "removed": (Code.REMOVED_FLAG, Severity.ERROR),

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.documents.text_hints import node_in
 from moonpad.explain.programs import program_named
+from moonpad.values.records import replace
 
 _KINDS: Final = {"lm_eval": "client", "ray": "ray", "docker": "container", "fragment": "fragment"}
 """Of the programs that do not belong to an engine."""
@@ -42,8 +44,7 @@ _STANDS_IN: Final = re.compile(r"[xX]{2,}(?:\.[xX]+)*|\{.*")
 _ROLE: Final = re.compile(r'"kv_role"\s*:\s*"kv_(producer|consumer)"')
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Commands that run together. `kind`: serve, prefill, decode, router, client, ray, container, fragment."""
 
     commands: tuple[Command, ...]

@@ -7,8 +7,9 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.options import option_set
 from moonpad.engines.value_checks import as_json, unresolved
@@ -17,6 +18,7 @@ from moonpad.explain.json_text import without_foreign
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.wrappers import is_known
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _LONGEST: Final = 4000
 """Characters of an object that is looked at."""
@@ -50,8 +52,7 @@ _MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Object:
+class _Object(Struct, frozen=True):
     """The words `first` to `last` of the arguments are one object; `prefix` is `--option=` where it hangs on it."""
 
     first: int
@@ -62,8 +63,7 @@ class _Object:
     """As the program gets it, the words joined by blanks."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Slip:
+class _Slip(Struct, frozen=True):
     """The object as it is meant, and what was wrong with it."""
 
     value: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
@@ -38,6 +37,7 @@ from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
 from moonpad.values.finding import Finding, Severity
+from moonpad.values.records import replace
 
 _SHOWING: Final = "showing the answer"
 

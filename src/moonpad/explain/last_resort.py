@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -26,6 +25,7 @@ from moonpad.explain.shell.printed_commands import printed_commands
 from moonpad.explain.shell.wrappers import SPEAKS_OF, peel
 from moonpad.explain.source_text import Source
 from moonpad.explain.spoken_commands import containers_in_ticks, read_spoken
+from moonpad.values.records import replace
 
 DECISIVE: Final = frozenset({
     *("--tensor-parallel-size", "-tp", "--tp", "--tp-size", "--data-parallel-size", "-dp", "--dp", "--dp-size"),

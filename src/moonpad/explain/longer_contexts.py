@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
 from moonpad.engines.foreign_names import OVERRIDES
 from moonpad.explain.commands import Command
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 
 _STRETCHES: Final = frozenset({"--rope-scaling", *OVERRIDES, "--rope-theta"})
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.offline_names import OFFLINE, Offline
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 _FARTHEST: Final = 12
 """Words before the program's name: interpreters, profilers, `mpirun -n 8`."""

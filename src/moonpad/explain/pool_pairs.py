@@ -4,7 +4,6 @@ have in common is seen in neither alone."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 import orjson
@@ -20,6 +19,7 @@ from moonpad.plan.rules.pools import check_pools
 from moonpad.values.configuration import KV_FORMATS
 from moonpad.values.finding import Finding
 from moonpad.values.pools import Pool, PoolFacts, PoolPair
+from moonpad.values.records import replace
 
 _DEFAULT: Final = (None, "auto")
 _EXTRA: Final = "kv_connector_extra_config"

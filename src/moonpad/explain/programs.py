@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import IMAGES_OF_DAYS
@@ -28,8 +29,7 @@ _PYTHON: Final = re.compile(r"python[0-9]?(?:\.[0-9]{1,2})?", re.ASCII)
 _RUNS: Final = re.compile(r"\b(?:docker|podman)[ \t]+run[ \t\\\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramTable:
+class ProgramTable(Struct, frozen=True):
     """The programs of all engines, by their names and by what starts them."""
 
     programs: Mapping[str, Program]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.programs import program_named
@@ -14,13 +15,13 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Confidence, confidence_of
+from moonpad.values.records import as_dict, field_names, replace
 from moonpad.values.visible_text import escape_of
 
 _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """In the arguments of one command `length` words from `at` on become `words`.
 
     Behind their end, `words` are added; with no `length`, they go in front of the word at `at`.
@@ -31,8 +32,7 @@ class Edit:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FileEdit:
+class FileEdit(Struct, frozen=True):
     """In a file that the script writes, the text of `place` becomes `text`."""
 
     file: HereFile
@@ -50,8 +50,7 @@ def edited(file: HereFile, edits: Iterable[FileEdit]) -> HereFile:
     return replace(file, text="\n".join(lines))
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """A finding and its place: the argument `at` of a command, a variable of its environment, or a `word` that is not
     an argument (an option of the container, a line of a file).
 
@@ -95,8 +94,7 @@ def make_remark(
     return Remark(Finding(severity, code, where, message, remedy), at=at, edits=tuple(edits), word=word)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A command to type, what is wrapped around the engine in front. `env` is what is set before it.
 
     `unresolved` are the names in it that only a shell can fill in: `MASTER_IP` of `$MASTER_IP`, `$(nproc)`.
@@ -109,8 +107,7 @@ class Line:
     """Where in `argv` something else begins: the image, the program in the container."""
 
 
-@dataclass(frozen=True, slots=True)
-class Better:
+class Better(Struct, frozen=True):
     """`lines` of the whole deployment with what they buy."""
 
     why: str
@@ -122,8 +119,7 @@ class Better:
     """The same by our names of layout and settings, None for a switch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One deployment, or a client's command. What could not be deduced is None, and a remark says so.
 
     `sources` are its commands as they stand in the script; `commands` are the lines that these are, `corrected` the
@@ -169,9 +165,9 @@ class Judged:
         """`TP8 DCP8`; what is left open is not in it."""
         if self.layout is None:
             return ""
-        if not self.unknown & {field.name for field in fields(Layout)}:
+        if self.unknown.isdisjoint(field_names(Layout)):
             return self.layout.words
-        known = {name: size for name, size in asdict(self.layout).items() if name not in self.unknown and size > 1}
+        known = {name: size for name, size in as_dict(self.layout).items() if name not in self.unknown and size > 1}
         return " ".join([*(f"{name.upper()}{size}" for name, size in known.items()), "layout not known"])
 
     @property

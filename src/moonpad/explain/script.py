@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -42,6 +41,7 @@ from moonpad.explain.shell.terminal_session import without_prompts, without_repe
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
 from moonpad.explain.shell.wrappers import assignment
 from moonpad.explain.source_text import IGNORED, InputText, Source, without_template_comments
+from moonpad.values.records import replace
 
 _LATE_END: Final = re.compile(r"(?<!`)(`[^`\n]{10,4000})\n`(?=[ \t]*$)", re.MULTILINE)
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)

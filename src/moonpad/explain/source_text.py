@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Piece, Problem, Word
 from moonpad.explain.input_limits import PROBLEMS, TEXT_BYTES, Budget, too_large
+from moonpad.values.records import replace
 
 IGNORED: Final = "\0"
 """Stands where a character was that no shell word should hold; the lexer skips it."""

@@ -4,7 +4,8 @@ same engine on the same devices."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from moonpad.engines import ENGINES
 from moonpad.explain.results import Better, Judged
@@ -21,12 +22,12 @@ from moonpad.values.estimate import Estimate
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Plan
 from moonpad.values.prediction import Prediction
+from moonpad.values.records import replace
 
 CalibrationOf = Callable[[Configuration], StepCalibration | None]
 
 
-@dataclass(frozen=True, slots=True)
-class BetterSpeed:
+class BetterSpeed(Struct, frozen=True):
     """Of a suggestion, or of another layout (`plan`). `gain` over what was read, by the goal; it is claimed where its
     low end is above 0."""
 
@@ -41,8 +42,7 @@ class BetterSpeed:
         return self.gain.low > 0
 
 
-@dataclass(frozen=True, slots=True)
-class DeploymentSpeed:
+class DeploymentSpeed(Struct, frozen=True):
     """`prediction` None: `because` says why."""
 
     prediction: Prediction | None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import versions
@@ -27,6 +26,7 @@ from moonpad.explain.documents.spoken_names import NAME
 from moonpad.explain.results import Judged, Remark, make_remark, printable
 from moonpad.explain.spoken_rows import rows_of, spoken_of
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order
 
 _MOST_LINES: Final = 400

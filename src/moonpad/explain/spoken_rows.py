@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.hardware import find_hardware
 from moonpad.catalog.known_reports import KnownReport, known_reports, reports_of
@@ -37,8 +38,7 @@ _ASKS: Final = re.compile(r"only|support|requires?|need", re.IGNORECASE)
 _LONGEST: Final = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """What a report names. `kinds` are what one device may be called, for each kind that it may be."""
 
     lines: Sequence[str]

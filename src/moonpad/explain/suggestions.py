@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.explain.input_limits import Budget
@@ -16,6 +18,7 @@ from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
+from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
 
 WAYS: Final = 3
@@ -53,8 +56,7 @@ Changes = tuple[tuple[str, str | None], ...]
 """Our names of what changes with the new value, None for a switch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Improvement:
+class Improvement(Struct, frozen=True):
     why: str
     changes: Changes
     memory: Memory

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
+
 from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.options import versions as recorded_versions
 from moonpad.catalog.options.config_keys import key_tables
@@ -52,8 +54,7 @@ class Question:
     version_because: str = "as asked"
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """`behind`: the release that came next, of a build between two."""
 
     text: str

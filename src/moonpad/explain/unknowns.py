@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
@@ -25,8 +26,7 @@ LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……"})
 _ASKED: Final = (*LAYOUT, CONTEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """`what` is the piece as it is written, `--config k2.yaml` or `"$@"`; `keys` are our names of what it may say."""
 
     what: str

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, Final
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
 from moonpad.facts.probe import Unknown, number_or_none, output_of, parsed
+from moonpad.values.records import replace
 from moonpad.values.units import GIB, KIB, MIB
 
 AMD_SMI: Final = "amd-smi"

@@ -8,7 +8,6 @@ import re
 import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
@@ -20,6 +19,7 @@ from moonpad.facts.probe import Unknown
 from moonpad.facts.processor import processor
 from moonpad.values.cluster import Cluster, Device, Host, compute_capability
 from moonpad.values.plan import Platform
+from moonpad.values.records import replace
 
 TOOLS: Final[Mapping[str, Callable[[str], DeviceFacts | Unknown]]] = {
     nvidia.TOOL: nvidia.nvidia_devices,

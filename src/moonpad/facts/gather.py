@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from moonpad.facts.device import or_reason
 from moonpad.facts.devices import devices
 from moonpad.facts.memory import memory
 from moonpad.facts.platform import this_system
 from moonpad.facts.probe import Unknown
 from moonpad.facts.processor import processor
+from moonpad.values.records import as_dict
 
 
 def gather() -> dict[str, object]:
@@ -24,6 +23,6 @@ def gather() -> dict[str, object]:
     return {
         "system": str(this_system()),
         "processor": or_reason(cpu) if isinstance(cpu, Unknown) else shown,
-        "memory": or_reason(ram) if isinstance(ram, Unknown) else asdict(ram),
+        "memory": or_reason(ram) if isinstance(ram, Unknown) else as_dict(ram),
         "devices": or_reason(accelerators) if isinstance(accelerators, Unknown) else accelerators.as_json(),
     }

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
 from moonpad.facts.probe import Output, Unknown, number_or_none, run
+from moonpad.values.records import replace
 from moonpad.values.units import MIB
 
 TOOL: Final = "nvidia-smi"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from moonpad.load.failure import FailureKind
+from moonpad.values.records import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
+from moonpad.values.records import replace
 from moonpad.values.units import MIB
 
 # vLLM writes the first, SGLang and older vLLM the second (vllm-project/vllm#27755).

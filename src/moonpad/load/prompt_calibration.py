@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
@@ -22,6 +22,7 @@ from moonpad.load.openai_schema import TEMPLATE_TOKENS, count_of, usage_of
 from moonpad.load.prompts import FIRST, WORDS, random_prompt, random_words, text_of, weighed
 from moonpad.load.request_builder import RequestBuilder
 from moonpad.values.errors import CheckFailed
+from moonpad.values.records import replace
 
 ROUNDS: Final = 5
 FIRST_WORDS: Final = (8, 40)

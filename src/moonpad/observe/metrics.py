@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 from moonpad.engines.base import Engine, MetricNames
 from moonpad.facts.probe import Unknown
 from moonpad.observe.readiness import TROUBLE, exchange
 from moonpad.values.endpoint import Endpoint
+from moonpad.values.records import field_names, replace
 
 BODY_BYTES = 4 << 20
 LINES = 4096
@@ -112,7 +113,7 @@ def engine_of(name: str, body: bytes) -> Engine | None:
 
 
 def _lines_of(body: bytes, names: MetricNames) -> list[bytes]:
-    values = (getattr(names, field.name) for field in fields(names))
+    values = (getattr(names, field) for field in field_names(type(names)))
     return lines_named(body, [name for name in values if isinstance(name, str) and name])
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 from moonpad.engines.base import RequestTimeNames
 from moonpad.observe.metrics import BODY_BYTES, LINES, MOST, lines_named, values_of
+from moonpad.values.records import field_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ NOTHING = RequestTimes({}, {})
 
 def read_times(body: bytes, names: RequestTimeNames) -> RequestTimes:
     """What a Prometheus text reports; NOTHING where it is of another format, or has none of the names. Never raises."""
-    known = {field.name: name for field in fields(names) if (name := getattr(names, field.name))}
+    known = {field: name for field in field_names(type(names)) if (name := getattr(names, field))}
     if len(body) > BODY_BYTES or not body.endswith(b"\n"):
         return NOTHING
     lines = lines_named(body, [f"{name}_{end}" for name in known.values() for end in ("sum", "count")])

@@ -9,12 +9,14 @@ and 10.75 (benchmarks/results/gpu_memory.json).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.device_overhead import overhead_of
 from moonpad.plan.effective_settings import Limits, bounded
 from moonpad.values.configuration import Configuration
+from moonpad.values.records import replace
 
 _BF16_BYTES: Final = 2
 STREAMS: Final = 4
@@ -25,8 +27,7 @@ MOST_WORKSPACE_TOKENS: Final = 64 * 1024
 CONTEXTS_IN_WORKSPACE: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Activations:
+class Activations(Struct, frozen=True):
     """`streams` live throughout; of `experts` and `attention` the larger counts, or both where the engine keeps what
     the experts used."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.overhead import defaults_of
@@ -21,6 +22,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.finding import errors_of
 from moonpad.values.memory import End, Memory
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 
 MIN_CONTEXT: Final = 1024
 """A plan that holds less counts as one that does not fit."""
@@ -28,8 +30,7 @@ STEP: Final = 1024
 """A context that is chosen is a multiple of this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """`base` is the configuration before a layout and settings are chosen."""
 
     base: Configuration
@@ -154,8 +155,7 @@ class Candidate:
         return memory.holds(context, self.sequences(layout), end)
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """Settings with what they hold; `memory` for the longest context. `what` changed against the attempt `above`, by
     their numbers; "" for the first, the engine's defaults."""
 

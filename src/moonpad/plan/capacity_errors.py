@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.plan.candidate import MIN_CONTEXT, STEP, Candidate, best_of, try_all
@@ -14,6 +13,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import gib
 
 MOST_DEVICES: Final = 128

@@ -9,19 +9,20 @@ logged 71.92 GiB with it and 71.16 without.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from moonpad.catalog.drafts import find_draft
 from moonpad.values.checkpoint import Architecture
 from moonpad.values.configuration import Configuration
 from moonpad.values.draft import DraftSizes
+from moonpad.values.records import replace
 from moonpad.values.units import gib
 
 _BF16_BYTES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class DraftShare:
+class DraftShare(Struct, frozen=True):
     """Of one device, in bytes. `most_*`: where the draft is not known, those of the largest that are published."""
 
     weights: int

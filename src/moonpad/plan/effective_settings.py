@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.ggml_types import bits_of
 from moonpad.catalog.overhead import Budget, Pipeline, batches_of, block_of, defaults_of, reserve_of
 from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 ENTIRE_PROMPT_TOKENS: Final = 16384
 """What SGLang prefills at once where chunking is switched off (-1): its `max_prefill_tokens`."""
@@ -17,8 +19,7 @@ MOST: Final = 1 << 40
 """No figure of a person is larger than this: beyond it, floating point could overflow, and nothing fits anyway."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """`memory_fraction`: of what `budget` says. `chosen`: the engine calculated it, so that it carries a spread."""
 
     budget: Budget

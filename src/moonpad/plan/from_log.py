@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware
@@ -19,6 +20,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Layout
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.versions import parse
 
 PLATFORMS: Final = {"npu": Platform.ASCEND, "ascend": Platform.ASCEND, "cpu": Platform.CPU}
@@ -30,8 +32,7 @@ _OFF: Final[tuple[Logged, ...]] = (None, False, 0, "", "null", "none", "weights"
 """Values of an argument that change nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """What the person says of the start. None and "": the log decides."""
 
     checkpoint: Checkpoint | None = None
@@ -42,8 +43,7 @@ class Named:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Identified:
+class Identified(Struct, frozen=True):
     """`not_kept`: why the start cannot stand for others; "" where it can."""
 
     configuration: Configuration

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
 from typing import Any
 
 from moonpad.catalog.drafts import known_draft
@@ -19,6 +18,7 @@ from moonpad.values.deployment import Image, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Serving, Settings
+from moonpad.values.records import as_dict, replace
 
 
 def request_of(spec: Spec, despite: frozenset[Code] = frozenset()) -> Request:
@@ -30,7 +30,7 @@ def request_of(spec: Spec, despite: frozenset[Code] = frozenset()) -> Request:
         engine=spec.engine.name,
         engine_version=spec.engine.version or "",
         context=context,
-        layout=asdict(layout_of(spec)) if spec.layout.model_fields_set else {},
+        layout=as_dict(layout_of(spec)) if spec.layout.model_fields_set else {},
         settings=settings,
         despite=despite,
     )

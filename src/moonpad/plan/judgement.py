@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.plan.capacity_errors import does_not_fit
@@ -17,14 +18,14 @@ from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.memory import LIKELY, Memory
 from moonpad.values.plan_answer import Confidence, confidence_of
+from moonpad.values.records import replace
 from moonpad.values.units import gib
 
 # Where an error stands that leaves no layout whose memory could be counted.
 _NO_LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep", "dcp", "engine", "quantization"})
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """`memory` None: the layout is impossible or something is not known, as `unjudged` says."""
 
     configuration: Configuration

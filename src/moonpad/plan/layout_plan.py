@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
 
 from moonpad.catalog.options import unknown_version
 from moonpad.plan.candidate import Candidate, Tried, best_of, chosen_context, try_all
@@ -17,10 +18,10 @@ from moonpad.plan.rules import check
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Layout, Plan, Serving, Settings
 from moonpad.values.plan_answer import Choice, Refused, TurnedDown
+from moonpad.values.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Struct, frozen=True):
     """A choice with what it was made of. `steps` are the attempts down to the chosen one."""
 
     choice: Choice

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 MAX_STAGES: Final = 16
 """More pipeline stages than this wait for each other longer than they work."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.linear_states import state_rules
 from moonpad.plan.effective_settings import Limits
@@ -38,8 +39,7 @@ def state_bytes(linear: LinearAttention, tp: int, drafted: int = 0) -> int:
     return -(-convolution // tp) + -(-recurrent // tp)
 
 
-@dataclass(frozen=True, slots=True)
-class Paging:
+class Paging(Struct, frozen=True):
     """Of one pipeline stage. A block holds `tokens` tokens of one group of MLA layers, or one state of one group of KDA
     layers; it takes `block_bytes` on a device, padding included. Without KDA there is one group, and no state.
     """
@@ -162,8 +162,7 @@ def _groups(layers: int, mla_layers: tuple[int, ...]) -> tuple[tuple[int, ...], 
     return tuple(kind[number :: -(-len(kind) // size)] for kind in kinds for number in range(-(-len(kind) // size)))
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceRoom:
+class SequenceRoom(Struct, frozen=True):
     """What the stages of one replica hold, at the value and both ends, for any number of sequences."""
 
     paging: Paging

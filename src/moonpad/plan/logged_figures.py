@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import HALF_DIGIT_GIB, Calibration, kv_bytes_of_log
 from moonpad.catalog.toml_rows import Standing
@@ -16,6 +17,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.estimate import Estimate
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Settings
+from moonpad.values.records import as_dict, replace
 from moonpad.values.units import GIB
 
 ONLY_MEASURED: Final = ("graphs_estimated_gib", "activation_gib", "non_torch_gib", "free_gib", "blocks", "load_s")
@@ -27,8 +29,7 @@ HALF_BLOCK_TOKENS: Final = 8
 """Half of the smallest block: figures that are whole blocks lie in the middle of the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """One figure of a log, `name` with its unit. `planned` None: no plan has it."""
 
     name: str
@@ -81,7 +82,7 @@ def _times(estimate: Estimate, factor: float) -> Estimate:
 
 def in_force(configuration: Configuration) -> Settings:
     """The settings, with the engine's own defaults where they say nothing."""
-    named = {name: value for name, value in asdict(configuration.settings).items() if value is not None}
+    named = {name: value for name, value in as_dict(configuration.settings).items() if value is not None}
     return replace(default_settings(configuration), **named)
 
 

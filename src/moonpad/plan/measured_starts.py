@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.models import find_model
@@ -12,6 +13,7 @@ from moonpad.plan.effective_settings import Limits, limits_of
 from moonpad.values.checkpoint import Architecture, Checkpoint
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from moonpad.values.versions import series
 
@@ -22,8 +24,7 @@ NEAR_KV_DTYPE_BYTES: Final = GIB // 2
 """The same where the KV cache has another type, which brings another attention backend."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """`exact`: all that moves the overhead is the same. Otherwise it may be off by `margin_bytes` either way."""
 
     calibration: Calibration

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.device_overhead import Spread
@@ -23,6 +24,7 @@ from moonpad.values.errors import PreflightRefused
 from moonpad.values.estimate import Estimate
 from moonpad.values.memory import Memory, Outside
 from moonpad.values.plan import Layout
+from moonpad.values.records import replace
 
 MOST_RANKS: Final = 1 << 16
 T = TypeVar("T", int, float)
@@ -106,8 +108,7 @@ def _refuse_impossible(layout: Layout) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
+class _Stage(Struct, frozen=True):
     """One pipeline stage: bytes are of a device; `blocks` is what `kv` holds at its value, low and high, `sequences`
     how many its pool of states lets run."""
 

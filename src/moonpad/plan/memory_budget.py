@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.device_overhead import Spread
@@ -21,14 +22,14 @@ from moonpad.plan.overhead import (
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
 
 CPU_PROCESS: Final = Spread(1.0 * GIB, 0.5 * GIB, 2.0 * GIB)
 """Of a worker of vLLM on a CPU, which subtracts it from its share of the RAM: assumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """A configuration with the limits in force, and the bytes of weights on a device of each pipeline stage.
 
     `moved_bytes`: of the weights of a device, what it was told to keep in host RAM instead.
@@ -40,8 +41,7 @@ class Demand:
     moved_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """Of one stage: `overhead` and weights come out of `budget_bytes`, the KV cache gets the rest."""
 
     budget_bytes: int

@@ -9,14 +9,16 @@ starts by benchmarks/memory/fit.py. The range of the sum is to hold 90 % of the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.device_overhead import ZERO, Overhead, Spread, context_of, overhead_of
 from moonpad.plan.activations import activations_of, dispatches
 from moonpad.plan.effective_settings import Limits
 from moonpad.values.configuration import Configuration
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 CONTEXT: Final = "engine"
 FORWARD: Final = "forward pass"
@@ -31,8 +33,7 @@ MOST_CAPTURED: Final = 512
 """Sequences of the largest batch for which vLLM captures a graph (wheels of 0.11.0 to 0.32.0: config/vllm.py)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Modelled:
+class Modelled(Struct, frozen=True):
     """`total` in bytes; the `parts` add up to its value."""
 
     total: Spread

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines import ENGINES
 from moonpad.plan.rules.pools import check_pools
@@ -16,6 +17,7 @@ from moonpad.values.errors import SpecError, UsageError
 from moonpad.values.finding import Finding
 from moonpad.values.plan import Plan, Transfer
 from moonpad.values.pools import POOL_ROLES, Pool, PoolFacts, PoolPair, PoolRole
+from moonpad.values.records import replace
 
 PORTS_BEHIND: Final = {"prefill": 1, "decode": 2}
 """The ports of the pools, counted from the endpoint's."""
@@ -23,8 +25,7 @@ PORTS_TAKEN: Final = 3
 """How many from the endpoint's on are taken; the router behind a front has the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoolPart:
+class PoolPart(Struct, frozen=True):
     """One pool: its settings as a spec that knows of no pools, its machines, and its part in the transfer."""
 
     spec: Spec

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from moonpad.engines import aiter
@@ -15,6 +14,7 @@ from moonpad.plan.ranking import island_devices, network_hops
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Platform, Settings
 from moonpad.values.plan_answer import Published
+from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
 
 

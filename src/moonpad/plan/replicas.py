@@ -7,7 +7,6 @@ get the copy's name in front, so that all of them stand beside one another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
@@ -24,6 +23,7 @@ from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef, SecretRef
 
 VISIBLE: Final[Mapping[Platform, str]] = {

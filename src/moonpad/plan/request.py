@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from moonpad.catalog.drafts import drafts, known_draft
 from moonpad.spec.key_names import LAYOUT_KEYS, SETTING_KEYS, key_names
@@ -40,8 +42,7 @@ MAX_SERVERS: Final = 10_000
 Value = int | float | bool | str
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What to plan for. `layout` and `settings` hold what the person fixed; the rest is the planner's to choose.
 
     `context` None: the longest that fits. `engine` "auto": all of them. `engine_version` "": the one that we know best.
@@ -61,8 +62,8 @@ class Request:
     """Errors that the person overrides."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layout", MappingProxyType(dict(self.layout)))
-        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+        force_setattr(self, "layout", MappingProxyType(dict(self.layout)))
+        force_setattr(self, "settings", MappingProxyType(dict(self.settings)))
 
 
 def parse_tokens(text: str, what: str = "--context") -> int:

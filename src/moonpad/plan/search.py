@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.models import native_siblings
@@ -27,10 +28,10 @@ from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, errors_of
 from moonpad.values.plan import Layout, Plan, Settings
 from moonpad.values.plan_answer import Answer, Choice, Published, Refused, Sibling
+from moonpad.values.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What the catalogue and the machine know. `code_in_checkpoint`: it brings Python that the engine must run."""
 
     version_of: Callable[[Engine], str] = lambda engine: ""

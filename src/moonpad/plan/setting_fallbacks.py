@@ -11,8 +11,9 @@ computes with.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from moonpad.plan.request import Value
 from moonpad.values.plan import Settings
@@ -32,8 +33,7 @@ Kind = Literal["device", "static", "free", "told", "asked", "host"]
 """What there is to turn: the budgets of catalog/overhead.py, and `host` where experts may lie in host RAM."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Settings by name, and what they are in words. `costly`: see above. `one_of_many`: with the one before it a single
     decision, as how many layers' experts go to host RAM."""
 
@@ -43,8 +43,7 @@ class Change:
     one_of_many: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Lowering:
+class Lowering(Struct, frozen=True):
     """`start`: the defaults with what the person pinned, which is never changed. No change serves fewer than
     `sequences` at once, and a cheap one not fewer than `some`. `graphs`: the engine can be told to do without them.
     `layers` of the model, whose experts may go to host RAM one layer after the other. `alone`: context comes before all

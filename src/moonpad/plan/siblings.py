@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.models import Model
 from moonpad.plan.memory import memory_of
@@ -12,6 +10,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.finding import errors_of
 from moonpad.values.plan_answer import Choice, Sibling
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 
 def sibling_of(model: Model, base: Configuration, choice: Choice) -> Sibling:

@@ -9,7 +9,6 @@ for Kimi-Linear and Kimi-K3. With the published formats they give the published 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -25,6 +24,7 @@ from moonpad.values.checkpoint import (
     TensorGroup,
 )
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.records import replace
 
 MOONVIT_PARAMETERS: Final = 471_143_920
 """MoonViT with its projector, as Kimi-K2.5 has it: 27 layers of 1152 with an MLP of 4304, 16 heads, patches of 14."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.plan.candidate import STEP, Candidate
@@ -11,6 +10,7 @@ from moonpad.plan.effective_settings import MOST
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import TradeRow
+from moonpad.values.records import replace
 
 ROWS: Final = ((1024, MOST), (256, 4096), (64, 4096), (8, 2048), (1, 1024))
 """Sequences, and tokens of a step that go with so many, at most the engine's own."""

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.overhead import Pipeline
 from moonpad.plan.tensors import MOONVIT_PARAMETERS, tensor_groups
 from moonpad.values.checkpoint import BF16, Architecture, Checkpoint, Component, Quantization, Sharding, TensorGroup
 from moonpad.values.configuration import UnpacksKvB
 from moonpad.values.plan import Layout
+from moonpad.values.records import replace
 
 Stage = tuple[int, int]
 """The first layer of a pipeline stage, and the one after its last."""
@@ -52,8 +54,7 @@ def stages_of(layers: int, pp: int, pipeline: Pipeline) -> tuple[Stage, ...]:
     return tuple(zip((0, *ends[:-1]), ends, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class HostPart:
+class HostPart(Struct, frozen=True):
     """What of the weights lies in host RAM and not on the devices."""
 
     device_experts: int | None = None
@@ -193,8 +194,7 @@ class ById:
         return id(self.groups)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
+class _Sums(Struct, frozen=True):
     """`layers`: bytes of a component in the first n layers, at index n. `vision` apart: every stage holds it."""
 
     layers: Mapping[tuple[Component, Sharding], tuple[int, ...]]

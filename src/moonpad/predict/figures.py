@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from moonpad.predict.arrivals import draw_requests
@@ -14,6 +14,7 @@ from moonpad.predict.serving_plan import ServingPlan
 from moonpad.predict.simulate import simulate
 from moonpad.predict.steady import steady_state
 from moonpad.predict.unseen import unseen_in
+from moonpad.values.records import replace
 from moonpad.values.workload import Workload
 
 SATURATED: Final = 0.9

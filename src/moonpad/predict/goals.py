@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from moonpad.values.estimate import Estimate
 from moonpad.values.prediction import Prediction
+from moonpad.values.records import replace
 from moonpad.values.workload import Workload
 
 SpeedGoal = Literal["latency", "throughput", "cost", "context"]

@@ -4,7 +4,7 @@ ones, and in the order of a goal."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.engines.base import Engine
@@ -29,6 +29,7 @@ from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout
 from moonpad.values.plan_answer import Answer, TradeRow
 from moonpad.values.prediction import Prediction
+from moonpad.values.records import replace
 from moonpad.values.workload import Workload
 
 SIMULATED: Final = 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -23,6 +22,7 @@ from moonpad.values.errors import MoonpadError
 from moonpad.values.plan import Settings
 from moonpad.values.plan_answer import Published
 from moonpad.values.prediction import PredictionStanding
+from moonpad.values.records import replace
 from moonpad.values.workload import Lengths, Workload
 
 _LENGTHS: Final = re.compile(r"(\d+) tokens in, (\d+) out")

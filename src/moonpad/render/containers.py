@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from moonpad.engines.routers import is_before_copies
 from moonpad.values.deployment import Deployment, File, Image, Mount, Process, Reach, Resources, Role
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, PathRef, PortRef, joined, parts
 
 CHECKPOINT: Final = "/checkpoint"

@@ -8,7 +8,6 @@ first host needs no daemon.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad import __version__
@@ -31,6 +30,7 @@ from moonpad.values.deployment import (
     Role,
 )
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, Ref
 
 SSH_PORT: Final = 2233

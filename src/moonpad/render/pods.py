@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
 from moonpad.render.containers import (
@@ -28,6 +28,7 @@ from moonpad.render.containers import (
 from moonpad.render.env_variables import variable_of
 from moonpad.values.deployment import AliveProbe, Deployment, HealthProbe, HttpProbe, Process, Role
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
 
 Object = dict[str, Any]

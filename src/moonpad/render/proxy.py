@@ -9,7 +9,6 @@ in two ways. Directives: https://nginx.org/en/docs/http/ngx_http_proxy_module.ht
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.values.deployment import (
@@ -26,6 +25,7 @@ from moonpad.values.deployment import (
     Runtime,
 )
 from moonpad.values.plan import Plan
+from moonpad.values.records import replace
 from moonpad.values.references import PathRef, PortRef, Ref, joined
 
 NAME: Final = "front"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad import __version__
@@ -20,6 +19,7 @@ from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import Deployment, Executable, HttpProbe, Image, MpiRanks, Process, Role
 from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.references import HostRef
 
 JOB: Final = "job.sbatch"

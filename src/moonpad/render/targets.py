@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from moonpad.engines.pool_routers import OF_ENGINE as POOL_ROUTERS
@@ -30,6 +30,7 @@ from moonpad.values.deployment import Deployment, Image, Reach, Role, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Plan
 from moonpad.values.pools import PoolRole
+from moonpad.values.records import replace
 
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""

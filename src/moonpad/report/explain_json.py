@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from moonpad.explain.alternatives import differences
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Line, printable
+from moonpad.values.records import as_dict
 
 
 def explain_json(deployments: Sequence[Judged], script: Script) -> dict[str, Any]:
@@ -50,11 +50,11 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         "cluster_because": judged.cluster_because,
         "commands": [list(line.argv) for line in judged.commands],
         "places": [_place(script, command.line) for command in judged.sources],
-        "layout": {name: None if name in judged.unknown else size for name, size in asdict(judged.layout).items()}
+        "layout": {name: None if name in judged.unknown else size for name, size in as_dict(judged.layout).items()}
         if judged.layout
         else None,
         "unknown": sorted(judged.unknown),
-        "settings": {name: value for name, value in asdict(judged.settings).items() if value is not None}
+        "settings": {name: value for name, value in as_dict(judged.settings).items() if value is not None}
         if judged.settings
         else None,
         "memory": judged.memory.as_json() if judged.memory else None,

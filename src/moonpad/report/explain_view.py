@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from rich.text import Text
@@ -21,6 +20,7 @@ from moonpad.report.explain_verdict import is_mended_later, memory_words, usual,
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.shell_line import filled_lines, typed_lines
 from moonpad.values.finding import Finding, Severity
+from moonpad.values.records import replace
 from moonpad.values.visible_text import visible
 
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}

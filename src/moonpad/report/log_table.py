@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
 from typing import Any, Final
 
 from rich.text import Text
@@ -17,6 +16,7 @@ from moonpad.spec.writer import literal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import as_dict, field_names
 from moonpad.values.units import GIB
 
 HEADS: Final = ("", "planned", "range", "measured", "difference", "")
@@ -100,7 +100,7 @@ def log_json(
             "cluster": configuration.cluster.name,
             "engine": configuration.engine.name,
             "engine_version": configuration.version,
-            "layout": asdict(configuration.layout),
+            "layout": as_dict(configuration.layout),
             "settings": settings_json(configuration.settings),
             "starts": start.starts,
             "ranks": start.ranks,
@@ -145,7 +145,8 @@ def catalog_row(start: Calibration) -> str:
 
 def differing(value: Layout | Settings) -> dict[str, Any]:
     """What differs from the defaults."""
-    return {item.name: here for item in fields(value) if (here := getattr(value, item.name)) != item.default}
+    usual = type(value)()
+    return {name: here for name in field_names(type(value)) if (here := getattr(value, name)) != getattr(usual, name)}
 
 
 def _toml(value: object) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from moonpad.report.plan_commands import Command
 from moonpad.values.plan import Settings
 from moonpad.values.plan_answer import Answer, Choice, Published, Refused, Sibling
+from moonpad.values.records import as_dict
 from moonpad.values.units import GIB
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _choice(choice: Choice, commands: tuple[Command, ...]) -> dict[str, Any]:
     return {
         "engine": plan.engine,
         "engine_version": plan.engine_version,
-        "layout": asdict(plan.layout),
+        "layout": as_dict(plan.layout),
         "settings": settings_json(plan.settings),
         "memory": choice.memory.as_json(),
         "turned_down": [
@@ -74,7 +74,7 @@ def _choice(choice: Choice, commands: tuple[Command, ...]) -> dict[str, Any]:
 def _refused(refused: Refused) -> dict[str, Any]:
     return {
         "engine": refused.engine,
-        "layout": asdict(refused.layout),
+        "layout": as_dict(refused.layout),
         "findings": [finding.as_json() for finding in refused.findings],
         "memory": refused.memory.as_json() if refused.memory else None,
     }
@@ -86,7 +86,7 @@ def _sibling(sibling: Sibling) -> dict[str, Any]:
         "scheme": sibling.scheme,
         "hub": sibling.hub,
         "engine": sibling.engine,
-        "layout": asdict(sibling.layout),
+        "layout": as_dict(sibling.layout),
         "memory": sibling.memory.as_json() if sibling.memory else None,
         "fits": sibling.fits,
         "findings": [finding.as_json() for finding in sibling.findings],
@@ -97,7 +97,7 @@ def _sibling(sibling: Sibling) -> dict[str, Any]:
 
 def settings_json(settings: Settings) -> dict[str, Any]:
     """What the plan says to the engine; of what it leaves to the engine only the five that every engine has."""
-    shown = {name: value for name, value in asdict(settings).items() if value is not None}
+    shown = {name: value for name, value in as_dict(settings).items() if value is not None}
     always = ("max_model_len", "max_num_seqs", "max_num_batched_tokens", "gpu_memory_utilization")
     return dict.fromkeys(always) | {"kv_cache_dtype": "auto"} | shown
 
@@ -109,7 +109,7 @@ def _published(published: Published) -> dict[str, Any]:
         "model": published.model,
         "cluster": published.cluster,
         "engine": published.engine,
-        "layout": asdict(published.layout),
+        "layout": as_dict(published.layout),
         "figures": dict(published.figures),
         "source": published.source,
         "note": published.note,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from moonpad.predict.goals import LoadPoint, missed, usd_per_million_tokens
 from moonpad.predict.plan_speeds import AskedLoad, PlanSpeed, SpeedAnswer
 from moonpad.values.plan_answer import Answer
 from moonpad.values.prediction import Prediction
+from moonpad.values.records import as_dict
 from moonpad.values.workload import Lengths, Workload
 
 
@@ -93,7 +93,7 @@ def _point(point: LoadPoint, answer: Answer) -> dict[str, Any]:
     return {
         "plan": point.plan,
         "engine": plan.engine,
-        "layout": asdict(plan.layout),
+        "layout": as_dict(plan.layout),
         "concurrency": found.workload.concurrency,
         "output_tokens_per_s_per_user": point.per_user,
         "output_tokens_per_s_per_device": point.per_device,

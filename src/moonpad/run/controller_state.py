@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from moonpad.store.atomic_files import replace_json
 from moonpad.store.journal import Journal
 from moonpad.store.run_folder import RunFolder
 from moonpad.store.schema_version import SCHEMA
+from moonpad.values.records import as_dict
 from moonpad.values.supervision import State
 
 
@@ -44,7 +45,7 @@ def read_controller(folder: RunFolder) -> ControllerState | None:
 
 
 def write_controller(folder: RunFolder, state: ControllerState) -> None:
-    replace_json(folder.path / "controller.json", {"schema": SCHEMA, **asdict(state)})
+    replace_json(folder.path / "controller.json", {"schema": SCHEMA, **as_dict(state)})
 
 
 class ControllerJournal(Journal):

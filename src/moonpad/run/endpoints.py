@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from moonpad.run.api_keys import read_key
@@ -13,6 +12,7 @@ from moonpad.store.run_folder import RunFolder, current_run, current_runs
 from moonpad.store.schema_version import SchemaTooNew
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import PreflightRefused, UsageError
+from moonpad.values.records import replace
 from moonpad.values.secret import Secret
 from moonpad.values.visible_text import shell_word
 

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -35,6 +35,7 @@ from moonpad.run.restart_policy import Recovered, StableWatch, Stalled, StallWat
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost
+from moonpad.values.records import as_dict
 from moonpad.values.supervision import Policy, State
 
 STARTING_POLL_S = 0.1
@@ -275,7 +276,7 @@ class GenerationMonitor:
 
     def _note_change(self, change: Stalled | Recovered | None) -> None:
         if isinstance(change, Stalled):
-            self._journal.append("stalled", **asdict(change))
+            self._journal.append("stalled", **as_dict(change))
             self._become_stalled(change.reason)
         elif isinstance(change, Recovered):
             self._journal.append("recovered", reason=change.reason)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Final
 
 from moonpad.engines import ENGINES
@@ -17,6 +16,7 @@ from moonpad.run.ssh_hosts import SshHost, ask
 from moonpad.values.deployment import Role
 from moonpad.values.finding import Finding
 from moonpad.values.host_facts import HostFacts, compare
+from moonpad.values.records import replace
 
 PACKAGES: Final = (*ENGINES, "torch", "torch-npu", "transformers", "ray")
 

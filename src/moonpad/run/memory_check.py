@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from moonpad.catalog.calibrations import calibrations
@@ -23,6 +23,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Finding
 from moonpad.values.memory import Memory
+from moonpad.values.records import replace
 
 OF_THE_DEVICES: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT, Code.MEMORY_LOW})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from moonpad.catalog.clusters import parse_cluster
@@ -24,6 +24,7 @@ from moonpad.values.errors import CheckpointError, PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Plan
 from moonpad.values.plan_answer import Choice
+from moonpad.values.records import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import finished
@@ -17,6 +17,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, errors_of
 from moonpad.values.pools import POOL_ROLES, PoolRole
+from moonpad.values.records import replace
 
 
 @dataclass(frozen=True, slots=True)

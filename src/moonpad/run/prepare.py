@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckpointError, PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan, Platform
+from moonpad.values.records import as_dict, replace
 from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 from moonpad.values.supervision import Policy
@@ -103,14 +104,14 @@ class Prepared:
             "despite": sorted(self.despite),
             "engine": self.engine.name,
             "engine_version": self.engine_version,
-            "container": asdict(image) if isinstance(image, ContainerEngine) else None,
+            "container": as_dict(image) if isinstance(image, ContainerEngine) else None,
             "checkpoint": str(self.checkpoint.folder),
             "key": key_source(self.spec, self.key_file) if self.key else None,
             "group": self.group,
         }
 
     def plan_json(self) -> dict[str, Any]:
-        return asdict(self.plan)
+        return as_dict(self.plan)
 
     @property
     def digest(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from moonpad.values.deployment import Deployment
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 from moonpad.values.supervision import Policy

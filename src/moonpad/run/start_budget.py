@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
+
+from moonpad.values.records import as_dict
 
 LOADING: Final = "loading weights"
 PAYS_S: Final = 20.0
@@ -101,7 +103,7 @@ class StartBudget:
 
     def as_json(self) -> dict[str, Any]:
         phases = [{"phase": name, "seconds": round(seconds, 3)} for name, seconds in self.phases]
-        source = None if self.source is None else {**asdict(self.source), "least_s": self.source.least_s}
+        source = None if self.source is None else {**as_dict(self.source), "least_s": self.source.least_s}
         return {"seconds": round(self.seconds, 3), "phases": phases, "weights": source, "advice": self.advice}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Final
 
 from moonpad.checkpoints.completeness import CheckpointFiles
@@ -13,6 +12,7 @@ from moonpad.run.keeper.host_survey import read_speed
 from moonpad.run.start_budget import Source, StartBudget, start_budget
 from moonpad.store.atomic_files import read_json, replace_json
 from moonpad.store.run_folder import RunFolder
+from moonpad.values.records import as_dict
 
 FILE: Final = "source.json"
 WORTH_BYTES: Final = 4_000_000_000
@@ -30,11 +30,11 @@ def note_source(folder: RunFolder, checkpoint: CheckpointFiles, *, has_loaders: 
     if known is not None and size - known >= WORTH_BYTES:
         speed = read_speed(str(checkpoint.folder), TIMED_S).get("bytes_per_s")
     with suppress(OSError):
-        replace_json(folder.path / FILE, asdict(Source(size, known, speed, has_loaders)))
+        replace_json(folder.path / FILE, as_dict(Source(size, known, speed, has_loaders)))
 
 
 def budget_of(folder: RunFolder) -> StartBudget | None:
     """Of the run's last start that became ready."""
     noted = read_json(folder.path / FILE)
-    source = Source(**noted) if noted and noted.keys() == asdict(Source(0)).keys() else None
+    source = Source(**noted) if noted and noted.keys() == as_dict(Source(0)).keys() else None
     return start_budget(folder.events(), source)

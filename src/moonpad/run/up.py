@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from moonpad.values.binding import BoundProcess
 from moonpad.values.deployment import Deployment
 from moonpad.values.errors import ContactLost, LaunchFailed, PreflightRefused
 from moonpad.values.finding import Code
+from moonpad.values.records import as_dict
 from moonpad.values.visible_text import shell_word
 
 START_PATIENCE_S = 3.0
@@ -284,7 +285,7 @@ def _write_run(folder: RunFolder, prepared: Startable) -> None:
         hosts={node: host.target for node, host in prepared.far.items()},
         stop_grace_s=prepared.stop_grace_s,
         drain_s=drain_s(prepared.deployment),
-        policy=asdict(prepared.policy),
+        policy=as_dict(prepared.policy),
         **prepared.about(),
     )
 

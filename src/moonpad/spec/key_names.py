@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cache
 from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import field_names
 
-LAYOUT_KEYS: Final = tuple(field.name for field in fields(Layout))
-SETTING_KEYS: Final = tuple(field.name for field in fields(Settings) if field.name != "executor")  # a spec's alone
+LAYOUT_KEYS: Final = field_names(Layout)
+SETTING_KEYS: Final = tuple(name for name in field_names(Settings) if name != "executor")  # a spec's alone
 
 
 @cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Final
 
 from moonpad.spec.safe_text import refuse_invisible
 from moonpad.values.plan import Layout, Platform, Settings
 from moonpad.values.plan_answer import Choice, Goal
+from moonpad.values.records import field_names
 
 WIDTH: Final = 110
 _COMMENTS: Final = {
@@ -66,15 +66,15 @@ def _layout(layout: Layout) -> Iterator[str]:
 
 def _settings(choice: Choice) -> Iterator[str]:
     defaults = Settings()
-    for field in fields(Settings):
-        value = getattr(choice.plan.settings, field.name)
-        always = field.name == "enforce_eager" and choice.plan.platform is Platform.CPU
-        if not always and (value is None or value == getattr(defaults, field.name)):
+    for name in field_names(Settings):
+        value = getattr(choice.plan.settings, name)
+        always = name == "enforce_eager" and choice.plan.platform is Platform.CPU
+        if not always and (value is None or value == getattr(defaults, name)):
             continue
-        if field.name == "draft_tokens" and choice.plan.settings.draft is None:
+        if name == "draft_tokens" and choice.plan.settings.draft is None:
             yield 'draft = "draft"  # the folder of the draft'
-        comment = f"  # {_COMMENTS[field.name]}" if field.name in _COMMENTS else ""
-        yield f"{field.name} = {literal(value)}{comment}"
+        comment = f"  # {_COMMENTS[name]}" if name in _COMMENTS else ""
+        yield f"{name} = {literal(value)}{comment}"
 
 
 def literal(value: object) -> str:

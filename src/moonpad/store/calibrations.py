@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +11,7 @@ import msgspec
 from moonpad.catalog.calibrations import Calibration
 from moonpad.store.atomic_files import append_line, read_lines
 from moonpad.store.paths import state_home
+from moonpad.values.records import as_dict
 
 SCHEMA: Final = 1
 
@@ -24,7 +24,7 @@ def keep_calibration(calibration: Calibration, planned_kv_tokens: float | None) 
     """Appends it, with the planned figure beside the measured one. False: one of that id is there already."""
     if any(own.id == calibration.id for own in own_calibrations()):
         return False
-    record = {"schema": SCHEMA, **asdict(calibration), "planned_kv_tokens": planned_kv_tokens}
+    record = {"schema": SCHEMA, **as_dict(calibration), "planned_kv_tokens": planned_kv_tokens}
     path = calibrations_path()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     append_line(path, record)

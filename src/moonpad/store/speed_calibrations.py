@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from moonpad.store.atomic_files import append_line, read_lines
 from moonpad.store.paths import state_home
 from moonpad.values.configuration import Configuration
 from moonpad.values.platform import Platform
+from moonpad.values.records import as_dict
 
 SCHEMA: Final = 1
 
@@ -55,7 +56,7 @@ def keep_speed_calibration(calibration: SpeedCalibration) -> None:
     """Appends it. Raises OSError where it cannot be written."""
     path = speed_calibrations_path()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    append_line(path, {"schema": SCHEMA, **asdict(calibration)})
+    append_line(path, {"schema": SCHEMA, **as_dict(calibration)})
 
 
 def own_speed_calibrations() -> tuple[SpeedCalibration, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from moonpad.catalog.knobs import Knob, KnobValue
 from moonpad.tune.candidate import LAYOUT, Candidate, Change
+from moonpad.values.records import replace
 
 LEAST_GAIN: Final = 1.03
 """A single change that gains less is not combined: it would only be carried along."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any, Protocol
 
 from moonpad.tune.candidate import Candidate
@@ -14,6 +13,7 @@ from moonpad.tune.order import Judged, measuring_order
 from moonpad.tune.search import Search, replay
 from moonpad.tune.visit import Visit
 from moonpad.tune.worth import TuneGoal
+from moonpad.values.records import as_dict
 
 OnEvent = Callable[[str, dict[str, Any]], None]
 
@@ -59,7 +59,7 @@ def run_search(
                 search.ended = action.because
                 return search
             case Enter():
-                folder.append("sizes", sizes=asdict(action.sizes), entered=list(action.entered))
+                folder.append("sizes", sizes=as_dict(action.sizes), entered=list(action.entered))
                 on_event("sizes", {"sizes": action.sizes, "entered": action.entered})
             case Keep():
                 _keep(folder, search, action, measurer, on_event)

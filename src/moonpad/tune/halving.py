@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from moonpad.tune.candidate import DEFAULT, Candidate
 from moonpad.tune.search import Search, Sizes
 from moonpad.tune.visit import Stage
+from moonpad.values.records import replace
 
 BLOCK: Final = 4
 """So many candidates between two visits of the default."""

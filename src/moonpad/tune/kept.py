@@ -7,7 +7,6 @@ that was measured beside it. The last stage is always measured.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from moonpad.store.atomic_files import read_lines
 from moonpad.tune.journal import tunes_folder
 from moonpad.tune.visit import Stage, Visit
+from moonpad.values.records import replace
 
 
 def kept_visit(own: Path, fingerprint: str, default: str, stage: Stage, base: float) -> Visit | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad.bench.config import BenchConfig, Slo
@@ -12,6 +12,7 @@ from moonpad.load.lengths import Lengths as LoadLengths
 from moonpad.load.workloads.workload import RANDOM
 from moonpad.tune.worth import TuneGoal
 from moonpad.values.prediction import Prediction
+from moonpad.values.records import replace
 from moonpad.values.workload import Lengths, Workload
 
 TURNS: Final = 8

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final
 
@@ -30,6 +30,7 @@ from moonpad.tune.visit import Visit
 from moonpad.tune.worth import FAILED_SHARE, samples_of, worth_of
 from moonpad.values.errors import CheckFailed, ContactLost, LaunchFailed, PreflightRefused, UsageError
 from moonpad.values.plan import Platform
+from moonpad.values.records import replace
 
 BEAT_S: Final = 5.0
 WARM_ROUNDS: Final = 8

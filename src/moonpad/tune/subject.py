@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from moonpad.catalog.knobs import Knob, knobs, knobs_of
@@ -30,6 +30,7 @@ from moonpad.tune.load import TuneLoad
 from moonpad.tune.order import Judged
 from moonpad.tune.spec_change import changed_text
 from moonpad.values.errors import MoonpadError, UsageError
+from moonpad.values.records import as_dict, replace
 
 MOST_LAYOUTS: Final = 6
 LONGEST_NAME: Final = 63
@@ -128,7 +129,7 @@ class Subject:
         plan, spec = self.prepared.plan, self.loaded.spec
         contents = self.prepared.checkpoint.contents
         before = InForce(
-            asdict(plan.settings),
+            as_dict(plan.settings),
             spec.settings.extra_args,
             plan.layout.words,
             cores=this_host().cores or 0,

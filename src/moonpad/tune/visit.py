@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Literal
+
+from moonpad.values.records import as_dict, field_names
 
 Stage = Literal["screen", "again", "final", "proof"]
 """`proof` loads nothing: there its answers are held against the default's."""
@@ -47,7 +49,7 @@ class Visit:
         return fmean(self.worths) if self.worths and not self.problem else None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return as_dict(self)
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Visit:
@@ -55,7 +57,7 @@ class Visit:
         Raises:
             KeyError, TypeError: it is not what `as_json` gave.
         """
-        values = {one.name: document[one.name] for one in fields(cls) if one.name in document}
+        values = {name: document[name] for name in field_names(cls) if name in document}
         for name in ("worths", "samples"):
             values[name] = tuple(map(float, values[name]))
         if values["answers"] is not None:

@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from msgspec import Struct
+from msgspec import field as in_struct
+
 from moonpad.values.deployment import Deployment, Executable, Process
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, holds_secret, parts
 from moonpad.values.secret import Secret
 
 
-@dataclass(frozen=True, slots=True)
-class Bindings:
+class Bindings(Struct, frozen=True):
     """What the machine decided. Keys: node, (process, port name), node, place, secret name."""
 
-    hosts: Mapping[str, str] = field(default_factory=dict)
-    ports: Mapping[PortRef, int] = field(default_factory=dict)
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    paths: Mapping[str, str] = field(default_factory=dict)
-    secrets: Mapping[str, Secret] = field(default_factory=dict)
+    hosts: Mapping[str, str] = in_struct(default_factory=dict)
+    ports: Mapping[PortRef, int] = in_struct(default_factory=dict)
+    ranks: Mapping[str, int] = in_struct(default_factory=dict)
+    paths: Mapping[str, str] = in_struct(default_factory=dict)
+    secrets: Mapping[str, Secret] = in_struct(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

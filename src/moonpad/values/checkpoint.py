@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 
 class Component(StrEnum):
@@ -55,8 +57,7 @@ class Sharding(StrEnum):
     NOT_LOADED = "not loaded"
 
 
-@dataclass(frozen=True, slots=True)
-class LinearAttention:
+class LinearAttention(Struct, frozen=True):
     """Kimi Delta Attention, which all layers but `mla_layers` (counted from 0, in order) have instead of MLA.
 
     A sequence has a state of a fixed size in each such layer, and no token has a KV cache there. A head has as many
@@ -80,8 +81,7 @@ class LinearAttention:
         return self.heads * self.head_dim
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
+class Architecture(Struct, frozen=True):
     """The sizes of a DeepSeek-V3-like model, by the names of its config.json where they are short enough.
 
     `vision_parameters` counts the tower and the projector of a multimodal checkpoint, held in BF16; 0 for text alone.
@@ -133,8 +133,7 @@ class Architecture:
         return bisect_left(self.linear.mla_layers, end) - bisect_left(self.linear.mla_layers, first)
 
 
-@dataclass(frozen=True, slots=True)
-class TensorFormat:
+class TensorFormat(Struct, frozen=True):
     """How a matrix of (rows, columns) = (output, input) features lies in a file.
 
     `bits` a weight; one scale of `scale_bytes` for each block of (rows, columns), the last ones cut short; none
@@ -154,8 +153,7 @@ class TensorFormat:
 BF16 = TensorFormat("bf16", 16)
 
 
-@dataclass(frozen=True, slots=True)
-class Quantization:
+class Quantization(Struct, frozen=True):
     """What the weights are: `method` as `quant_method` of config.json says it, "" for plain BF16.
 
     `formats` names the components that are not BF16. `scheme` is our short name for rules and people:
@@ -169,14 +167,13 @@ class Quantization:
     """`fp8` where the checkpoint brings scales for an FP8 KV cache."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "formats", MappingProxyType(dict(self.formats)))
+        force_setattr(self, "formats", MappingProxyType(dict(self.formats)))
 
     def format_of(self, component: Component) -> TensorFormat:
         return self.formats.get(component, BF16)
 
 
-@dataclass(frozen=True, slots=True)
-class TensorGroup:
+class TensorGroup(Struct, frozen=True):
     """The tensors of one component in one layer, `layer` None for what lies outside the layers.
 
     `parameters` counts weights without scales; `size_bytes` and `tensors` count everything in the files.
@@ -215,8 +212,7 @@ SHARDING: Final = {
 """A component that is not named here is replicated on every tensor-parallel rank."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """A model as it lies on a disk. `source` says where the knowledge comes from: a folder, or a row of the catalogue.
 
     `groups` is empty where only the size is known (GGUF): then `total_bytes` alone says something.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from moonpad.values.plan import Layout, Platform
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Struct, frozen=True):
     """One device as an engine counts it: of an Ascend 910C each of its two dies is one.
 
     `driver_bytes` is what the driver says; `usable_bytes` is what the engine's runtime sees of it, and what memory
@@ -54,8 +53,7 @@ def compute_capability(text: str) -> int | None:
     return int(major) * 10 + int(minor) if dot and major.isdigit() and minor.isdigit() else None
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """What a node offers beside its devices; None: unknown."""
 
     memory_bytes: int | None = None
@@ -67,8 +65,7 @@ class Host:
     """Physical ones: a core with two threads counts once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """`nodes` machines with `per_node` devices of one kind each. `name` is how a person writes it: `2x8xH800`."""
 
     name: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
 from moonpad.values.cluster import Cluster, Device
@@ -14,6 +16,7 @@ from moonpad.values.finding import Finding
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
 from moonpad.values.pools import PoolFacts
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 ExpertDegrees = Literal["all ranks", "divisors", "none"]
@@ -24,8 +27,7 @@ HostExperts = Literal["", "of each layer", "of the first layers"]
 UnpacksKvB = Literal["always", "where quantised", "never"]
 
 
-@dataclass(frozen=True, slots=True)
-class EngineFacts:
+class EngineFacts(Struct, frozen=True):
     """What planning and judging have to know of an engine. Its defaults and overheads are rows of `overhead.toml`."""
 
     name: str
@@ -135,9 +137,9 @@ class EngineFacts:
     """What this engine alone refuses or warns of; each has a row of evidence in `rules.toml`."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "first_versions", MappingProxyType(dict(self.first_versions)))
-        object.__setattr__(self, "unasked", MappingProxyType(dict(self.unasked)))
-        object.__setattr__(self, "setting_names", MappingProxyType(dict(self.setting_names)))
+        force_setattr(self, "first_versions", MappingProxyType(dict(self.first_versions)))
+        force_setattr(self, "unasked", MappingProxyType(dict(self.unasked)))
+        force_setattr(self, "setting_names", MappingProxyType(dict(self.setting_names)))
 
     @property
     def shares_experts(self) -> bool:
@@ -145,8 +147,7 @@ class EngineFacts:
         return self.experts_over_dp or self.attention_dp
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """What is planned, explained, rendered and started, as the one value that all of them judge.
 
     `version` "": the newest. None in `settings`: the engine's own default.

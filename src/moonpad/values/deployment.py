@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, PortRef, holds_secret
@@ -21,15 +23,13 @@ class Role(StrEnum):
     LAUNCHER = "launcher"
 
 
-@dataclass(frozen=True, slots=True)
-class Executable:
+class Executable(Struct, frozen=True):
     """Run in the environment of the host: `prefix` comes before the arguments."""
 
     prefix: tuple[Arg, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """Run in a container. `reference` is `name@sha256:…` where the digest is known.
 
     In a network of its own (`own_network`) the engine may listen on every interface: publishing its port decides who
@@ -46,8 +46,7 @@ class Image:
 Runtime = Executable | Image
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """A file that the process needs; `path` is relative to the run folder."""
 
     path: str
@@ -60,8 +59,7 @@ class File:
             raise ValueError(f"the file {self.path!r} is outside the run folder")
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(Struct, frozen=True):
     source: Arg
     target: str
     read_only: bool = True
@@ -71,8 +69,7 @@ Reach = Literal["private", "loopback", "cluster", "public"]
 """Who reaches a port. `private`: processes in the same network alone, also where that is a container's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class PortSpec:
+class PortSpec(Struct, frozen=True):
     name: str
     preferred: int
     reach: Reach = "loopback"
@@ -80,8 +77,7 @@ class PortSpec:
     """How many ports, from this one on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(Struct, frozen=True):
     """What the process asks of its host. `memory_bytes` is host RAM at its peak, weights included."""
 
     devices: int = 0
@@ -93,14 +89,12 @@ class Resources:
     rdma: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class After:
+class After(Struct, frozen=True):
     process: str
     state: Literal["started", "ready"]
 
 
-@dataclass(frozen=True, slots=True)
-class HttpProbe:
+class HttpProbe(Struct, frozen=True):
     """Ready when `path` answers 200 and then one real token comes back.
 
     The token is part of it: `/health` answers 200 on engines that die on their first request.
@@ -110,24 +104,21 @@ class HttpProbe:
     path: str = "/health"
 
 
-@dataclass(frozen=True, slots=True)
-class HealthProbe:
+class HealthProbe(Struct, frozen=True):
     """Ready when `path` answers 200: for servers that answer no request by themselves, as those of a pool do not."""
 
     port: PortRef
     path: str = "/health"
 
 
-@dataclass(frozen=True, slots=True)
-class AliveProbe:
+class AliveProbe(Struct, frozen=True):
     """For ranks above 0, which serve nothing."""
 
 
 Probe = HttpProbe | HealthProbe | AliveProbe
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """INT, then TERM, then KILL, over all descendants until none is left; `grace_s` for the first two together.
 
     `drain_s`: the engine refuses new requests at the first signal, and ends by itself once those that run are finished,
@@ -139,8 +130,7 @@ class Stop:
     drain_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class MpiRanks:
+class MpiRanks(Struct, frozen=True):
     """What a launcher starts by MPI: `command` as `per_node` ranks on each of `nodes`, the launcher's own first.
 
     For those who start the ranks without the launcher's arguments: another MPI, or a scheduler.
@@ -159,8 +149,7 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 """Names of processes, gangs and runs: valid as a DNS label, a file name and an option value at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(Struct, frozen=True):
     """One process of the deployment. `argv` and `env` may hold references; secrets never stand in `argv`."""
 
     name: str
@@ -182,7 +171,7 @@ class Process:
     """Of a launcher; its `argv` starts them by `mpirun`."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
+        force_setattr(self, "env", MappingProxyType(dict(self.env)))
         if not NAME.match(self.name):
             raise ValueError(f"a process needs a name like decode-3, got {self.name!r}")
         prefix = self.runtime.prefix if isinstance(self.runtime, Executable) else ()
@@ -193,16 +182,14 @@ class Process:
                 raise ValueError(f"process {self.name}: a secret stands in {file.path}, which is not 0600")
 
 
-@dataclass(frozen=True, slots=True)
-class Gang:
+class Gang(Struct, frozen=True):
     """Processes that fail and restart as one."""
 
     name: str
     processes: tuple[Process, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+class Deployment(Struct, frozen=True):
     gangs: tuple[Gang, ...]
     endpoint: PortRef
     served_name: str

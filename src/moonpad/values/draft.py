@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 DraftMethod = Literal["eagle3", "dflash"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftSizes:
+class DraftSizes(Struct, frozen=True, kw_only=True):
     """By the names of its config.json, in BF16. Plain attention has `kv_heads` and `head_dim`, latent attention the
     other five sizes.
     """

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from moonpad.values.estimate import Planned
 from moonpad.values.secret import Secret
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """`base_url` ends in `/v1`. `engine` is "" where it is unknown. `planned`: figures of our own deployment.
     `timeout_s`: the longest that the user gives one answer; None leaves it to the verb.
 

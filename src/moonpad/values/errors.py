@@ -18,10 +18,10 @@ A message says what happened, the numbers, and one thing to do.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import ClassVar, Final
 
 from moonpad.values.finding import Finding
+from moonpad.values.records import replace
 
 _LONG_WORD: Final = re.compile(r"(\S{300})\S{200,}")
 """A message repeats what was given, and that may be a name of a million letters."""

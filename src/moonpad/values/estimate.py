@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+
+class Estimate(Struct, frozen=True):
     """`low <= value <= high`, all in the unit that the name of the holder gives; `because` says where it came from."""
 
     value: float
@@ -30,8 +30,7 @@ class Estimate:
         return {"value": self.value, "low": self.low, "high": self.high, "because": self.because}
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """A figure of a plan, to stand beside what is measured. `name` ends in the unit. `measured`: what the engine itself
     said of it at its start; None where it did not.
     """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
+
+from moonpad.values.records import as_dict
 
 
 class Severity(StrEnum):
@@ -72,8 +75,7 @@ class Code(StrEnum):
     BAD_REQUEST = "bad-request"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """`where` names what to look at: a flag, a key of the spec, a file, a probe."""
 
     severity: Severity
@@ -83,7 +85,7 @@ class Finding:
     remedy: str = ""
 
     def as_json(self) -> dict[str, str]:
-        return {field.name: str(getattr(self, field.name)) for field in fields(self)}
+        return {name: str(value) for name, value in as_dict(self).items()}
 
 
 def errors_of(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

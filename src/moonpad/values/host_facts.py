@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.values.deployment import Resources
 from moonpad.values.finding import Code, Finding, Severity
@@ -16,8 +17,7 @@ CLOCK_LIMIT_S: Final = 2.0
 """Logs of machines further apart cannot be read side by side."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostFacts:
+class HostFacts(Struct, frozen=True):
     """Of one machine; None where the thing is not there. `clock_off_s`: how far its clock is ahead of the first one's,
     at least; `interface`: the network interface with the address of the spec; `trouble`: why it cannot reach the
     first one's rendezvous port, "" where it can. `memory_bytes` is available RAM, `disk_bytes` free where logs go, and

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from moonpad.values.checkpoint import Component
 from moonpad.values.estimate import Estimate
@@ -22,8 +24,7 @@ _HALF_RANGE: Final = _NORMAL.inv_cdf(0.5 + RANGE / 2)
 """How many standard deviations an end of the range lies from the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostMemory:
+class HostMemory(Struct, frozen=True):
     """Host RAM of a node, for engines that keep experts there. `available_bytes` None: unknown."""
 
     needed_bytes: int
@@ -44,8 +45,7 @@ class SequenceRoom(Protocol):
         """Why the engine would not start whatever the context, "" where it would."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """Room on a device beside the engine's memory fraction, and what has to find it there."""
 
     left_bytes: int
@@ -65,8 +65,7 @@ def _probability(spare: float, estimate: Estimate) -> float:
     return _NORMAL.cdf(spare / deviation) if deviation else float(spare >= 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """One device of the fullest pipeline stage.
 
     budget = memory fraction × device; budget − weights − overhead = KV cache. Overhead and all that follows from it
@@ -102,8 +101,8 @@ class Memory:
     sequence_room: SequenceRoom | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
-        object.__setattr__(self, "overhead_parts", MappingProxyType(dict(self.overhead_parts)))
+        force_setattr(self, "weights", MappingProxyType(dict(self.weights)))
+        force_setattr(self, "overhead_parts", MappingProxyType(dict(self.overhead_parts)))
 
     @property
     def weights_bytes(self) -> int:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
 
 from moonpad.values.deployment import Reach
 from moonpad.values.platform import Platform as Platform
+from moonpad.values.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """How the model is spread: tensor, pipeline, data, expert and decode-context parallel.
 
     `tp` is that of attention: where an engine's attention is data-parallel inside a tensor-parallel group (attention
@@ -36,8 +37,7 @@ class Layout:
         return " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1) or "TP1"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The engine's own limits. None means the engine's default, and nothing is said on its command line."""
 
     max_model_len: int | None = None
@@ -95,11 +95,10 @@ class Settings:
 
     def with_values(self, values: Mapping[str, object]) -> Settings:
         """The same with other values, by the names of the fields."""
-        return replace(self, **values)  # type: ignore[arg-type]  # the names are only known at run time
+        return replace(self, **values)  # the names are only known at run time
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(Struct, frozen=True):
     """How the endpoint looks from outside."""
 
     served_name: str
@@ -115,8 +114,7 @@ class Serving:
 PoolRole = Literal["prefill", "decode"]
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Struct, frozen=True):
     """The part of one pool in prefill/decode disaggregation: what it does, and what carries the KV cache."""
 
     role: PoolRole
@@ -134,8 +132,7 @@ class Transfer:
     """The connector logs what it transfers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """One way to serve one checkpoint. `weights_bytes` is what the checkpoint's tensors take, exactly.
 
     `nodes` machines of `devices_per_node` devices each; `scheme` is that of `Quantization`.

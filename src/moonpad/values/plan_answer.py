@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from moonpad.values.estimate import Estimate
 from moonpad.values.finding import Finding
@@ -24,8 +25,7 @@ def confidence_of(memory: Memory, sequences: int = 1) -> Confidence:
     return "sure" if probability >= SURE else "likely" if probability >= LIKELY else "tight"
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """Somebody else's measurement, near to a plan. `figures` by the names of `vllm bench serve`."""
 
     title: str
@@ -43,8 +43,7 @@ class Published:
     standing: str = "reported"
 
 
-@dataclass(frozen=True, slots=True)
-class TradeRow:
+class TradeRow(Struct, frozen=True):
     """What the layout of a plan holds with other settings. `chosen`: those of the plan itself.
 
     `context`: the longest that fits. `kv_tokens` are those of a replica; `concurrency` counts sequences of the plan's
@@ -75,8 +74,7 @@ class TradeRow:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class TurnedDown:
+class TurnedDown(Struct, frozen=True):
     """One change of the settings from the engine's defaults down to those of a plan, and what it bought.
 
     `kv_bytes`: on a device; `kv_tokens`: in a replica. Both may be 0, and less where a measured start replaces a model.
@@ -87,8 +85,7 @@ class TurnedDown:
     kv_tokens: float
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A plan that fits, with what speaks for it."""
 
     plan: Plan
@@ -106,8 +103,7 @@ class Choice:
         return self.plan.settings.gpu_experts is not None or bool(self.plan.settings.host_expert_layers)
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A layout that cannot be. `memory` where it was the memory."""
 
     engine: str
@@ -116,8 +112,7 @@ class Refused:
     memory: Memory | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sibling:
+class Sibling(Struct, frozen=True):
     """The same model in a format that the device computes in itself, as the plan of `layout` would hold it.
 
     `memory` None, or findings: why it does not. `source` and `standing`: of what is known of its size.
@@ -140,8 +135,7 @@ class Sibling:
         return self.memory is not None and self.memory.fits and not self.findings
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What `plan` found: `choices` best first for the goal; `siblings` beside the first of them, or where none fits."""
 
     model: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, get_args
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan import PoolRole as PoolRole
@@ -19,8 +21,7 @@ BOOTSTRAP_PORT: Final = 8998
 """Its default in SGLang (`--disaggregation-bootstrap-port`) and for vLLM's Mooncake connector."""
 
 
-@dataclass(frozen=True, slots=True)
-class EqualShares:
+class EqualShares(Struct, frozen=True):
     """Models of which a part of the cache is sent only between pools that split attention over as many GPUs."""
 
     models: str
@@ -34,8 +35,7 @@ class EqualShares:
     """The option without which there is no such part; "" where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoolFacts:
+class PoolFacts(Struct, frozen=True):
     """What an engine says of the transfer, and what the two pools of it must have in common.
 
     `connectors` are our names of what carries the KV cache → the engine's.
@@ -67,16 +67,15 @@ class PoolFacts:
     """Its router gives a request to both pools at once, so decode waits for the cache of one that prefill refused."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "connectors", MappingProxyType(dict(self.connectors)))
-        object.__setattr__(self, "pages", MappingProxyType(dict(self.pages)))
+        force_setattr(self, "connectors", MappingProxyType(dict(self.connectors)))
+        force_setattr(self, "pages", MappingProxyType(dict(self.pages)))
 
     def ours(self, name: str) -> str:
         """Our name of the engine's, or the engine's where there is no other."""
         return next((ours for ours, its in self.connectors.items() if its == name), name)
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Struct, frozen=True):
     """One of the two, as the rules for a pair look at it. None and "": not known, and nothing is said of it then.
 
     `model_written`: what the command calls the checkpoint; `kv_format` as `Configuration.stored_kv` names it.
@@ -96,8 +95,7 @@ class Pool:
     unknown: frozenset[str] = field(default_factory=frozenset)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolPair:
+class PoolPair(Struct, frozen=True):
     prefill: Pool
     decode: Pool
     facts: PoolFacts

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from moonpad.values.estimate import Estimate
+from moonpad.values.records import as_dict, field_names
 from moonpad.values.workload import Workload
 
 PredictionStanding = Literal[
@@ -14,8 +16,7 @@ PredictionStanding = Literal[
 """How sure a prediction is. `interpolated`: constants fitted to published results of this device and these weights."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepBreakdown:
+class StepBreakdown(Struct, frozen=True):
     """Where the seconds of one step go. All are of the slowest rank, over all pipeline stages."""
 
     experts: float = 0.0
@@ -40,21 +41,20 @@ class StepBreakdown:
 
     @property
     def total(self) -> float:
-        return sum(float(getattr(self, field.name)) for field in fields(self))
+        return sum(float(seconds) for seconds in as_dict(self).values())
 
     @property
     def shares(self) -> tuple[tuple[str, float], ...]:
         """(name, share of the whole), largest first, without those that take nothing."""
         total = self.total or 1.0
-        named = ((field.name, getattr(self, field.name) / total) for field in fields(self))
+        named = ((name, seconds / total) for name, seconds in as_dict(self).items())
         return tuple(sorted((each for each in named if each[1] > 0), key=lambda each: -each[1]))
 
     def as_json(self) -> dict[str, float]:
-        return {f"{field.name}_s": getattr(self, field.name) for field in fields(self)}
+        return {f"{name}_s": seconds for name, seconds in as_dict(self).items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     """Medians over requests where a name says no percentile. Rates are over the whole run; `*_per_device` over all
     devices of the plan, those of every replica and stage.
     """
@@ -85,9 +85,9 @@ class Prediction:
 
     def as_json(self) -> dict[str, Any]:
         named = {
-            field.name: getattr(self, field.name).as_json()
-            for field in fields(self)
-            if isinstance(getattr(self, field.name), Estimate)
+            name: estimate.as_json()
+            for name in field_names(type(self))
+            if isinstance(estimate := getattr(self, name), Estimate)
         }
         return {
             **named,

@@ -7,41 +7,37 @@ The set is closed: a new kind must be handled by every user, and mypy names thos
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class HostRef:
+class HostRef(Struct, frozen=True):
     """The address of a logical node, as the other nodes reach it."""
 
     node: str
 
 
-@dataclass(frozen=True, slots=True)
-class PortRef:
+class PortRef(Struct, frozen=True):
     """The port `name` of the process `process`."""
 
     process: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class RankRef:
+class RankRef(Struct, frozen=True):
     """The rank of a node, times a factor: `times=8` gives the first rank of eight on that node."""
 
     node: str
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class PathRef:
+class PathRef(Struct, frozen=True):
     """A place that the machine decides: `checkpoint`, `draft`, `engine` (its executables), `cache`, `run`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class SecretRef:
+class SecretRef(Struct, frozen=True):
     """A secret by name: `api_key`. Allowed in `env` and in files of mode 0600, never in argv."""
 
     name: str

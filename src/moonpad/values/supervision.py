@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from enum import StrEnum
+
+from msgspec import Struct
+
+from moonpad.values.records import field_names
 
 
 class State(StrEnum):
@@ -22,8 +25,7 @@ BACKOFF_LIMIT_S = 300.0
 """Delays between restarts double up to this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """`[launch]` of a spec, as the controller follows it. A start that was never ready is not tried again."""
 
     start_timeout_s: float = 900.0
@@ -43,5 +45,5 @@ class Policy:
     @classmethod
     def of(cls, document: Mapping[str, object]) -> Policy:
         """From run.json; what is missing or unknown there is left to the defaults."""
-        names = {field.name for field in fields(cls)}
+        names = field_names(cls)
         return cls(**{name: value for name, value in document.items() if name in names})  # type: ignore[arg-type]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
 from moonpad.values.errors import UsageError
@@ -122,8 +122,7 @@ def checked_version(text: str) -> str:
     return text.strip().removeprefix("v")
 
 
-@dataclass(frozen=True, slots=True)
-class NearestRelease:
+class NearestRelease(Struct, frozen=True):
     """The release at index `at` stands in for a version. `why` says how the two differ; "" where they are the same."""
 
     at: int

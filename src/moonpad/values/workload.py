@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
+
+from msgspec import Struct
 
 POINTS: Final = 33
 """Of the inverse distribution that is kept of samples or of a log-normal distribution."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lengths:
+class Lengths(Struct, frozen=True):
     """A distribution of lengths in tokens: its inverse, at evenly spaced probabilities from 0 to 1, linear between."""
 
     quantiles: tuple[float, ...]
@@ -77,8 +77,7 @@ def _between(ordered: Sequence[float], place: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(Struct, frozen=True):
     """Closed loop: `concurrency` clients, each of which sends its next request when the last answer is complete. Open
     loop: `rate_per_s` requests a second arrive at random (Poisson), and at most `concurrency` of them are in flight
     where that is given too.

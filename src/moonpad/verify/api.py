@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import aiohttp
@@ -31,6 +31,7 @@ from moonpad.load.sse import SseParser
 from moonpad.load.stream_event import read_event
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
+from moonpad.values.records import as_dict, replace
 from moonpad.values.redaction import redact
 from moonpad.values.units import KIB, MIB, duration, gib
 from moonpad.verify.envelope import (
@@ -83,7 +84,7 @@ class Deadlines:
         changes nothing."""
         if most_s is None:
             return self
-        limits = {row.name: min(getattr(self, row.name), most_s) for row in fields(self)}
+        limits = {name: min(limit_s, most_s) for name, limit_s in as_dict(self).items()}
         return Deadlines(**{**limits, **dict.fromkeys(OF_AN_ANSWER, most_s)})
 
 

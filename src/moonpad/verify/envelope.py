@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from moonpad.load.openai_schema import REASONING_FIELDS, Message, Usage, read_answer, read_json, read_usage
+from moonpad.values.records import replace
 
 DONE: Final = b"[DONE]"
 TEXT_FIELDS: Final = ("content", *REASONING_FIELDS)

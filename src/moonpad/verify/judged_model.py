@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -13,6 +12,7 @@ from moonpad.engines.api_facts import ApiFacts
 from moonpad.load.openai_schema import Malformed, count_of, model_cards, names_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.records import replace
 from moonpad.verify.api import Api, connect
 
 # Our own test models. `root` in vLLM's model list is the path of the checkpoint, whatever the served name is.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from typing import Any, Final
@@ -13,6 +13,7 @@ import msgspec
 
 from moonpad.engines.api_facts import Topic
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 from moonpad.verify.api import Api
 
 

@@ -6,13 +6,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
 
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.finding import Code
+from moonpad.values.records import as_dict, replace
 from moonpad.verify import remediation
 from moonpad.verify.api import EXCHANGES, Api, Deadlines, Exchange, connect
 from moonpad.verify.judged_model import facts_by_card, owner_of, subject_of, too_small
@@ -59,7 +60,7 @@ class Result:
                 "matters": self.probe.matters,
                 "mend": self.remedies,
                 "known_issues": [remediation.issue_url(issue) for issue in self.known_issues],
-                "exchanges": [asdict(exchange) for exchange in self.exchanges],
+                "exchanges": [as_dict(exchange) for exchange in self.exchanges],
             }
         return {
             "id": self.probe.id,

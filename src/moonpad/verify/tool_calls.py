@@ -16,8 +16,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
+
+from moonpad.values.records import replace
 
 SECTION_BEGIN: Final = "<|tool_calls_section_begin|>"
 SECTION_END: Final = "<|tool_calls_section_end|>"

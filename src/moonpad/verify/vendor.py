@@ -15,13 +15,14 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, NotRequired, TypedDict
 
 import msgspec
 
 from moonpad.load.openai_schema import Broken, Delta, Message, Reply, join, read_json
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
+from moonpad.values.records import as_dict
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
 
@@ -88,7 +89,7 @@ class Score:
 
     def as_json(self) -> dict[str, object]:
         wrong = {"schema_validation_error_count": self.finish_tool_calls - self.successful_tool_call_count}
-        return {**asdict(self), **wrong, "schema_accuracy": self.schema_accuracy, "tool_call_f1": self.tool_call_f1}
+        return {**as_dict(self), **wrong, "schema_accuracy": self.schema_accuracy, "tool_call_f1": self.tool_call_f1}
 
 
 def read_requests(lines: Iterable[str]) -> list[VendorRequest]:

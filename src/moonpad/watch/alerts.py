@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from moonpad.facts.probe import Unknown
 from moonpad.values.finding import Severity
+from moonpad.values.records import as_dict
 from moonpad.values.supervision import State
 from moonpad.values.units import duration
 from moonpad.values.visible_text import shell_word
@@ -48,7 +49,7 @@ class Alert:
     remedy: str
 
     def as_json(self) -> dict[str, str]:
-        return {name: str(value) for name, value in asdict(self).items()}
+        return {name: str(value) for name, value in as_dict(self).items()}
 
 
 Rule = Callable[[Sequence[Look], Limits], "Alert | None"]

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -28,6 +28,7 @@ from moonpad.run.run_status import read_status
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import MoonpadError
+from moonpad.values.records import replace
 from moonpad.watch.look import Health, Look, RunFigures
 
 T = TypeVar("T")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.probe import Unknown
 from moonpad.observe.histograms import WATCHED, Histogram, as_json
+from moonpad.values.records import as_dict
 from moonpad.values.supervision import State
 from moonpad.watch.alerts import Alert, Limits, alerts_of
 from moonpad.watch.look import Look, growth
@@ -70,7 +71,7 @@ class View:
             "preemptions": self.preemptions,
             "prefix_hit_rate": _rounded(self.prefix_hit_rate, 4),
             "speculative_acceptance": _rounded(self.acceptance, 4),
-            "devices": [asdict(use) for use in self.devices],
+            "devices": [as_dict(use) for use in self.devices],
             "not_reported": {
                 name: why for name, why in (("load", self.why_no_load), ("devices", self.why_no_devices)) if why
             },

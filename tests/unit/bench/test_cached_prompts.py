@@ -1,6 +1,5 @@
 """Prompts that a server has seen before are said, with what helps."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.telemetry import Sample, ServerStats
 from moonpad.observe.metrics import EngineLoad
 from moonpad.report.run_phrases import warnings
+from moonpad.values.records import replace
 
 
 def stats(hits: float | None, queries: float | None) -> ServerStats:

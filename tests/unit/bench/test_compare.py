@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +16,7 @@ from moonpad.bench.saved_results import SavedRequest, SavedRun, read_run, throug
 from moonpad.cli.main import run
 from moonpad.report.compare_table import compare_notes
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from tests.unit.bench.records import record
 
 TP8, DCP8 = "published:thinking-8xh200-tp8", "published:thinking-8xh200-tp8-dcp8"

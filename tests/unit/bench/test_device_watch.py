@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from moonpad.facts.devices import device_use
 from moonpad.facts.nvidia import parse_use
 from moonpad.facts.probe import Unknown
 from moonpad.values.endpoint import Endpoint
+from moonpad.values.records import replace
 from tests.unit.bench.test_result import GOOD, notes_of
 
 HERE = Endpoint("http://127.0.0.1:8000/v1", "m")

@@ -1,6 +1,5 @@
 """What scripts and people read: vLLM's keys, its block, and the files of a run."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -17,6 +16,7 @@ from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.load.record import RequestRecord
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.values.records import replace
 from tests.unit.bench.records import record
 
 # What `vllm bench serve --save-result --percentile-metrics ttft,tpot,itl,e2el` of vLLM 0.32.0 wrote here.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_tables import knee_notes, sweep_table
 from moonpad.store.result_folders import benches_folder
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from tests.faults.streaming_server import answer, streaming_server
 from tests.threaded import served_by_thread
 from tests.unit.bench.test_run import in_thread

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from moonpad.checkpoints.config import load_object
 from moonpad.checkpoints.quantization import read_quantization
 from moonpad.plan.tensors import tensor_groups
 from moonpad.values.errors import CheckpointError
+from moonpad.values.records import replace
 from tests.unit.plan import known
 
 CONFIGS = Path(__file__).parent / "configs"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from moonpad.doctor.survey import Survey
 from moonpad.store.paths import state_home
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from tests.unit.doctor.sound import FABRIC, GPUS, HEALTH, LINKED, MISSING, NEED, printed, sound
 
 Change = Callable[[dict[str, Any]], None]

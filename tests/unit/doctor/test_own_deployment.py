@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from moonpad.doctor.needs import Needs
 from moonpad.doctor.own_deployment import with_own_deployment
 from moonpad.run.run_status import RunStatus
 from moonpad.run.ssh_hosts import SshHost
+from moonpad.values.records import replace
 from moonpad.values.supervision import State
 
 UP = RunStatus(State.READY, "", keeper_pid=7, engine_pid=8, owned={8: 1, 9: 1})

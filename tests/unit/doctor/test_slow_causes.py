@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from moonpad.doctor.slow_causes import CHECKS, explain_slowness
 from moonpad.doctor.slow_facts import LoadFigures, RequestFigures, ServerFigures, SlowFacts
 from moonpad.doctor.slow_marks import marks_of
+from moonpad.values.records import replace
 
 ALONE = LoadFigures(1, 3, 32, ttft_s=0.1, tpot_s=0.02, output_tokens_per_s=48.0, chunk_tokens=1.0)
 EIGHT = LoadFigures(8, 16, 32, ttft_s=0.2, tpot_s=0.025, output_tokens_per_s=90.0, chunk_tokens=1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NoReturn
 
 import pytest
@@ -17,6 +16,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.value_checks import sglang_tokens, unresolved, vllm_tokens
+from moonpad.values.records import replace
 
 OPTIONS = (
     Option(("--alpha", "-t"), "text", "1"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 import pytest
 
 from moonpad.engines.vllm import CPU_PLUGIN, VLLM, VLLM_CPU
 from moonpad.values.deployment import Executable, Process
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PathRef
 
 MODULE, GROUP = CPU_PLUGIN

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from moonpad.engines.sglang_read import grammar
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from moonpad.engines.sglang import LOG, SGLANG
 from moonpad.engines.sglang_cpu import MODULE, SGLANG_CPU
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PathRef
 
 PLAN = Plan("tiny", "sglang-cpu", Platform.CPU, Layout(), Settings(kv_cache_gib=1), Serving("tiny"), 18_340_400)

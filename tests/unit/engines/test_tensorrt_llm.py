@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import replace
 
 import pytest
 import yaml
@@ -16,6 +15,7 @@ from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Image, Role, Runtime
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 
 ENGINE = ENGINES["tensorrt-llm"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.engines.base import Engine, installed_runtime
@@ -11,6 +9,7 @@ from moonpad.engines.log_grammar import Failure, Progress, first_failure, plain,
 from moonpad.engines.vllm import API, CPU_RECIPE, LOG, VLLM, VLLM_CPU
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.secret import Secret
 from moonpad.values.units import GIB
 

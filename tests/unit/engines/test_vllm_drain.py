@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.engines.base import Engine, installed_runtime
@@ -12,6 +10,7 @@ from moonpad.engines.vllm import CPU_RECIPE, DRAIN, VLLM, VLLM_CPU
 from moonpad.engines.vllm_ascend import VLLM_ASCEND
 from moonpad.values.deployment import Image, Process, Runtime
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 
 CPU = Plan("tiny", "vllm-cpu", Platform.CPU, Layout(), Settings(), Serving("tiny"), 1, drain_s=30.0)
 NO_PARSERS = Serving("big", tool_parser=None, reasoning_parser=None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.engines import ENGINES
@@ -12,6 +10,7 @@ from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Image
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 

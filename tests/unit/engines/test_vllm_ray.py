@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from moonpad.values.binding import Bindings, bind
 from moonpad.values.deployment import Image
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PortRef
 
 PLAN = Plan(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from moonpad.environments.kernel_build import KernelInstall, kernel_steps, nvcc
 from moonpad.environments.source_steps import script_of
 from moonpad.facts.probe import Unknown
 from moonpad.values.errors import PreflightRefused, UsageError
+from moonpad.values.records import replace
 
 
 def deepep() -> KernelLibrary:

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from moonpad.facts.probe import Unknown
 from moonpad.facts.processor import Processor
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
 GOOD = Machine(

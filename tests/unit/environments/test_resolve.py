@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -21,6 +21,7 @@ from moonpad.environments.resolve import Resolution, ResolvedPackage, resolve
 from moonpad.facts.probe import Output, run
 from moonpad.values.errors import InstallError, PreflightRefused
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 OURS = sys.version_info[:2]
 OTHER = (3, OURS[1] + 1)

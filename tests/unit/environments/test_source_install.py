@@ -7,7 +7,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from moonpad.environments.source_steps import steps
 from moonpad.facts.cann import Cann, cann, parse_install_info
 from moonpad.facts.probe import Unknown
 from moonpad.values.errors import InstallError, PreflightRefused
+from moonpad.values.records import replace
 
 INFO = "package_name=Ascend-cann-toolkit\nversion={}\ninnerversion=V100R001\narch=x86_64\n"
 OURS = sys.version_info[:2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from moonpad.evaluate.setup import Setup, setup_from, setup_of
 from moonpad.report.eval_table import detectable_words
 from moonpad.stats.proportion import Proportion, unpaired
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 
 CHAT, COMPLETIONS = protocols()["chat"], protocols()["completions"]
 ALL = 1319

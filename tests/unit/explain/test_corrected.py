@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from moonpad.report.shell_line import typed_lines
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Settings
+from moonpad.values.records import replace
 from tests.unit.explain.judging import NAMES, ask, seed
 
 MENDED = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from moonpad.engines.vllm import VLLM
 from moonpad.explain.programs import OTHERS, program_table
 from moonpad.explain.script import read_command, read_script
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from tests.unit.explain.judging import ask
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from moonpad.run.planning import PlannedSpec, plan_spec
 from moonpad.spec.loader import LoadedSpec, load_spec
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, errors_of
+from moonpad.values.records import replace
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
 WITHOUT_AN_IMAGE = "tiny-sglang"

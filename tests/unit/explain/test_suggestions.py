@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from moonpad.explain.results import Judged
 from moonpad.plan.capacity_errors import sentence
 from moonpad.values.plan import Layout
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from tests.unit.explain.judging import ask_one, at, message
 

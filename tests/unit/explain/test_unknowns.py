@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.catalog.clusters import parse_cluster
@@ -13,6 +11,7 @@ from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.report.explain_json import explain_json
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from tests.unit.explain.judging import ask_one
 
 K2T = "moonshotai/Kimi-K2-Thinking"

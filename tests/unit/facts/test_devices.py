@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from moonpad.facts.probe import Unknown
 from moonpad.values.cluster import Cluster, Host
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Platform
+from moonpad.values.records import replace
 
 RECORDED = Path(__file__).parent / "recorded"
 HOST = Host(2**40, 2, "a processor")

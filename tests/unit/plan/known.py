@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from moonpad.values.checkpoint import Architecture, Component, LinearAttention, Quantization, TensorFormat, TensorGroup
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.plan import Platform
+from moonpad.values.records import replace
 from moonpad.values.units import GIB, MIB
 
 K2 = Architecture(

@@ -6,8 +6,6 @@ up to 0.2 GiB.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.catalog.calibrations import calibrations
@@ -17,6 +15,7 @@ from moonpad.plan.draft import draft_share, draft_token_bytes, draft_weights
 from moonpad.values.checkpoint import Component
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GB, GIB
 from tests.configurations import check, configuration, memory_of
 from tests.unit.plan.test_search import THINKING, checkpoint

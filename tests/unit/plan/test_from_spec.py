@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.engines import ENGINES
@@ -22,6 +20,7 @@ from moonpad.values.cluster import Host
 from moonpad.values.deployment import Executable, Image
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.records import replace
 from moonpad.values.references import PathRef
 from moonpad.values.units import GIB
 from tests.configurations import make_plan

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.plan.host_memory import weights_on_host_bytes
@@ -12,6 +10,7 @@ from moonpad.plan.weights import HostPart
 from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
 from moonpad.values.cluster import Host
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GB, GIB
 from tests.configurations import memory_of
 from tests.unit.plan.known import CPU, INT4, K2, PLAIN, RTX4090_48G, TINY, cluster

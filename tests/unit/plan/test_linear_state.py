@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +16,7 @@ from moonpad.values.checkpoint import LinearAttention
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Platform, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GIB, MIB
 
 KIMI_LINEAR = LinearAttention((3, 7, 11, 15, 19, 23, 26), heads=32, head_dim=128, kernel=4)

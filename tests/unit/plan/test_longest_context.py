@@ -5,7 +5,6 @@ The oracle asks the memory model setting by setting, over a grid that the search
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -18,6 +17,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Choice, TradeRow
+from moonpad.values.records import replace
 from tests.unit.plan.test_search import THINKING, checkpoint, plan, with_layout
 
 K2_6 = "moonshotai/Kimi-K2.6"

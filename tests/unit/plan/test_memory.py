@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from moonpad.values.cluster import Device, Host
 from moonpad.values.errors import MoonpadError, PreflightRefused
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from tests.configurations import memory_of
 from tests.unit.plan.known import (

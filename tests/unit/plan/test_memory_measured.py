@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.catalog.calibrations import Calibration, calibrations
@@ -12,6 +10,7 @@ from moonpad.values.checkpoint import Checkpoint, Quantization
 from moonpad.values.cluster import Device
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from tests.configurations import memory_of
 from tests.unit.plan.known import B200, FP8, H100, H200, INT4, K2, cluster

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +27,7 @@ from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
 from moonpad.values.cluster import Cluster, Device
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from tests.configurations import configuration
 from tests.unit.plan.known import FP8, H100, H200, INT4, K2, RTX_PRO_6000

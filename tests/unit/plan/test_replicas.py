@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from moonpad.spec.loader import parse_spec
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.records import replace
 
 SPEC = """\
 name = "k2"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +15,7 @@ from moonpad.plan.request import Value, parse_set, parse_tokens
 from moonpad.plan.setting_fallbacks import Kind, Lowering
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Settings
+from moonpad.values.records import replace
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -22,6 +21,7 @@ from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code
 from moonpad.values.plan import Layout
 from moonpad.values.plan_answer import Answer, Choice
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
 KNOWN = Known(lambda engine: "", calibrations(), published(), code_in_checkpoint=True)

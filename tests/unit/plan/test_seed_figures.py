@@ -7,7 +7,6 @@ What is expected was worked out by hand from the documents and from published si
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -20,6 +19,7 @@ from moonpad.values.checkpoint import Checkpoint, Component
 from moonpad.values.finding import errors_of
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from moonpad.values.units import GB, GIB
 from tests.configurations import check, memory_of
 from tests.unit.plan.known import K2, PLAIN

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.catalog.clusters import parse_cluster
@@ -14,6 +12,7 @@ from moonpad.report.plan_table import plan_table
 from moonpad.values.deployment import Executable
 from moonpad.values.plan import Layout
 from moonpad.values.plan_answer import Choice
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from tests.unit.plan.test_search import INSTRUCT, THINKING, plan
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +17,7 @@ from moonpad.values.checkpoint import (
     TensorGroup,
 )
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.records import replace
 from tests.unit.plan.known import FP8, INT4, K2, K2_VISION, PLAIN, TINY, bytes_by_component
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from moonpad.plan.tensors import tensor_groups
 from moonpad.plan.weights import HostPart, groups_of, routed_bytes, stage_weights, stages_of
 from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization
 from moonpad.values.plan import Layout
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from tests.unit.plan.known import FP8, INT4, K2, K2_VISION, PLAIN, TINY, bytes_by_component
 

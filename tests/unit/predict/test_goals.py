@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 
 from moonpad.predict.goals import LoadPoint, front_of, load_points, missed, usd_per_million_tokens, verdict
 from moonpad.values.estimate import Estimate
 from moonpad.values.prediction import Prediction, StepBreakdown
+from moonpad.values.records import replace
 from moonpad.values.workload import Lengths, Workload
 
 LOAD = Workload(Lengths.fixed(100), Lengths.fixed(10), concurrency=8)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from moonpad.predict.corrections import corrected
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.estimate import Estimate
 from moonpad.values.plan import Settings
+from moonpad.values.records import replace
 from tests.unit.predict.served import h200, load, served
 
 BEFORE = Path(__file__).parents[3] / "benchmarks/data/step_constants_before.toml"

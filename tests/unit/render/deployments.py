@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from moonpad.plan.from_spec import container_of
 from moonpad.render.targets import deployment_of
 from moonpad.spec.loader import parse_spec
 from moonpad.values.deployment import Deployment, Image
+from moonpad.values.records import replace
 from tests.configurations import make_plan
 
 DIGEST = f"sha256:{'0' * 64}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from moonpad.render.containers import INSIDE, contain
 from moonpad.values.deployment import Executable, File, Image, Process, Role
+from moonpad.values.records import replace
 from moonpad.values.references import HostRef, PathRef, SecretRef
 
 TELL = "import json,os,sys; print(json.dumps([sys.argv[1:], {n: v for n, v in os.environ.items() if 'FILE' in n}]))"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from moonpad.plan.from_spec import engine_of, runtime_of
@@ -12,6 +10,7 @@ from moonpad.spec.loader import parse_spec
 from moonpad.values.binding import Bindings, BoundProcess
 from moonpad.values.deployment import File, Image, Mount, PortSpec, Process, Resources, Role
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.references import PathRef, PortRef, SecretRef
 from moonpad.values.secret import Secret
 from tests.configurations import make_plan

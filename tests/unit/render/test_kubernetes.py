@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 from moonpad.render.kubernetes import FILE, render_kubernetes
 from moonpad.spec.schema import KubernetesTable
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from tests.unit.render.deployments import SPECS, contained, of_argv
 
 LEADER_WORKER_SET = json.loads((Path(__file__).parent / "schemas" / "leaderworkerset-v1.json").read_text())

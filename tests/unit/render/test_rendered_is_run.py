@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from moonpad.render.shell import render_shell
 from moonpad.spec.loader import load_spec, parse_spec
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Deployment, File, Gang, HttpProbe, PortSpec, Process, Role
+from moonpad.values.records import replace
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.secret import Secret
 from tests.configurations import make_plan

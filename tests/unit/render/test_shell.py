@@ -7,7 +7,6 @@ import shutil
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from moonpad.spec.loader import load_spec
 from moonpad.values.deployment import Deployment, Executable, File, Gang, Image, PortSpec, Process, Role
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 from moonpad.values.references import HostRef, PathRef, PortRef, SecretRef
 from tests.configurations import make_plan
 

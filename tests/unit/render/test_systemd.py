@@ -5,7 +5,6 @@ tests/e2e/test_rendered_files.py.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from moonpad.render.systemd import render_systemd
 from moonpad.values.deployment import Deployment, Executable, File, Gang, PortSpec, Process, Role
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from moonpad.values.references import HostRef, PathRef, PortRef, RankRef, SecretRef
 from tests.unit.render.deployments import contained
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from moonpad.load.client_error import ClientError
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.load.record import RequestRecord
 from moonpad.observe.metrics import EngineLoad
+from moonpad.values.records import as_dict, replace
 
 
 def sample(at_s: float, running: float | None, waiting: float | None, kv_usage: float | None) -> Sample:
@@ -63,14 +63,14 @@ def write_run(
     for server_sample in server.samples:
         files.append_sample(SERVER_FILE, server_sample.as_json())
     for at_s, uses_then in devices.samples:
-        files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [asdict(use) for use in uses_then]})
+        files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [as_dict(use) for use in uses_then]})
     files.close()
     return document
 
 
 def point(load: int, throughput: float, ttft_ms: float, tpot_ms: float, **server: float) -> dict[str, Any]:
     """One of a sweep, with the figures that its page shows. `server`: running, waiting, kv_usage."""
-    config = asdict(BenchConfig())
+    config = as_dict(BenchConfig())
     return {
         "load": load,
         "model_id": "kimi-k2",

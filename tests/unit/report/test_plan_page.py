@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -16,6 +15,7 @@ from moonpad.predict import Lengths, Workload
 from moonpad.predict.plan_speeds import AskedLoad, SpeedAnswer, with_speeds
 from moonpad.report.plan_page import plan_page
 from moonpad.values.plan_answer import Answer
+from moonpad.values.records import replace
 
 LOAD = Workload(Lengths.fixed(1024), Lengths.fixed(512), concurrency=1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from moonpad.load.arrivals import Arrivals
 from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.record import RequestRecord
 from moonpad.report.run_page import run_page
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 from tests.html_page import Page, Ruler, corners, drawing, parts
 from tests.unit.bench.records import record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from moonpad.facts.probe import Unknown
@@ -18,6 +18,7 @@ from moonpad.run.generation_monitor import World
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost
+from moonpad.values.records import as_dict
 from moonpad.values.supervision import Policy
 
 NOBODY = ProbeAnswer(None, "connection refused")
@@ -70,7 +71,7 @@ class Rig:
 
     def prepare(self, policy: Policy, engine: str = "vllm-cpu", **about: object) -> None:
         self.folder.write_about(
-            base_url="http://127.0.0.1:1/v1", served_name="kimi", engine=engine, policy=asdict(policy), **about
+            base_url="http://127.0.0.1:1/v1", served_name="kimi", engine=engine, policy=as_dict(policy), **about
         )
         self.start()
 

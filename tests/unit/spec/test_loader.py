@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from moonpad.plan.request import parse_set
 from moonpad.spec.loader import MAX_SPEC_BYTES, LoadedSpec, load_spec, parse_spec
 from moonpad.spec.schema import Spec
 from moonpad.values.errors import MoonpadError, SpecError
+from moonpad.values.records import field_names
 from moonpad.values.supervision import Policy
 
 TOP = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n'
@@ -143,7 +143,7 @@ def test_how_a_run_is_kept_up() -> None:
 
 
 def policy_of(spec: Spec) -> Policy:
-    values = {field.name: getattr(spec.launch, field.name) for field in fields(Policy)}
+    values = {name: getattr(spec.launch, name) for name in field_names(Policy)}
     return Policy(**{name: value for name, value in values.items() if value is not None})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from moonpad.catalog.calibrations import Calibration, kv_bytes_of_log
 from moonpad.store.calibrations import calibrations_path, keep_calibration, own_calibrations
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 
 KV_BYTES, LOW, HIGH = kv_bytes_of_log(46.80)
 ONE = Calibration(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from moonpad.tune.order import Judged
 from moonpad.tune.outcome import effects_of, outcome_of, ratio_words
 from moonpad.tune.search import Search, replay
 from moonpad.tune.visit import Visit
+from moonpad.values.records import replace
 from tests.unit.tune.world import CANDIDATES, START_S, Killed, Machine, machine
 
 FAST = "--async-scheduling"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +18,7 @@ from moonpad.tune.load import TuneLoad
 from moonpad.tune.subject import Subject, prepare_one
 from moonpad.values.deployment import Role
 from moonpad.values.errors import UsageError
+from moonpad.values.records import replace
 from moonpad.values.workload import Lengths, Workload
 from tests.unit.tune.world import change
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from moonpad.catalog.knobs import Knob, knobs
@@ -16,6 +16,7 @@ from moonpad.tune.journal import TuneFolder
 from moonpad.tune.order import Judged
 from moonpad.tune.search import Search
 from moonpad.tune.visit import Visit
+from moonpad.values.records import replace
 
 START_S = 30.0
 REQUEST_S = 0.25

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from moonpad.values.deployment import Resources
 from moonpad.values.finding import Code, Severity
 from moonpad.values.host_facts import HostFacts, compare
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
 ADDRESSES = {"node-0": "10.0.0.1", "node-1": "10.0.0.2"}

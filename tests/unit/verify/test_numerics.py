@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 from moonpad.cli.main import run
 from moonpad.load.openai_schema import Malformed
+from moonpad.values.records import replace
 from moonpad.verify.numerics.compare import (
     LEAST_MEAN,
     TIMES_FLOOR,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 from moonpad.values.secret import Secret
 from moonpad.verify.api import Deadlines
 from moonpad.verify.probe import Outcome, Status

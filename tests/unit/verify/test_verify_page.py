@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import replace
 
 from moonpad.engines.api_facts import Topic
 from moonpad.report.verify_page import verify_page
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 from moonpad.verify.api import Exchange
 from moonpad.verify.probe import failed, passed, skipped
 from moonpad.verify.runner import Report, Result

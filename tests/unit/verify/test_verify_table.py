@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from moonpad.engines.api_facts import Topic
 from moonpad.report.verify_table import verify_table
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 from moonpad.verify.probe import failed, passed, skipped
 from moonpad.verify.runner import Report, Result
 from tests.unit.verify.fake_endpoint import BASIC

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from moonpad.observe.histograms import Histogram
 from moonpad.observe.metrics import EngineLoad
+from moonpad.values.records import replace
 from moonpad.values.supervision import State
 from moonpad.watch.look import Health, Look, RunFigures
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from moonpad.facts.probe import Unknown
 from moonpad.observe.histograms import Histogram
+from moonpad.values.records import replace
 from moonpad.values.supervision import State
 from moonpad.watch.alerts import RULES, Limits, alerts_of
 from moonpad.watch.look import Health, Look

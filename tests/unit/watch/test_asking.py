@@ -6,7 +6,6 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from moonpad.facts.device import DeviceUse
 from moonpad.facts.probe import Unknown
 from moonpad.observe.metrics import EngineLoad
 from moonpad.values.endpoint import Endpoint
+from moonpad.values.records import field_names, replace
 from moonpad.watch.asking import NO_ANSWER, Target, Watch, log_lines, look_at
 from moonpad.watch.look import Look
 from moonpad.watch.view import make_view
@@ -148,7 +148,7 @@ def test_one_look_at_the_recorded_metrics_of_the_real_engine() -> None:
     assert asked == ["/health", "/metrics"], "never a request of a user's kind"
     assert look.engine == "vllm"
     assert isinstance(look.load, EngineLoad)
-    missing = [field.name for field in fields(EngineLoad) if look.figure(field.name) is None]
+    missing = [name for name in field_names(EngineLoad) if look.figure(name) is None]
     assert missing == ["drafted", "accepted"], "it was started without speculative decoding"
     view = make_view((look,))
     assert (view.state, view.alerts) == ("answers", ())

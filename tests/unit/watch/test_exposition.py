@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import urllib.request
-from dataclasses import replace
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from moonpad.facts.device import DeviceUse
 from moonpad.values.endpoint import Endpoint
+from moonpad.values.records import replace
 from moonpad.watch.asking import Target, Watch
 from moonpad.watch.expose import exposing
 from moonpad.watch.exposition import exposition

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
 
 import pytest
+
+from moonpad.values.records import replace
 
 textual = pytest.importorskip("textual", reason="the extra `watch` is not installed")
 

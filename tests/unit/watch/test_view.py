@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.probe import Unknown
+from moonpad.values.records import replace
 from moonpad.values.supervision import State
 from moonpad.watch.look import Health
 from moonpad.watch.table import HEADS, NAME_CHARACTERS, cells, columns, details

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 import rtoml
+from msgspec import Struct
 
 from moonpad.catalog.options.tables import DATA, programs
 from moonpad.catalog.toml_rows import Row, Standing
@@ -28,8 +28,7 @@ ChangeKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """`flag` is an option, an environment variable, a module or file, a key of a YAML file, or a field of an answer.
 
     `value` narrows it to one value of the option. The change holds from `since` (in) to `until` (out); "": no limit.

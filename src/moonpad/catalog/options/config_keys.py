@@ -7,9 +7,10 @@ the table "", and which has the words that a key takes, where it takes no others
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
+
+from msgspec import Struct
 
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.options.tables import holds, nearest, programs, read
@@ -23,8 +24,7 @@ TABLES: Final = {
 """By program; the plugin for Ascend takes those of the vLLM that it is built on beside its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigKey:
+class ConfigKey(Struct, frozen=True):
     """Of one key of one table: whether the release that speaks for the version has it. `exact`: that release is the
     version itself. `first` and `last` are the releases that have it, "" where none has."""
 
@@ -51,8 +51,7 @@ def config_key(program: str, table: str, key: str, version: str | None) -> Confi
     return ConfigKey(holds(runs, release.at), release.exact, versions[runs[0][0]], versions[runs[-1][1]])
 
 
-@dataclass(frozen=True, slots=True)
-class Lacking:
+class Lacking(Struct, frozen=True):
     """What a version does not have, as no record around it has it. `exact`: the version itself is recorded. `first` and
     `last` are the records that have it, "" where none has; `others` are the names that the records around have."""
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from moonpad.catalog.toml_rows import Standing
 
 Kind = Literal["flag", "int", "float", "text", "json", "choice"]
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One option. `default` is the parser's, as text; None is none, or one that the engine computes at start.
 
     `kind` "json" takes a JSON object or list (vLLM: some take plain text beside it). `choices` are empty where the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ import msgspec
 from moonpad.catalog.options.option import Option, OptionSet
 from moonpad.catalog.options.tables import holds, nearest, programs, read
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import is_final, release_of
 
 

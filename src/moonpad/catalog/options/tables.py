@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from moonpad.values.versions import NearestRelease, nearest_release
 
 DATA: Final = Path(__file__).parent / "data"
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramFiles:
+class ProgramFiles(Struct, frozen=True):
     """The names of a program's files. A plugin is `built_on` another program: it takes the options of the release of
     the same number, and adds to them."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+
+class Lock(Struct, frozen=True):
     """`pins` is package → version, `sha256` names this very list: an environment made from another list is rebuilt."""
 
     text: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import known_environment, versions
@@ -15,6 +14,7 @@ from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 BACKEND: Final = "ROCM_AITER_MLA"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -21,6 +20,7 @@ from moonpad.values.cluster import Cluster, Device
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding, Severity
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 _OF_NUMBER: Final = {"devices-enough", "devices-idle", "tp-across-nodes", "one-machine", "multi-node-executor"}
 """Rules that ask how many devices there are, which is what nobody knows here."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.value_checks import unresolved
@@ -14,6 +13,7 @@ from moonpad.explain.documents.spoken_capabilities import sm_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _VARIABLE: Final = "TORCH_CUDA_ARCH_LIST"
 _NAME: Final = re.compile(

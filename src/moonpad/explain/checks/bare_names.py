@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.publishers import owner_of
@@ -13,6 +12,7 @@ from moonpad.explain.checks.repository_names import has_folder
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _CALL: Final = re.compile(
     r"\b(?:LLM|Engine|from_pretrained|from_engine_args|AsyncEngineArgs|EngineArgs)\([^()#]*?"

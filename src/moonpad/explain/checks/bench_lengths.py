@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.surrounding_names import MEASURES
@@ -16,6 +15,7 @@ from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _INPUT: Final = ("--random-input-len", "--random-input", "--input-len")
 _DATA: Final = ("--dataset-name",)

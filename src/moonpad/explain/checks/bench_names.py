@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as MEASURED
@@ -17,6 +16,7 @@ from moonpad.explain.programs import is_server, program_table
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _SERVED: Final = "--served-model-name"
 _OWN_TOKENIZER: Final = ("--tokenizer", "--skip-tokenizer-init", "--tokenizer-mode")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_OPTION
@@ -19,6 +18,7 @@ from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _BACKEND: Final = ("--backend", "--endpoint-type")
 _ENDPOINT: Final = ("--endpoint",)

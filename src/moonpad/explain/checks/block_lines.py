@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -13,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _LITERAL: Final = re.compile(r"(?:.*[:-][ \t])?[ \t]*\|[-+0-9]{0,2}[ \t]*(?:#.*)?")
 """The line above a text whose lines stay lines: `extraArgs: |`."""

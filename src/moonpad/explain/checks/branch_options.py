@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.known_reports import reports_of
 from moonpad.catalog.start_refusals import start_refusals
@@ -29,6 +30,7 @@ from moonpad.explain.results import Remark, make_remark, program_words
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _USED: Final = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)")
 _LIST: Final = re.compile(r"[ \t]+(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)\+?=\((?P<rest>.*)")
@@ -54,8 +56,7 @@ _MOST: Final = 12
 _TOLD: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Added:
+class _Added(Struct, frozen=True):
     """What one assignment adds to the command: its words, and the flags that make the difference."""
 
     line: int

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _TRANSPORT: Final = re.compile(r"-DUSE_EFA(?::BOOL)?=(?:ON|1|TRUE)\b", re.IGNORECASE)
 _DEVICES: Final = re.compile(r"-DUSE_(?:CUDA|HIP|MUSA|MACA|ASCEND\w*|NPU|NEURON)(?::BOOL)?=", re.IGNORECASE)

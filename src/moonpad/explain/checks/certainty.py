@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
@@ -21,6 +20,7 @@ from moonpad.explain.results import Edit, Remark
 from moonpad.explain.spelling import is_another_number
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from moonpad.catalog.cached_names import repository_of
 from moonpad.engines.argv_reader import Occurrence
@@ -17,8 +18,7 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One deployment. `unknown` are our names of what its command lines leave open of layout, context and memory."""
 
     commands: Sequence[Command]

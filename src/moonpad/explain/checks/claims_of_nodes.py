@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from yaml import Node
 
 from moonpad.explain.checks.check_case import Case
@@ -29,8 +29,7 @@ _WHOLE_NODE: Final = 8
 _DEEP: Final = 14
 
 
-@dataclass(frozen=True, slots=True)
-class _Pods:
+class _Pods(Struct, frozen=True):
     """Pods that mount a claim: the node that they are tied to, the devices of each, and how many there are."""
 
     host: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -15,6 +14,7 @@ from moonpad.explain.documents.client_calls import ClientCall
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _CERTIFICATES: Final = ("--ssl-certfile", "--ssl-keyfile")
 _TLS: Final = re.compile(r"certbot|letsencrypt|ssl_certificate|\bTLS\b|\bHTTPS\b|ssl-(?:cert|key)|stunnel")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -14,6 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.proxied_names import settings_of_proxy
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _KEY: Final = "--api-key"
 _SENT: Final = re.compile(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,6 +16,7 @@ from moonpad.explain.documents.client_calls import ClientCall
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _MODEL: Final = re.compile(r"\bmodel(?:_name)?[ ]*=[ ]*[\"'](?P<name>[^\"'\n]{1,120})[\"']")
 _GENERATOR: Final = re.compile(

@@ -6,7 +6,6 @@ What concerns a layout or settings is a rule of plan/rules: plan, up and render 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.builds import of_own_variables
@@ -88,6 +87,7 @@ from moonpad.explain.checks.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 
 def check_id(check: Callable[..., object]) -> str:

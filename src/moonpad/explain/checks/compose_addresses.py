@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from moonpad.engines.value_checks import unresolved
@@ -13,6 +12,7 @@ from moonpad.explain.checks.request_names import is_one_group
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _SERVICES: Final = re.compile(r"services:[ ]*(?:#.*)?$")
 _NAME: Final = re.compile(r"(?P<indent>[ ]+)(?P<name>[A-Za-z0-9][\w.-]*):[ ]*(?:#.*)?$")

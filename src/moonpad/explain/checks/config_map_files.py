@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
+from msgspec import Struct
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.engines.value_checks import unresolved
@@ -26,8 +26,7 @@ _MOST: Final = 2000
 _LONGEST: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Pod:
+class _Pod(Struct, frozen=True):
     volumes: Fields
     """The description of the pod."""
     containers: tuple[Fields, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.value_checks import unresolved
@@ -12,6 +11,7 @@ from moonpad.explain.grouping import value_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _EVALUATES: Final = "lm_eval"
 _PLAIN: Final = "local-completions"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -17,6 +16,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.plan.weights import routed_bytes
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
 _PART: Final = re.compile(r"[-_](?:gpu|cpu)[-_]weights?$", re.IGNORECASE)

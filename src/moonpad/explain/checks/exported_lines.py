@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -12,6 +11,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server, numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _READ: Final = re.compile(
     r"(?P<docker>(?<![\w-])--env-file)[ =]+[\"']?(?P<path>[\w./~-]+)|^[ \t]*EnvironmentFile=-?(?P<unit>[\w./~-]+)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -18,6 +17,7 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.stand_in import stand_in
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 INT4_OVER_DEEPEP: Final = "0.12.0"

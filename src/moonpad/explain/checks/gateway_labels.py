@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE as COMPARES_NAMES
@@ -13,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.pod_objects import own_container
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _LABEL: Final = "model.aibrix.ai/name"
 _GIVEN: Final = re.compile(rf"[ \t-]*[\"']?{re.escape(_LABEL)}[\"']?:[ \t]*(?P<name>[^\s#]+)")

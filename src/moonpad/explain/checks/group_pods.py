@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from yaml import Node
@@ -24,6 +23,7 @@ from moonpad.explain.checks.pod_objects import (
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _IMAGE: Final = re.compile(r"(?P<name>[\w.:/-]+?):(?P<tag>[\w.-]+)(?:@.*)?")
 _NUMBER: Final = re.compile(r"\d")

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import surrounding_names as around
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _ADDRESSES: Final = ("--data-parallel-address", "--master-addr", "--dist-init-addr")
 _PORT: Final = re.compile(r"[1-9]\d{2,4}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -14,6 +13,7 @@ from moonpad.explain.grouping import value_of
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _HEADING: Final = re.compile(r"\#{2,6}[ \t]+(?P<title>\S.*)")
 _MODEL: Final = ("--model-path", "--model")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.value_checks import unresolved
@@ -14,6 +13,7 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.explain.spelling import one_apart
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _IMAGE: Final = re.compile(r"[ \t]*(?:-[ \t]+)?image:[ \t]+[\"']?(?P<image>[^\s\"'#]+)[\"']?[ \t]*(?:#.*)?$")
 _LEFT_OPEN: Final = re.compile(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{.*?\}\}|<[^>]*>|%\w+%|\{\w+\}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from yaml import MappingNode, Node, SequenceNode
@@ -13,6 +12,7 @@ from moonpad.explain.checks.pod_objects import PodObject, fields_of, inner, item
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _DEEPEST: Final = 12
 

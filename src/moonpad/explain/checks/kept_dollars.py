@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _KEPT: Final = re.compile(r"[\"' :]\$(?:\{(?P<braced>[A-Z][A-Z0-9_]*)\}|(?P<name>[A-Z][A-Z0-9_]*))[\"', }]")
 _CALLED: Final = re.compile(r"\$\([^()]*\)|`[^`]*`")

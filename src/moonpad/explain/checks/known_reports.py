@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
 from moonpad.catalog.toml_rows import any_of, pattern_of
@@ -37,6 +38,7 @@ from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 6
@@ -45,8 +47,7 @@ _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What each row asks of a command again: the capability of devices that the text speaks of, and what its model is
     called, with the name that clients use or without."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Final
 
@@ -19,6 +18,7 @@ from moonpad.explain.programs import base_name
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _EXTRA: Final = "kv_connector_extra_config"
 _PARTS: Final = ("prefill", "decode")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.asked_server import is_shown_to_fail
@@ -12,6 +11,7 @@ from moonpad.explain.documents.client_calls import arguments, client_calls
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _OF_SERVERS: Final = frozenset(
     {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ascend_names as names
@@ -13,6 +12,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 _DEVICE: Final = "--device"
 _OWN_RANK: Final = "--data-parallel-rank"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Wrapper, WrapperOption
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _BINDS: Final = ("-m", "--membind", "-i", "--interleave", "-w", "--weighted-interleave", "-p", "--preferred")
 _RIGHTS: Final = frozenset({"SYS_NICE", "ALL", "SYS_ADMIN"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE
@@ -13,6 +12,7 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 
 def as_sure(

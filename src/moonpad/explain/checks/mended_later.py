@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -34,6 +33,7 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import order
 
 MOST: Final = 40

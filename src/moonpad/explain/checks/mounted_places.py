@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import surrounding_names as around
@@ -16,6 +15,7 @@ from moonpad.explain.commands import Wrapper
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "LeaderWorkerSet"})
 _WHOLE: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet"})

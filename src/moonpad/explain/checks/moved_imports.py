@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.moved_imports import MovedImport, moved_imports
@@ -12,6 +11,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _IMPORT: Final = re.compile(r"[ \t>]*from[ \t]+(?P<module>[\w.]+)[ \t]+import[ \t]+(?P<names>\(?[^#]*)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.asked_server import own_port
@@ -13,6 +12,7 @@ from moonpad.explain.checks.request_names import is_one_group
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _PASSES: Final = re.compile(r"\bproxy_pass[ ]+http")
 _LOCATION: Final = re.compile(r"\blocation[ ]+(?:=[ ]*|\^~[ ]*)?(?P<path>/v1)/?[ ]*\{")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -18,6 +17,7 @@ from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Platform
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _RAY: Final = re.compile(r"\bstart(?:s|ing)? (?:a |the )?ray\b|\bray start\b", re.IGNORECASE)

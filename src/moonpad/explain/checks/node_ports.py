@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -17,6 +16,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _PORTS: Final = (("--master-port",), ("--data-parallel-rpc-port", "-dpp"))
 """Where all machines of one engine meet."""

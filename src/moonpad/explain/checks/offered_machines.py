@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -11,6 +10,7 @@ from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.plan.judgement import judge
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _CODES: Final = (Code.UNSUPPORTED_FORMAT, Code.DOES_NOT_FIT)
 _MOST: Final = 6

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.other_models import in_other_classes, other_model
@@ -15,6 +14,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, since
 
 _ELSEWHERE: Final = ("--hf-config-path", "--config-format", "--model-impl")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.options import values_of
@@ -16,6 +17,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.plan.parsers import PARSER, parser_name
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _OPTION: Final = re.compile(r"--(?:dyn-)?(?:(?P<tool>tool[-_](?:call[-_])?)|(?P<reasoning>reasoning[-_]))parser")
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin|--(?:custom[-_]jinja|chat)[-_]template(?![-_])")
@@ -26,8 +28,7 @@ _LONGEST: Final = 2000
 _ENDS: Final = r"(?![a-z0-9])"
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """`named` is what its models' names hold; `tools` and `reasoning` are the beginnings of the parsers that may be
     right, `*` for all but ours, none where nothing is judged; `writes` are the names to write, of which an engine has
     one."""

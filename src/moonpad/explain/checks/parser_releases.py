@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.first_parsers import first_parsers
@@ -21,6 +20,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin")

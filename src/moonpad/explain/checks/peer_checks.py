@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -13,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _HERE: Final = ("127.", "localhost", "[::1]")
 _COMMENT: Final = re.compile(r"[ \t]*(?:#|//|;)")

@@ -8,8 +8,9 @@ import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.options.config_keys import (
     config_key,
@@ -31,8 +32,7 @@ _MOST: Final = 40
 _OPTION: Final = names.PLUGIN_OPTION
 
 
-@dataclass(frozen=True, slots=True)
-class _Release:
+class _Release(Struct, frozen=True):
     """The recorded release that the command is judged by. `exact`: it is the one that is named."""
 
     name: str

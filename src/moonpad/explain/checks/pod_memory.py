@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines import surrounding_names as around
 from moonpad.explain.checks.check_case import Case
@@ -27,8 +28,7 @@ _TAG: Final = re.compile(r":[\w.-]*-(?P<build>b\d{4,6})$")
 _NUMBER: Final = re.compile(r"\d{1,6}(?:\.\d{1,3})?")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """Bytes that an option asks for, and how it comes to them."""
 
     flag: str

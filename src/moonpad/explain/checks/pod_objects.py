@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import yaml
+from msgspec import Struct
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.explain.checks.check_case import Case
@@ -34,8 +34,7 @@ _MOST: Final = 40
 _TEMPLATED: Final = ("{{", "{%")
 
 
-@dataclass(frozen=True, slots=True)
-class PodObject:
+class PodObject(Struct, frozen=True):
     """`first` and `last` are its lines in the text; those of its nodes count from `offset`. `templated`: a chart fills
     parts of it in."""
 
@@ -80,7 +79,8 @@ def number_of(node: Node | None) -> int | None:
 def pod_objects(script: Script) -> tuple[PodObject, ...]:
     """All of a text that can be read, charts among them where they are YAML as they stand."""
     if _WORK not in script.budget.shares:  # once for each text, whichever check asks first
-        script.budget.work(sum(len(line) for line in script.lines) // 4, _WORK)
+        read = any("kind" in line for line in script.lines)
+        script.budget.work(sum(len(line) for line in script.lines) // (4 if read else 16), _WORK)
     script.budget.work(10, _WORK)
     return _objects_of(script.lines, script.origins)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from yaml import Node
@@ -28,6 +27,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _PUBLISHED: Final = re.compile(r"(?:.*:)?(?P<inside>\d{1,5})(?:/tcp)?")
 _OWN_NETWORK: Final = re.compile(r"host|none|container:.*|service:.*|slirp4netns.*")

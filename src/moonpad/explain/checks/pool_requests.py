@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.surrounding_names import SIDE_CHANNELS
 from moonpad.engines.value_checks import as_json, unresolved
@@ -34,8 +35,7 @@ _COMMENT: Final = re.compile(r"\s*#")
 _MOST: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Proxy:
+class Proxy(Struct, frozen=True):
     """A proxy's own port and the servers that it names, as hosts and ports by their pools."""
 
     command: Command

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -18,6 +17,7 @@ from moonpad.explain.grouping import model_of, value_of
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _CONNECTOR, (_PORT, _HOST) = next(iter(SIDE_CHANNELS.items()))
 _TRANSFER: Final = "--kv-transfer-config"

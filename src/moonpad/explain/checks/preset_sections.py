@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.options import OptionSet, option_set
 from moonpad.catalog.preset_files import PresetFile, preset_files
@@ -26,8 +27,7 @@ _ALIKE: Final = 0.88
 _MOST: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(Struct, frozen=True):
     name: str
     entries: tuple[tuple[int, str, str], ...]
     """Line, key and value of each."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.other_models import least_bytes, other_model
@@ -20,6 +19,7 @@ from moonpad.explain.checks.pod_objects import (
 )
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _STARTUP: Final = "startupProbe"
 _LIVENESS: Final = "livenessProbe"

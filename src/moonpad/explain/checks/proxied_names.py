@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,6 +16,7 @@ from moonpad.explain.checks.request_names import is_one_group
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _HEAD: Final = re.compile(r"(?P<indent>[ ]*)(?:-[ ]+)?litellm_params[ ]*:[ ]*$")
 _FIELD: Final = re.compile(r"(?P<indent>[ ]+)(?P<name>[a-z_]+)[ ]*:[ ]*[\"']?(?P<value>[^\"'#\n]*?)[\"']?[ ]*(?:#.*)?$")

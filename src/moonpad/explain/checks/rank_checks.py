@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.argv_reader import Occurrence
@@ -13,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, program_words, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _SHARED: Final = (
     *("--speculative-config", "--speculative-algorithm", "--speculative-num-steps", "--speculative-eagle-topk"),

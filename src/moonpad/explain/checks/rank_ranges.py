@@ -4,7 +4,6 @@ once a rank."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -19,6 +18,7 @@ from moonpad.explain.programs import base_name
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _MOST: Final = 8
 _wrong = partial(make_remark, Severity.ERROR, Code.ILLEGAL_LAYOUT)

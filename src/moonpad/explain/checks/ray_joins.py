@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -16,6 +15,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _PORT: Final = 6379
 _MOST: Final = 50

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.drafts import drafts
@@ -15,6 +14,7 @@ from moonpad.explain.checks.draft_targets import draft_named
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _LONGEST: Final = 200
 REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -14,6 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.client_calls import ClientCall
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _TOOLS: Final = re.compile(r"[\"']tools\\?[\"']\s*:\s*(?:\[\s*\{|\$|\[\s*$)|\btools\s*=\s*(?!None|\[\])")
 _CHOICE: Final = re.compile(r"[\"']?tool_choice\\?[\"']?\s*[:=]\s*\\?[\"']?(?P<choice>\w+|\{)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.surrounding_names import GRAPH
@@ -13,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.pod_objects import fields_of, inner, own_container
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _PLAIN: Final = re.compile(r"cpu|memory|ephemeral-storage|hugepages-\w+", re.ASCII)
 _DEVICE: Final = re.compile(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.device_overhead import overhead_of
 from moonpad.catalog.hardware import hardware
@@ -49,8 +50,7 @@ _SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
 """`70B` in the name of a model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """`held` bytes of weights on `ranks` devices of `each` bytes; `place`: the tensor parallel size, where it is
     written. `kind` says whose memory that is."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
@@ -16,6 +15,7 @@ from moonpad.explain.programs import is_router, is_server
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _URL: Final = re.compile(r"(?:https?://)?(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(?P<port>\d{2,5})/?")
 _ANY: Final = re.compile(r"(?:https?|grpc)://[^\s:/]+:(?P<port>\d{2,5})/?")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import foreign_names as names
@@ -15,6 +14,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import ADDRESS, model_of, value_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _TITLE: Final = re.compile(
     r"(?<![\w$])(?:node|machine|host|节点|机器)[ \t_-]{0,2}#?(?P<number>\d{1,3})(?![\w.:])", re.IGNORECASE

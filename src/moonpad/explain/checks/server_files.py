@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -13,6 +12,7 @@ from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3}|~{3})(?P<kind>\w*)")
 _KEY: Final = re.compile(r"(?P<key>[A-Za-z][\w.-]*):(?:[ \t]+(?P<value>\S.*?))?[ \t]*")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -20,6 +19,7 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.spelling import is_another_number
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -12,6 +11,7 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.roles import ROLES
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _EXPORT: Final = re.compile(r"export[ ]+(?P<name>[A-Za-z_]\w*)=(?P<value>[^\s#;&|()$`]*)[ \t]*(?:#.*)?$")
 _QUIET: Final = re.compile(

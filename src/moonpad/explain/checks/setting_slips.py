@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.known_variables import library_variables
@@ -20,6 +19,7 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.explain.value_forms import COLON
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 
 _LONGEST: Final = 2000
 _AS_IT_IS: Final = ("--kv-transfer-config", "--additional-config")

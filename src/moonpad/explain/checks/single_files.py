@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -12,6 +11,7 @@ from moonpad.explain.checks.visible_devices import CUDA
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _PART: Final = re.compile(r"(?P<folder>.*)/[\w.-]+\.(?:safetensors|bin|pt|pth)", re.ASCII)
 _RANGE: Final = re.compile(r"(?P<first>\d{1,2})-(?P<last>\d{1,2})")

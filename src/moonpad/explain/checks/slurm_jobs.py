@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines import surrounding_names as around
 from moonpad.explain.checks.check_case import Case
@@ -38,8 +39,7 @@ _OWN_RANK: Final = ("--data-parallel-rank", "--data-parallel-start-rank")
 _APART: Final = frozenset({"ssh", "mpirun", "torchrun", "docker exec"})
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """None: not said, or not in numbers."""
 
     nodes: int | None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.base import Reading
@@ -12,6 +11,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Script, Word, Wrapper
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _OF_TASK: Final = ("SLURM_PROCID", "SLURM_NODEID", "SLURM_LOCALID")
 _RANKS: Final = ("--node-rank", "--data-parallel-rank", "--data-parallel-start-rank")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -28,6 +27,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, release_of, since
 
 _COMPARES: Final[Mapping[str, Callable[[int, int], bool]]] = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _WORDS: Final = r"(?:with|if|else|end|range|toYaml|include|define|template|default|quote)\b"
 _APART: Final = re.compile(rf"\{{\{{[ \t]+-[ \t]+(?:{_WORDS}|[.$][A-Za-z_.])")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.asked_server import is_shown_to_fail, own_port
@@ -14,6 +13,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server, numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _TUNNEL: Final = re.compile(
     r"\bssh\b.*?\s-[A-Za-z]*L[ ]*(?:[\w.*]+:)?\d{2,5}:(?:localhost|127\.0\.0\.1):(?P<port>\d{2,5})\b"

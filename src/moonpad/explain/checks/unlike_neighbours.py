@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 
 _ITEM: Final = re.compile(r"(?P<stem>[A-Za-z][\w.-]*?)(?P<number>\d{1,3})(?P<port>:\d{1,2})?")
 _SEPARATORS: Final = re.compile(r"[_.-]")

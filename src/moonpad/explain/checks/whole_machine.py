@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -18,6 +17,7 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
+from moonpad.values.records import replace
 from moonpad.values.units import gib
 
 _LEFT_OPEN: Final = frozenset({*LAYOUT, CONTEXT})

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _DRIVE: Final = re.compile(r"(?:(?P<flag>--?[A-Za-z][\w-]*)=)?/mnt/(?P<drive>[a-z])(?P<rest>/\S.*)")
 _LIST: Final = re.compile(r"\$\w+[ \t]*=[ \t]*@\(")

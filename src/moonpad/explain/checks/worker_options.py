@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -13,6 +12,7 @@ from moonpad.engines.surrounding_names import BY_SUBCOMMANDS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _WHOLE: Final = frozenset(option for option in DYNAMO if not option.endswith("-") and option != "--endpoint")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.hardware import find_hardware
 from moonpad.explain.documents.device_mentions import Mention, capability_of, platform_of
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
@@ -77,8 +78,7 @@ LARGER: Final[Mapping[str, str]] = {"H20": "H20-141G", "RTX4090": "RTX4090-48G"}
 """Kinds that come with more memory under the same name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """`machine` is a cluster's name (`8xH100`, `2x8xH800`), None where only the kind is named. `kind` is the label of
     the catalogue, and what is written for a kind that the catalogue does not have: `known` says which."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word
@@ -17,6 +16,7 @@ from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.wrappers import assignment
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _DOCKERFILE: Final = re.compile(
     r"(?:[ \t]*(?:#.*|ARG[ \t].*)?\n)*[ \t]*FROM[ \t]+(?!\S+[ \t]+import\b)\S+.*$", re.MULTILINE | re.IGNORECASE

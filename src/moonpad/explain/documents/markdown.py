@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.shell.changes_of_lines import is_change
@@ -97,8 +98,7 @@ _LONGEST_QUOTE: Final = 4000
 """Characters of one argument over several lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A fenced block of shell. `text` has its place at `start` of the document."""
 
     start: int
@@ -113,8 +113,7 @@ class Block:
     """It is called a text: no shell need ever read it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(Struct, frozen=True):
     """Code in a sentence or in the cell of a table, which begins at `start` of the document."""
 
     start: int
@@ -122,8 +121,7 @@ class Inline:
     heading: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Bullets:
+class Bullets(Struct, frozen=True):
     """A list of flags and variables: the offset and the text of each."""
 
     codes: tuple[tuple[int, str], ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -12,6 +11,7 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _STRING: Final = r"\"(?:[^\"`\n]|`.){0,2000}\"|'[^'\n]{0,2000}'"
 _SET: Final = re.compile(

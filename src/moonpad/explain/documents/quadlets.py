@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Word, cut
@@ -15,6 +14,7 @@ from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.shell.wrappers import assignment
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _QUADLET: Final = re.compile(r"^[ \t]*\[Container\][ \t]*$(?=(?:\n(?![ \t]*\[).*)*?\n[ \t]*Image[ \t]*=)", re.MULTILINE)
 _FILE: Final = re.compile(r"(?:[ \t\0]*(?:[#;].*)?\n)*[ \t]*\[\w+\][ \t]*\n")

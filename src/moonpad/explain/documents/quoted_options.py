@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -12,6 +11,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _CODE: Final = re.compile(r"`(?P<code>--?[A-Za-z][^`\n]{10,2000})`")
 _MODEL: Final = frozenset({"-m", "--model", "--model-path", "-hf", "--hf-repo", "--model_path"})

@@ -11,18 +11,26 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 _DATE: Final = re.compile(
     r"(?<![\d.])(?:(?P<year>20(?:2[3-9]|3\d))[-/](?P<month>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?"
     rf"|\b(?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?[ ](?:(?P<of_month>[12]?\d|3[01])(?:st|nd|rd|th)?,?[ ])?"
-    r"(?P<in_year>20(?:2[3-9]|3\d)))(?![\d.:-]|[T ]\d\d:)",
+    r"(?P<in_year>20(?:2[3-9]|3\d)))(?!\d|[.:-]\d|[T ]\d\d:)",
     re.IGNORECASE,
 )
 _BUILD: Final = re.compile(r"\b(?:main|master|nightly|trunk|HEAD|commit|latest|source|git|build|dev)\b", re.IGNORECASE)
+_OF_TIME: Final = re.compile(
+    r"[\s,;:(~≈]|\b(?:as|at|of|in|from|the|around|about|stock|upstream|early|mid|middle|late|end|beginning|start)\b-?",
+    re.IGNORECASE,
+)
+"""What may stand between the name and the date and only says when it was: `vLLM, stock upstream (June 2026)`."""
+_LATE: Final = re.compile(r"\b(?:late|end)\b", re.IGNORECASE)
+_LAST_DAY: Final = 28
 _NEAR: Final = 120
 """So many characters may stand between the engine's name and the date."""
 _LONGEST: Final = 400
 
 
 def day_of_build(names: Iterable[str], lines: tuple[str, ...]) -> str:
-    """`2025-12-07` of a build of the engine with one of these names: a date behind the name, in brackets or with a word
-    for a build, such as `main`. A month without a day counts as its first day. "" where no day is named, or several."""
+    """`2025-12-07` of a build of the engine with one of these names: a date behind the name, in brackets, with a word
+    for a build, such as `main`, or with none but of the time. A month without a day counts as its first day, the end of
+    one as its last. "" where no day is named, or several."""
     days = _days(tuple(names), lines)
     return next(iter(days)) if len(days) == 1 else ""
 
@@ -37,16 +45,18 @@ def _found(called: re.Pattern[str], line: str) -> Iterator[str]:
     for match in _DATE.finditer(line):
         before = line[max(0, match.start() - _NEAR) : match.start()]
         behind_name = [before[name.end() :] for name in called.finditer(before)][-1:]
-        if any(_is_of_build(between) for between in behind_name):
-            yield _iso(match)
+        for between in behind_name:
+            if _is_of_build(between):
+                yield _iso(match, without=_LAST_DAY if _LATE.search(between) else 1)
 
 
 def _is_of_build(between: str) -> bool:
-    return between.strip(" ") == "(" or _BUILD.search(between) is not None
+    return not _OF_TIME.sub("", between) or _BUILD.search(between) is not None
 
 
-def _iso(match: re.Match[str]) -> str:
+def _iso(match: re.Match[str], without: int) -> str:
+    """`without` is the day of a month that none is named with."""
     if match["year"]:
-        return f"{match['year']}-{match['month']}-{match['day'] or '01'}"
+        return f"{match['year']}-{match['month']}-{int(match['day'] or without):02}"
     month = _MONTHS.index(match["name"].casefold()) + 1
-    return f"{match['in_year']}-{month:02}-{int(match['of_month'] or 1):02}"
+    return f"{match['in_year']}-{month:02}-{int(match['of_month'] or without):02}"

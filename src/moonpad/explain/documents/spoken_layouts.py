@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import NAME_IN_WORDS, PROGRAM_OF
@@ -12,6 +11,7 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.documents.text_hints import versions_of
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 _USED: Final = re.compile(
     rf"(?:\b(?:with|using|via|through|on|by)|用|使用)[ ]?(?:the )?{NAME_IN_WORDS.pattern}", re.IGNORECASE

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Command
 from moonpad.explain.programs import is_server
 from moonpad.explain.roles import ROLES, roles_of
+from moonpad.values.records import replace
 
 _PLACE: Final = (
     r"(?:nodes?|instances?|servers?|workers?|pods?|engines?|machines?|hosts?|replicas?|containers?|process(?:es)?|side"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.catalog.hardware import find_hardware
 from moonpad.catalog.options import option_set
@@ -26,6 +27,7 @@ from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.source_text import InputText
 from moonpad.values.errors import MoonpadError
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 
 _MOSTLY: Final = 20
 """Logged lines, from which on a text is a log."""
@@ -44,8 +46,7 @@ _LISTED: Final = (
 _REST: Final = "${the rest of the command, which the log lacks}"
 
 
-@dataclass(frozen=True, slots=True)
-class PastedLogs:
+class PastedLogs(Struct, frozen=True):
     """`lines`, from 0, are those that were logged. `versions`: engine → release; `machines`: line and cluster."""
 
     lines: frozenset[int] = frozenset()

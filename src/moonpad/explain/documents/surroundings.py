@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.explain.commands import HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import Budget
+from moonpad.values.records import replace
 
 # References to variables that are replaced before a container starts.
 _COMPOSE: Final = re.compile(
@@ -18,8 +20,7 @@ _COMPOSE: Final = re.compile(
 _KUBERNETES: Final = re.compile(r"\$(?:(?P<dollar>\$)|\((?P<name>[\w.-]+)\))")
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What a container gets from outside of its own mapping."""
 
     compose: bool = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -13,6 +12,7 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _TABLE: Final = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|$)){3,}", re.MULTILINE)
 _ROW: Final = re.compile(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
@@ -81,8 +82,7 @@ def _either(of_engines: Sequence[Sequence[str]]) -> str:
     return f"(?:{'|'.join(groups)})"
 
 
-@dataclass(frozen=True, slots=True)
-class VersionMention:
+class VersionMention(Struct, frozen=True):
     """`exact`: a pin or an image's tag, no prose. `image`: the image with its tag, "" where it is none. `least`: it is
     the lowest, or the first that has something, and a later one may be in use."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from yaml import MarkedYAMLError, Node
@@ -18,6 +17,7 @@ from moonpad.explain.input_limits import NESTING
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import names_engine_command
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 _SECRET: Final = re.compile(r"token|key|password|passwd|secret|credential", re.IGNORECASE)
 _MANIFEST: Final = re.compile(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word
@@ -11,10 +12,10 @@ from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.programs import program_named
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """`at` is its place in the file. `entrypoint` replaces that of the image, where it is not empty."""
 
     at: Word

@@ -6,9 +6,9 @@ Source: https://kserve.github.io/website/docs/model-serving/generative-inference
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.engines import foreign_names as names
@@ -18,6 +18,7 @@ from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.option_maps import list_words, shell_words
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.roles import ROLES
+from moonpad.values.records import replace
 
 _AS_WRITTEN: Final = (
     *("", "apps", "batch", "core", "leaderworkerset.x-k8s.io", "serving.knative.dev", "ray.io", "jobset.x-k8s.io"),
@@ -93,8 +94,7 @@ def is_llm_service(fields: Fields) -> bool:
     return scalar(fields.get("kind")) in _LLM_SERVICE and "spec" in fields
 
 
-@dataclass(frozen=True, slots=True)
-class ServedPart:
+class ServedPart(Struct, frozen=True):
     """One role of a service: its pod, and the container in it that serves."""
 
     around: Surroundings

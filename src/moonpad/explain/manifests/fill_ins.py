@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from yaml import Node
@@ -15,6 +14,7 @@ from yaml import Node
 from moonpad.explain.commands import Word, concatenated, cut
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, scalar
+from moonpad.values.records import replace
 
 _TABLES: Final = (
     *("defaults", "default", "params", "parameters", "variables", "vars", "values", "template_vars", "env", "envs"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from yaml import Node, ScalarNode
 
 from moonpad.explain.commands import Word
+from moonpad.values.records import replace
 
 _GOES_ON: Final = re.compile(r"\s*(?:$|--?[A-Za-z]|['\"{}\[\]])")
 

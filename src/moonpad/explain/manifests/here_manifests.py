@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.explain.shell.scope import Value
+from moonpad.values.records import replace
 
 _MANIFEST: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
 _TEMPLATE: Final = re.compile(r"(?<![\\$])\$\{([A-Za-z_]\w*)\}")

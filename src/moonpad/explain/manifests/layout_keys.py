@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from yaml import ScalarNode
@@ -22,6 +21,7 @@ from moonpad.explain.commands import Command, Word, whole_number
 from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, scalar
 from moonpad.explain.programs import program_table
+from moonpad.values.records import replace
 
 _GROUPS: Final = re.compile(
     r"topology|parallel(?:ism)?(?:spec|config|strategy)?|layout|workerspec|sharding", re.IGNORECASE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from yaml import Node
 
@@ -18,6 +17,7 @@ from moonpad.explain.manifests.pods import PodReader, is_container
 from moonpad.explain.manifests.recipes import Served, served_by_recipe
 from moonpad.explain.manifests.yaml_source import Fields
 from moonpad.explain.programs import named_by_image, program_named, served_by_image
+from moonpad.values.records import replace
 
 
 class MadeCommands:

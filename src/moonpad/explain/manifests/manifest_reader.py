@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from yaml import MappingNode, Node
@@ -46,6 +45,7 @@ from moonpad.explain.shell.env_files import DEFAULT, variables_in
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
 _NO_COMMANDS: Final = frozenset(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.manifests.option_maps import list_words
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
+from moonpad.values.records import replace
 
 _ARGUMENTS: Final = re.compile(r"server_cmd(?:_template)?|server_args(?:_template)?|args_template")
 _VARIABLE: Final = re.compile(r"\$\{?([A-Z][A-Z0-9_]*)\}?")

@@ -7,9 +7,9 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
+from msgspec import Struct, field
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.catalog.options import OptionSet, option_set
@@ -22,6 +22,7 @@ from moonpad.explain.manifests.layout_keys import flag_of_size, name_of
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import named_by_image, served_by_image
 from moonpad.explain.spelling import one_apart
+from moonpad.values.records import replace
 
 _MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
 _NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
@@ -45,8 +46,7 @@ _NOT_GIVEN: Final = re.compile(r"-[0-9]{1,9}(?:\.0)?")
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
 
 
-@dataclass(frozen=True, slots=True)
-class OptionMap:
+class OptionMap(Struct, frozen=True):
     """The arguments, in the spelling of the program's command line. `chart`: a template makes a command of them."""
 
     program: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from moonpad.catalog.options import Change, OptionSet, changes, newest, option_set, versions
 from moonpad.engines.base import Engine
@@ -15,8 +16,7 @@ from moonpad.explain.target_detection import Version
 from moonpad.values.versions import since
 
 
-@dataclass(frozen=True, slots=True)
-class Rulebook:
+class Rulebook(Struct, frozen=True):
     """The options of one program in one version, and what changed.
 
     `now` are the changes that hold in this version, `later` those of newer ones. Where `options.exact` is False, the

@@ -7,9 +7,9 @@ https://github.com/sgl-project/rbg (roles of a RoleBasedGroup), https://kthena.v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from yaml import MappingNode, Mark, Node, ScalarNode, SequenceNode
 
 from moonpad.explain.commands import Word, whole_number
@@ -21,8 +21,7 @@ _RBG: Final = ("RBG_LWP_WORKER_INDEX", "RBG_LWP_GROUP_SIZE", "RBG_LWP_LEADER_ADD
 _KTHENA: Final = ("WORKER_INDEX", "GROUP_SIZE", "ENTRY_ADDRESS")
 
 
-@dataclass(frozen=True, slots=True)
-class PodGroup:
+class PodGroup(Struct, frozen=True):
     """`size` counts the leader too. `variables` name a pod's number, the size, and the leader's address."""
 
     leader: Node | None

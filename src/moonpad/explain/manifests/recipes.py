@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
+from msgspec import Struct, field
 from yaml import MappingNode
 
 from moonpad.engines import foreign_names as names
@@ -19,6 +19,7 @@ from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.manifests.node_templates import node_templates
 from moonpad.explain.manifests.option_maps import as_json, list_words, option_words
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
+from moonpad.values.records import replace
 
 _ROLES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("prefill", "ctx", "context"), "prefill"),
@@ -30,8 +31,7 @@ _LISTS: Final = ("base_args", "extra_args", "args")
 _OF_RECIPE: Final = frozenset({"base_args", "hardware_overrides", "strategy_overrides"})
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """A command that a recipe describes. `machine` is its cluster, `arm` the number of the alternative."""
 
     program: str

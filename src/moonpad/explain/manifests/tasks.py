@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from yaml import Node
@@ -19,6 +18,7 @@ from moonpad.explain.documents.surroundings import Surroundings, unknown_value
 from moonpad.explain.manifests.node_labels import cluster_of_label, kind_of_label
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 ReadScript = Callable[[Word, Mapping[str, Word], Surroundings], None]
 

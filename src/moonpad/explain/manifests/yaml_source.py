@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
@@ -13,6 +12,7 @@ from yaml import MappingNode, Mark, MarkedYAMLError, Node, ScalarNode, SequenceN
 from moonpad.explain.commands import Piece, Word
 from moonpad.explain.input_limits import ALIASES, NESTING, too_deep, too_large
 from moonpad.explain.source_text import IGNORED, InputText
+from moonpad.values.records import replace
 
 Fields = Mapping[str, Node]
 

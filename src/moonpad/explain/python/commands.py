@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -18,6 +17,7 @@ from moonpad.explain.python.engines import EngineOptions
 from moonpad.explain.shell.interpreter import Shell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _DOTS: Final = ("...", "…", "-", "—", "`")
 _FENCE: Final = re.compile(

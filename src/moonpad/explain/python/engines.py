@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.catalog.options import option_set, releases_with
@@ -19,6 +19,7 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.python.conditions import decisive
 from moonpad.explain.python.data import Listing, Table, Text, Value, plain, words_in
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 _MODEL: Final = ("model", "model_path", "model_source", "model_id", "#0")
 _LEAST: Final = 2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from moonpad.explain.python.data import Listing, Names, Table, Text, Value, dotted
+from moonpad.values.records import replace
 
 if TYPE_CHECKING:
     from moonpad.explain.python.values import Evaluator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from moonpad.explain.commands import Piece, Word
 from moonpad.explain.python.data import Text, Value
+from moonpad.values.records import replace
 
 if TYPE_CHECKING:
     from moonpad.explain.python.values import Evaluator

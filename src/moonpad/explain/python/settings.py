@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -17,6 +16,7 @@ from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.programs import program_named
 from moonpad.explain.python.data import Listing, Table, Text, Value
 from moonpad.explain.python.engines import EngineOptions
+from moonpad.values.records import replace
 
 _LEAST: Final = 3
 _REPOSITORIES: Final = ("repo_id", "hf_repo", "model_repo", "repo")

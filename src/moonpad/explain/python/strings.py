@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from string import Formatter
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word
+from moonpad.values.records import replace
 
 _PERCENT: Final = re.compile(r"%(?:\((?P<name>\w{1,60})\))?[-+ #0]{0,3}\d{0,3}(?:\.\d{1,3})?[sdifgrx]|%%")
 _MOST: Final = 200

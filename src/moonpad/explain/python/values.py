@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -37,6 +36,7 @@ from moonpad.explain.python.loops import comprehension
 from moonpad.explain.python.paths import path_of
 from moonpad.explain.python.strings import filled_by_format, filled_by_percent, quoted, replaced, respelled
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 _NAME: Final = 60
 _MOST_ITEMS: Final = 4_096

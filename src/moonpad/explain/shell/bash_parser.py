@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.explain.documents.text_hints import node_in
 from moonpad.explain.input_limits import NESTING, too_deep
@@ -14,8 +15,7 @@ from moonpad.explain.shell.tokens import Token
 from moonpad.explain.source_text import Problems, Source
 
 
-@dataclass(frozen=True, slots=True)
-class Simple:
+class Simple(Struct, frozen=True):
     words: tuple[Token, ...] = ()
     redirects: tuple[Token, ...] = ()
     comments: tuple[str, ...] = ()
@@ -26,16 +26,14 @@ class Simple:
     """What stands before it: `&&`, `||`, `|`, or ""."""
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Struct, frozen=True):
     name: str
     values: tuple[Token, ...]
     """Empty where the loop runs over the script's arguments, or counts as in C."""
     body: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Branches:
+class Branches(Struct, frozen=True):
     """`if`, `case` and `while`: the conditions, the bodies, and whether one of them is certain to run."""
 
     conditions: tuple[Node, ...]
@@ -43,14 +41,12 @@ class Branches:
     exhaustive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     name: str
     body: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Compound:
+class Compound(Struct, frozen=True):
     """`{ … }`, or `( … )` with variables of its own."""
 
     body: tuple[Node, ...]

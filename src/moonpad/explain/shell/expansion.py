@@ -10,7 +10,6 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
@@ -18,6 +17,7 @@ from moonpad.explain.input_limits import Budget, too_large
 from moonpad.explain.shell.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Source
+from moonpad.values.records import replace
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 _LONGEST_ARRAY: Final = 1_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import replace
 
 from moonpad.engines.forks import FORKS_BY_PROGRAM, Fork
 from moonpad.explain.commands import Command
+from moonpad.values.records import replace
 
 _LONGEST = 2000
 """A longer line is data, not prose."""

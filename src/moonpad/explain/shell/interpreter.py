@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper
@@ -39,6 +39,7 @@ from moonpad.explain.shell.shell_tests import (
 from moonpad.explain.shell.tokens import Here, Token
 from moonpad.explain.shell.wrappers import Peeled, peel
 from moonpad.explain.source_text import InputText, Problems, Source
+from moonpad.values.records import replace
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _BUILTINS: Final = """

@@ -4,6 +4,7 @@ the proxy makes one line of the block, without its comments."""
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.source_text import Source
@@ -23,6 +24,8 @@ _LINES: Final = 80
 
 def next_option_of_block(source: Source, start: int) -> int | None:
     """Of the end of a line at `start`: where the next line of its block begins, if the proxy joins the two."""
+    if not _of_proxy(source.whole.clean):
+        return None
     behind = _BEHIND.match(source.text, start)
     if behind is None or (least := _least_indent(source, start)) is None:
         return None
@@ -45,7 +48,7 @@ def _least_indent(source: Source, start: int) -> int | None:
         above = text.rfind("\n", 0, line - 1) + 1
         written = text[above : line - 1]
         if _BLOCK.fullmatch(written):
-            of_block = _indent(written) < least and _SHELL.match(first) is None and _of_proxy(text)
+            of_block = _indent(written) < least and _SHELL.match(first) is None
             return least if of_block else None
         if written.strip(" \t\0"):
             first, least = written, min(least, _indent(written))
@@ -53,7 +56,10 @@ def _least_indent(source: Source, start: int) -> int | None:
     return None
 
 
+@lru_cache(maxsize=4)
 def _of_proxy(text: str) -> bool:
+    if "cmd:" not in text:
+        return False
     return _MODELS.search(text) is not None or (_BESIDE.search(text) is not None and _ABOVE.search(text) is None)
 
 

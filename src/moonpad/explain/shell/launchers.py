@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from moonpad.engines.foreign_names import LAUNCHERS
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name, is_server
+from moonpad.values.records import replace
 
 _ARGUMENT: Final = re.compile(r"\$(?:\{([0-9]+)\}|([0-9])(?![0-9]))")
 _ROLE: Final = re.compile(r"\"kv_role\"\s*:\s*\"(?P<role>kv_producer|kv_consumer)\"")

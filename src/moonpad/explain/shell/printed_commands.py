@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -14,6 +13,7 @@ from moonpad.explain.programs import starts_with_options
 from moonpad.explain.python.commands import is_prose
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _ECHO: Final = re.compile(
     r"^[ \t]*echo[ \t]+(?:-[en]+[ \t]+)?(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>[^'\n]*)')"

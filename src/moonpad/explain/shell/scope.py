@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import EXPORTED, too_large
+from moonpad.values.records import replace
 
 Value = Word | tuple[Word, ...]
 """A scalar or an array."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from moonpad.engines.foreign_names import MENTION
@@ -12,6 +11,7 @@ from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.bash_parser import Simple
 from moonpad.explain.shell.tokens import Here, LiteralText
+from moonpad.values.records import replace
 
 _OPTIONS: Final = re.compile(r"\.(?:ya?ml|json)$")
 """Files that may be an engine's."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -16,6 +15,7 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _LONGEST: Final = 1000
 _MOST: Final = 10

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.values.records import replace
 
 _DIRECTIVE: Final = re.compile(r"^[ \t]*#SBATCH[ \t]+(.*)$", re.MULTILINE)
 _OPTION: Final = re.compile(r"(--[a-z-]+|-[A-Za-z])(?:[= \t]*)(\"[^\"\n]*\"|[^\s#]+)")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Command, Problem, Script, Word
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _STRAY: Final = re.compile(r"\$(?![A-Za-z_0-9{(@*#?!$-])")
 """A dollar that begins no variable."""

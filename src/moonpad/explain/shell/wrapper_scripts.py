@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import PROGRAM_OF
@@ -13,6 +12,7 @@ from moonpad.explain.last_resort import as_option, more
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.source_text import Source
+from moonpad.values.records import replace
 
 _MORE: Final = re.compile(r"(?:[A-Z]+_){0,4}(?:ARGS|FLAGS|OPTIONS|OPTS)")
 _TO_FILL_IN: Final = re.compile(r"<[a-z][\w -]{2,60}>", re.IGNORECASE)

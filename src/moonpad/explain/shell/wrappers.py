@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
@@ -22,6 +22,7 @@ from moonpad.explain.programs import (
 )
 from moonpad.explain.shell import wrapper_options as table
 from moonpad.explain.shell.sentences import PLAIN, without_sentence
+from moonpad.values.records import replace
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 SPEAKS_OF: Final = frozenset(

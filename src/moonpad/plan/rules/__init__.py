@@ -7,13 +7,13 @@ catalog/data/rules.toml, and two test cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from typing import Final
 
 from moonpad.plan.rules import attention, blocks, extras, formats, layout
 from moonpad.plan.rules.attention import speculative_findings
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding, Severity, illegal
+from moonpad.values.records import as_dict
 
 __all__ = ["GENERAL", "check", "check_by_rule", "is_legal", "rule_id", "speculative_findings"]
 
@@ -73,7 +73,7 @@ def check_by_rule(configuration: Configuration) -> Iterator[tuple[str, Finding]]
 
     Every other rule divides by the degrees of parallelism, so one below 1 is reported alone.
     """
-    degrees = {field.name: getattr(configuration.layout, field.name) for field in fields(configuration.layout)}
+    degrees = as_dict(configuration.layout)
     if min(degrees.values()) < 1:
         for name, count in degrees.items():
             if count < 1:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from moonpad.values.checkpoint import Component
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding, illegal, unsupported
+from moonpad.values.records import replace
 
 GROUPED: Final = frozenset({"int4", "nvfp4", "mxfp4"})
 MERGED: Final = frozenset({Component.DENSE_MLP, Component.SHARED_EXPERTS, Component.ROUTED_EXPERTS})

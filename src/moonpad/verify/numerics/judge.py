@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.values.records import as_dict
 from moonpad.verify.api import Api
 from moonpad.verify.numerics.compare import (
     Distance,
@@ -44,9 +45,9 @@ class NumericsVerdict:
             "against": self.trusted,
             "passed": self.passed,
             "because": list(self.because),
-            "distance": asdict(self.distance) if self.distance else None,
-            "floor": asdict(self.floor),
-            "limits": asdict(self.limits),
+            "distance": as_dict(self.distance) if self.distance else None,
+            "floor": as_dict(self.floor),
+            "limits": as_dict(self.limits),
         }
 
 

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad.load.openai_schema import Message, ToolCall
+from moonpad.values.records import replace
 from moonpad.verify.tool_calls import (
     ARGUMENTS_BEGIN,
     CALL_BEGIN,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 from moonpad.verify.own_text.witness import Change, Examination
 from moonpad.verify.probe import Outcome, Status, failed, passed, skipped
 

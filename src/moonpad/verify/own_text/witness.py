@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from moonpad.engines.api_facts import ApiFacts
 from moonpad.load.openai_schema import Message
 from moonpad.values.errors import CheckFailed, ContactLost
+from moonpad.values.records import replace
 from moonpad.verify.api import Api, Asked, Body
 from moonpad.verify.offered_tools import WEATHER, WEATHER_QUESTION
 from moonpad.verify.own_text.answer_labels import AnswerLabels

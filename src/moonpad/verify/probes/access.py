@@ -1,10 +1,10 @@
 """Who is let in."""
 
-from dataclasses import replace
 from typing import Final
 
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 from moonpad.values.secret import Secret
 from moonpad.verify.api import Api
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from moonpad.engines.api_facts import ApiFacts
 from moonpad.load.openai_schema import Malformed, Message, completion_text, read_json
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 from moonpad.verify.api import Api, Asked
 from moonpad.verify.judged_model import served_by
 from moonpad.verify.offered_tools import UPDATE_PARSER, WEATHER, WEATHER_QUESTION, call_lost

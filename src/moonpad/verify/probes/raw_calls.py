@@ -1,8 +1,7 @@
 """The model's own text of a call, for a server that parses no calls."""
 
-from dataclasses import replace
-
 from moonpad.load.openai_schema import completion_text, read_json
+from moonpad.values.records import replace
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
 from moonpad.verify.offered_tools import TEMPLATE, WEATHER, WEATHER_QUESTION, call_lost, call_lost_if_able

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from moonpad.load.openai_schema import Delta, Message, join
 from moonpad.values.finding import Code
+from moonpad.values.records import replace
 from moonpad.verify.api import Api, Body
 from moonpad.verify.offered_tools import (
     ENABLE_PARSER,

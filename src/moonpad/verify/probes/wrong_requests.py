@@ -4,12 +4,12 @@ import json
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from moonpad.load.openai_schema import Reply
 from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 from moonpad.verify.api import Api
 from moonpad.verify.judged_model import served_by
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped

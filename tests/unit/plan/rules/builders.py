@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization, TensorFormat
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.plan import Platform
+from moonpad.values.records import replace
 from tests.unit.plan import known
 
 K2_256K = known.K2

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from tests.unit.plan.rules.builders import (
     A3,
     A100,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from moonpad.plan.rules.pools import RULES, check_pools
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.pools import Pool, PoolPair
+from moonpad.values.records import replace
 from tests.unit.plan.rules.rule_rows import rule_rows
 
 PREFIX = "pools-"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,6 +15,7 @@ from moonpad.plan.rules.pools import RULES as POOL_RULES
 from moonpad.values.cluster import Device
 from moonpad.values.finding import Finding, errors_of
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.records import replace
 from tests.configurations import check, configuration
 from tests.unit.plan.rules.builders import (
     A3,

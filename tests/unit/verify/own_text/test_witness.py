@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from aiohttp import web
 from moonpad.engines import ENGINES
 from moonpad.load.openai_schema import Message, ToolCall, Usage
 from moonpad.values.endpoint import Endpoint
+from moonpad.values.records import replace
 from moonpad.verify.api import Asked, connect
 from moonpad.verify.envelope import TokenLogprob
 from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, departs, key_of
