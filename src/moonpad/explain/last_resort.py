@@ -79,6 +79,17 @@ _NAMED: Final = re.compile(
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 """`args: --tensor-parallel-size 8 --port 8000 …`, `--framework-args "--model-path m …"`, `ENV LLAMA_ARGS="-c 8 …"`."""
+_KEY: Final = re.compile(
+    r"^[ \t]*(?P<key>[A-Za-z][A-Za-z_-]{1,50})[ \t]*:[ \t]+(?P<value>\S[^\n#]{0,200}?)[ \t]*(?:#.*)?$", re.MULTILINE
+)
+_KEYS: Final = re.compile(
+    r"(?:^[ \t]*(?:[A-Za-z][A-Za-z_-]{1,50}[ \t]*:[ \t]+\S.{0,300}|#.{0,300})(?:\n|$)){3,80}", re.MULTILINE
+)
+"""Lines `key: value`, and comments between them."""
+_ENGINE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, PROGRAM_OF))})(?![\w/-])")
+_FEW: Final = 3
+_MOSTLY: Final = 0.7
+"""At least so many of the keys, and such a share of them, are options of the engine."""
 _LIST: Final = re.compile(
     r"\[(?=\s*+(?:(?:#|//)[^\n]*+\n\s*+)*+[\"'])"
     r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|(?:#|//)[^\n]*+|[^\[\]\"'#/]|/(?!/)){10,6000}+\]"
@@ -117,6 +128,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         _named_options(state, texts),
         _lists(state, texts),
         table_options(state, texts, DECISIVE),
+        _option_keys(state, texts),
     )
     for commands in ways:
         added = list(commands)
@@ -295,6 +307,26 @@ def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
             words = words_of(source, state)
             if {word.text.partition("=")[0] for word in words} & DECISIVE:
                 yield _fragment([*_model_above(words, text, start, match.start(), state), *words], state, match["name"])
+
+
+def _option_keys(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    """`tensor-parallel-size: 16` and more such lines, below the name of an engine: its options as a file has them."""
+    for start, text in texts:
+        state.budget.work(len(text) // 4, "options as keys")
+        for match in islice(_KEYS.finditer(text), _MOST):
+            above = state.text.clean[max(0, start + match.start() - _ROW) : start + match.start()].casefold()
+            named = [PROGRAM_OF[name] for name in _ENGINE.findall(above)]
+            lines = list(_KEY.finditer(text, match.start(), match.end()))
+            options = [_as_option(state, line, start, named[-1]) for line in lines if named]
+            words = [word for option in options for word in option]
+            known = sum(bool(option) for option in options)
+            if known >= max(_FEW, _MOSTLY * len(lines)) and {word.text for word in words} & DECISIVE:
+                yield replace(_fragment(words, state, ""), program=named[-1], guessed=True)
+
+
+def _as_option(state: ScriptState, line: re.Match[str], start: int, program: str) -> tuple[Word, ...]:
+    value = state.text.word(line["value"].strip("\"' "), start + line.start("key"), start + line.end("value"))
+    return as_option(line["key"], value, program)
 
 
 def _model_above(words: Sequence[Word], text: str, start: int, at: int, state: ScriptState) -> Iterator[Word]:
