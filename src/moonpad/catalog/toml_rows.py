@@ -19,7 +19,6 @@ import rtoml
 from msgspec import Struct
 
 from moonpad.values import records
-from moonpad.values.records import as_dict
 from moonpad.values.units import GIB, MIB
 
 Standing = Literal["verified", "reported", "estimated"]
@@ -87,34 +86,36 @@ class Row(dict[str, Any]):
 
     def provenance(self) -> Provenance:
         """`source`, `checked` and `standing`: every row has all three, some by the head of its file."""
-        day = self.pop("checked", self._checked)
+        return self._convert(self._about(self), Provenance)
+
+    def _about(self, values: dict[str, Any]) -> dict[str, str]:
+        """The three, which are popped from the values."""
+        day = values.pop("checked", self._checked)
         if not isinstance(day, date):
             raise self.error(f"checked is {day!r}, not a date")
-        values = {"source": self.take("source"), "checked": day.isoformat(), "standing": self.take("standing")}
-        return self._convert(values, Provenance)
+        if missing := {"source", "standing"} - values.keys():
+            raise self.error(f"{min(missing)} is missing")
+        return {"source": values.pop("source"), "checked": day.isoformat(), "standing": values.pop("standing")}
 
     def part(self, key: str, kind: type[T]) -> T:
         """The table under a key; empty where the key is missing."""
         return Row(f"{self.where}.{key}", self.pop(key, {})).build(kind)
 
     def build(self, kind: type[T], **converted: Any) -> T:
-        """The dataclass of the keys that are left and the values that were converted; the row is not changed.
+        """The value of the keys that are left and the values that were converted; the row is not changed.
 
         `x_gib` and `x_mib` become `x_bytes`. A key that is not a field is refused.
         """
         names = field_names(kind)
-        row = Row(self.where, self, self._checked)
+        values = dict(self)
         if "provenance" in names:
-            converted["provenance"] = row.provenance()
+            values["provenance"] = self._about(values)
         elif names.issuperset(PROVENANCE):
-            converted |= as_dict(row.provenance())
-        values: dict[str, Any] = {}
-        for key, value in row.items():
+            values |= self._about(values)
+        for key in values.keys() - names:
             stem, _, unit = key.rpartition("_")
-            of_bytes = key not in names and unit in BYTES and f"{stem}_bytes" in names
-            if of_bytes and isinstance(value, int | float):
-                key, value = f"{stem}_bytes", value * BYTES[unit]
-            values[key] = value
+            if unit in BYTES and f"{stem}_bytes" in names and isinstance(values[key], int | float):
+                values[f"{stem}_bytes"] = values.pop(key) * BYTES[unit]
         return self._convert(values | converted, kind)
 
     def _convert(self, values: Mapping[str, Any], kind: type[T]) -> T:

@@ -143,8 +143,8 @@ def test_a_row_is_built() -> None:
     [
         ({"checked": None}, "checked is None, not a date"),
         ({"checked": "2026-11-20"}, "checked is '2026-11-20', not a date"),
-        ({"standing": "sure"}, r"Invalid enum value 'sure' - at `\$\.standing`"),
-        ({"source": ""}, r"Expected `str` of length >= 1 - at `\$\.source`"),
+        ({"standing": "sure"}, r"Invalid enum value 'sure' - at `\$\.provenance\.standing`"),
+        ({"source": ""}, r"Expected `str` of length >= 1 - at `\$\.provenance\.source`"),
         ({"count": True}, r"Expected `int`, got `bool` - at `\$\.count`"),
         ({"count": "8"}, r"Expected `int`, got `str` - at `\$\.count`"),
         ({"names": ["a", 1]}, r"Expected `str`, got `int` - at `\$\.names\[1\]`"),
