@@ -45,3 +45,18 @@ def test_what_is_read_from_a_file_is_no_stand_in() -> None:
 )
 def test_an_option_that_a_sentence_names(behind: str, *, expected: bool) -> None:
     assert any(DASHES in message for message in errors(f"{VLLM} --tool-call-parser hermes {behind}")) == expected
+
+
+@pytest.mark.parametrize(
+    ("behind", "expected"),
+    [
+        ("trust_remote_code=True", True),
+        ("gpu_memory_utilization=0.9", True),
+        ("enforce_eager=False", True),
+        ("--max-model-len 4096", False),
+        ("no_such_option=3", False),
+        ("gpu_memory_utilization=$SHARE", False),
+    ],
+)
+def test_an_option_as_python_writes_it(behind: str, *, expected: bool) -> None:
+    assert any(DASHES in message for message in errors(f"{VLLM} {behind}")) == expected

@@ -52,6 +52,8 @@ TOLD = {
     "whole path": (server(), CLIENT.format(f"{HERE}/chat/completions", "x"), "puts the path of each request"),
     "tokens": (server(" --max-model-len 32768"), curl(',"max_tokens":40000'), "wants 40,000 tokens"),
     "tokens of the library": (server(" --max-model-len 32768"), CREATE.format(NAME, ", max_tokens=65536"), "65,536"),
+    "few tokens": (server(), curl(',"max_tokens":329'), "329 are often spent before the answer begins"),
+    "few tokens of the library": (server(), CREATE.format(NAME, ", max_tokens=200"), "200 are often spent"),
     "logprobs": (server(), curl(',"logprobs":true,"top_logprobs":50'), "more than the 20"),
     "tools": (server(""), curl(',"tools":[{"type":"function"}]'), "--enable-auto-tool-choice: it answers 400"),
     "tools of the library": (server(""), CREATE.format(NAME, ", tools=tools"), "it answers 400"),
@@ -117,6 +119,7 @@ def test_what_is_refused_or_misread(name: str) -> None:
     first, second, words = TOLD[name]
     assert any(words in text for text in messages(first + second)), messages(first + second)
     shown = ("nginx", "proxy", "key of a proxy", "evaluation", "template", "scraped", "generator", "key of a variable")
+    shown = (*shown, "few tokens")
     for other in (first, first + "The next request fails with an error:\n" + second):
         if name.startswith(shown):
             break
@@ -132,6 +135,10 @@ QUIET = {
     + "nginx stands before it\n"
     + CLIENT.format("https://localhost:8000/v1", "x"),
     "within the context": server(" --max-model-len 32768") + curl(',"max_tokens":32768'),
+    "few tokens without thoughts": server() + curl(',"max_tokens":200,"chat_template_kwargs":{"thinking":false}'),
+    "few tokens of a model that does not think": server().replace("K2.5", "K2-Instruct")
+    + curl(',"max_tokens":200').replace("K2.5", "K2-Instruct"),
+    "several thousand tokens": server() + curl(',"max_tokens":4096'),
     "more logprobs": server(" --max-logprobs 50") + curl(',"logprobs":true,"top_logprobs":50'),
     "tools": server() + curl(',"tools":[{"type":"function"}]'),
     "named tool": server("") + curl(',"tools":[{"type":"function"}],"tool_choice":"none"'),

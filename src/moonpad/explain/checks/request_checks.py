@@ -18,7 +18,7 @@ from moonpad.explain.checks.ingress_targets import target_of_ingress
 from moonpad.explain.checks.library_arguments import argument_of_library
 from moonpad.explain.checks.nginx_addresses import passed_on
 from moonpad.explain.checks.proxied_names import name_behind_proxy
-from moonpad.explain.checks.request_limits import logprobs_of_request, tokens_of_request
+from moonpad.explain.checks.request_limits import logprobs_of_request, thoughts_of_request, tokens_of_request
 from moonpad.explain.checks.request_parts import media_of_request, tools_of_request
 from moonpad.explain.checks.request_releases import field_of_release
 from moonpad.explain.checks.request_shapes import shape_of_request
@@ -32,6 +32,7 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     path_in_base,
     bound_to_itself,
     tokens_of_request,
+    thoughts_of_request,
     logprobs_of_request,
     tools_of_request,
     media_of_request,

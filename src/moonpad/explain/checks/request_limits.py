@@ -11,7 +11,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.asked_server import calls_to, is_shown_to_fail
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.client_calls import ClientCall
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import since
@@ -20,6 +20,19 @@ _TOKENS: Final = re.compile(
     r"(?:[\"'](?:max_tokens|max_completion_tokens)\\?[\"'][ ]*:|\b(?:max_tokens|max_completion_tokens)[ ]*=)"
     r"[ ]*(?P<number>[0-9][0-9_]{3,9})(?![\w.*])"
 )
+_FEW_TOKENS: Final = re.compile(
+    r"(?:[\"'](?:max_tokens|max_completion_tokens)\\?[\"'][ ]*:|\b(?:max_tokens|max_completion_tokens)[ ]*=)"
+    r"[ ]*(?P<number>[1-9][0-9]{0,2})(?![\w.*])"
+)
+_THINKS: Final = re.compile(
+    r"kimi[-_]?k2(?:[._-][5-9](?![0-9])|-thinking)|kimi[-_]?k3|deepseek-r1|deepseek-v3\.2-speciale|glm-(?:4\.[5-7]|5)",
+    re.IGNORECASE,
+)
+"""Models that think where a request does not say that they shall not."""
+_WITHOUT_THOUGHTS: Final = re.compile(r"thinking|reasoning_effort|/no_?think", re.IGNORECASE)
+_DEFAULTS: Final = ("--default-chat-template-kwargs", "--chat-template", "--reasoning-config")
+_SHORT: Final = 500
+"""Tokens that thoughts about a plain question often take."""
 _LOGPROBS: Final = re.compile(r"(?:[\"']top_logprobs\\?[\"'][ ]*:|\btop_logprobs[ ]*=)[ ]*(?P<number>[0-9]{1,6})\b")
 _PLAIN_LOGPROBS: Final = re.compile(r"[\"']logprobs\\?[\"'][ ]*:[ ]*(?P<number>[0-9]{1,6})\b")
 _CONTEXT: Final = ("--max-model-len", "--context-length")
@@ -51,6 +64,25 @@ def tokens_of_request(case: Case) -> Iterator[Remark]:
         message = f"{case.script.where(call.line)}: the request wants {number:,} tokens beside its prompt, and the "
         message += f"context is {context:,}: it is refused with 400"
         yield _said("max_tokens", message, f"ask for fewer, or give {place} more")
+        return
+
+
+def thoughts_of_request(case: Case) -> Iterator[Remark]:
+    """A few hundred `max_tokens` are spent by thoughts alone, and no answer is left."""
+    if case.base not in (names.EXPERTS_BY_VARIABLE, names.EXPERTS_BY_OPTION) or case.open_ended:
+        return
+    model = (case.first.model or "").rstrip("/").rpartition("/")[2]
+    if _THINKS.search(model) is None or case.option(*_DEFAULTS) is not None:
+        return
+    for call in calls_to(case):
+        match = _FEW_TOKENS.search(call.text) if call.is_chat else None
+        if match is None or int(match["number"]) > _SHORT or _WITHOUT_THOUGHTS.search(call.text):
+            continue
+        message = f"{case.script.where(call.line)}: the thoughts of {shortened(model, 40)} count as tokens too, and "
+        message += f"{match['number']} are often spent before the answer begins: finish_reason is length and content "
+        message += "null, or cut-off thoughts where no parser takes them out"
+        remedy = "ask for several thousand, or switch thinking off in the request where the model can"
+        yield _said("max_tokens", message, remedy, Severity.NOTE, Code.SUBOPTIMAL)
         return
 
 
@@ -94,5 +126,7 @@ def _end(call: ClientCall) -> int:
     return call.line + call.text.count("\n")
 
 
-def _said(place: str, message: str, remedy: str) -> Remark:
-    return replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, place, message, remedy), command=None)
+def _said(
+    place: str, message: str, remedy: str, severity: Severity = Severity.WARNING, code: Code = Code.INVALID_VALUE
+) -> Remark:
+    return replace(make_remark(severity, code, place, message, remedy), command=None)

@@ -129,13 +129,9 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
             yield make_remark(
                 Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=[Edit(at, 1, ())]
             )
-        bare = f"--{word.text.replace('_', '-')}"
         alone = at in strays and at - 1 not in strays  # `instead of reasoning-parser` is a sentence
-        if alone and at and _OPTION_NAME.fullmatch(word.text) and book.options.named(bare) is not None:
-            message = "the option of that name lacks its dashes, so that the parser refuses the word"
-            edits = [Edit(at, 1, (bare,))]
-            where = shortened(word.text)
-            yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, f"write {bare}", at=at, edits=edits)
+        if alone and at:
+            yield from _without_dashes(word, at, book)
         short = _ONE_DASH.fullmatch(word.text)
         if short is None or len(short[1]) < _LEAST or word.unresolved:
             continue
@@ -151,6 +147,24 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
         where = word.text.partition("=")[0]
         severity = Severity.WARNING if command.fork else Severity.ERROR  # what a fork reads is not recorded
         yield make_remark(severity, Code.INVALID_VALUE, where, message, f"write -{where}", at=at, edits=[edit])
+
+
+def _without_dashes(word: Word, at: int, book: Rulebook) -> Iterator[Remark]:
+    """`reasoning-parser`, or `trust_remote_code=True` as Python writes it."""
+    name, equals, value = word.text.partition("=")
+    bare = f"--{name.replace('_', '-')}"
+    option = book.options.named(bare) if _OPTION_NAME.fullmatch(name) else None
+    if option is None or (equals and word.unresolved):
+        return
+    written: tuple[str, ...] = (bare,)
+    if equals and option.kind == "flag" and option.nargs != "?":
+        written = () if value.casefold() in _OFF else written
+    elif equals:
+        written = (bare, value)
+    message = "the option of that name lacks its dashes, so that the parser refuses the word"
+    remedy = f"write {shortened(' '.join(written))}" if written else "leave it out"
+    where, edits = shortened(word.text), [Edit(at, 1, written)]
+    yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=edits)
 
 
 def _sentence(command: Command, reading: Reading, at: int) -> Iterator[Remark]:
