@@ -7,7 +7,7 @@ from typing import Final
 from moonpad.engines import ktransformers_rules, sglang_rules, vllm_facts
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
-from moonpad.values.pools import EqualShares, PoolFacts
+from moonpad.values.pools import EqualShares, PoolFacts, SlowShares
 from moonpad.values.records import replace
 
 # srt/arg_groups/fields/disagg.py and srt/disaggregation/common/conn.py of the wheel 0.5.23.
@@ -53,6 +53,15 @@ POOLS: Final = PoolFacts(
             since="0.5.5",
             until={"nixl": "0.5.11", "mooncake": "0.5.9"},
         ),
+    ),
+    # https://github.com/sgl-project/sglang/issues/15674; PyPI sglang 0.5.6.post2 to 0.5.23,
+    # disaggregation/mooncake/conn.py: send_kvcache_slice, which calls the transfer for each slot of a token.
+    slow_shares=SlowShares(
+        r"qwen-?[23]|llama|glm-4\.[5-7](?!-flash)|minimax|gpt-oss|mi[sx]tral(?!-large-3)|mimo|step-3\.5|gemma|nemotron",
+        "mooncake",
+        since="0.4.9",
+        variable="SGLANG_DISAGG_STAGING_BUFFER",
+        variable_since="0.5.10",
     ),
 )
 

@@ -35,6 +35,19 @@ class EqualShares(Struct, frozen=True):
     """The option without which there is no such part; "" where there is none."""
 
 
+class SlowShares(Struct, frozen=True):
+    """Models whose cache goes over piece by piece between pools that split attention over other numbers of GPUs."""
+
+    models: str
+    """A regular expression for their names, in lower case."""
+    connector: str
+    """The engine's name of what carries the KV cache so."""
+    since: str
+    variable: str
+    """With which they are gathered first, from the release `variable_since` on."""
+    variable_since: str
+
+
 class PoolFacts(Struct, frozen=True):
     """What an engine says of the transfer, and what the two pools of it must have in common.
 
@@ -59,6 +72,7 @@ class PoolFacts(Struct, frozen=True):
     pages_compared_since: str = ""
     """The release since which decode compares the sizes of pages and ends a transfer where they differ; "": never."""
     equal_shares: tuple[EqualShares, ...] = ()
+    slow_shares: SlowShares | None = None
     sizes_divide: bool = False
     """It refuses tensor-parallel and decode-context-parallel sizes of which neither divides the other."""
     stages_match: bool = False

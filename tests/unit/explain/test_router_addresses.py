@@ -34,6 +34,10 @@ def told(text: str, words: str) -> list[str]:
         ("--prefill http://a:1000 8998 --decode http://b:1000", "reads no --prefill and no --decode", 1),
         ("--pd-disaggregation --prefill http://a:1000 --decode http://b:1000", "reads no", 0),
         ("$OPTIONS --prefill http://a:1000", "reads no", 0),
+        ("--pd-disaggregation --policy random", "no server is named", 1),
+        ("--pd-disaggregation --prefill http://a:1000 --decode http://b:1000", "no server is named", 0),
+        ("--pd-disaggregation --service-discovery --prefill-selector a=b", "no server is named", 0),
+        ("--policy random", "no server is named", 0),
     ],
 )
 def test_words_of_a_router(options: str, words: str, count: int) -> None:
