@@ -162,7 +162,7 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
         return None
     known = other_model(reading.model)
     held = least_bytes(known, reading.model) if known is not None else least_bytes_by_name(reading.model)
-    converted = case.option("--quantization") is not None and not in_four_bits(reading.model)
+    converted = case.option("--quantization") is not None and not _is_made_before(case)
     if not held or (converted and not as_they_are and not (known is not None and known.any_format)):
         return None
     flag = case.engine.command_line.options.get("tp")
@@ -178,6 +178,12 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
     if fraction is None and _budget(case) == "device":
         fraction = defaults_of(case.engine.name, case.version).memory_fraction
     return Room(known, held, flag, place, ranks, each, kind, fraction or 1.0) if each else None
+
+
+def _is_made_before(case: Case) -> bool:
+    """Whether the files have what `--quantization` names: by the name's format, and a method that makes none."""
+    method, model = case.text("--quantization").strip("'\""), case.first.model
+    return in_four_bits(model) or (method in names.MADE_BEFORE and not as_published(model))
 
 
 def _budget(case: Case) -> str:
