@@ -12,7 +12,7 @@ from typing import Final
 from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
-from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS
+from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
 
 _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
@@ -170,6 +170,15 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
             if len(numbers) == 1:
                 named.setdefault(engine, f"b{numbers.pop()}")
     return named, least
+
+
+def build_of_fork(engine: str, text: str) -> str:
+    """The build that a text on a fork names, where the fork counts by itself: `b4151`. "" where it names none."""
+    if engine not in BUILD_LINES or not BUILDS_OF_OTHERS.search(text):
+        return ""
+    numbers = {match[1] or match[2] for match in BUILD_LINES[engine].finditer(text)}
+    numbers = numbers or {match[1] for match in SPOKEN_BUILDS_OF_OTHERS.finditer(text)}
+    return f"b{numbers.pop()}" if len(numbers) == 1 else ""
 
 
 def _spoken_builds(engine: str, text: str) -> set[str]:
