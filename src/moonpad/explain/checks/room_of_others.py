@@ -172,7 +172,10 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
     if flag is None or reading.takes_all_devices or is_cut:
         return None
     shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None
+    if case.base == names.EXPERTS_BY_VARIABLE and known is not None and known.experts:
+        shared = True  # experts are sliced over the ranks of data parallelism too
     ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)
+    ranks *= case.size("--prefill-context-parallel-size", "-pcp")
     each, kind = _memory(case)
     fraction = reading.settings.gpu_memory_utilization
     if fraction is None and _budget(case) == "device":
