@@ -30,7 +30,8 @@ SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
 BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
 """Of a fork that counts by itself."""
 SPOKEN_BUILDS_OF_OTHERS: Final = re.compile(
-    r"ik[_-]llama(?:[._-]?cpp)?[ ]?[(:,]?[ ]?(?:(?:version|build|release|tag)[ ]?[:=]?[ ]?b?|b)([1-9][0-9]{3})(?!\w|\.\d)",
+    r"ik[_-]llama(?:[._-]?cpp)?[ ]?[(:,]?[ ]?"
+    r"(?:(?:version|build|release|tag)[ ]?[:=]?[ ]?b?|b)([1-9][0-9]{3})(?!\w|\.\d)",
     re.IGNORECASE,
 )
 """The same in fewer words than `BUILD_LINES`."""
