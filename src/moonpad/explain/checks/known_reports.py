@@ -166,6 +166,8 @@ def of_release(row: KnownReport, version: str, recent: str = "") -> bool:
         ends = row.until or row.last
         late = bool(recent and ends) and row.particular and order(ends) >= order(recent)
         return row.also_unnamed or late or not ends
+    if row.counted and not version.startswith("b"):
+        return False  # `0.3.0`: which build that is, the number does not say
     if row.since and order(version) < order(row.since):
         return False
     if row.last:
