@@ -1,4 +1,4 @@
-"""What a folder in the cache of Hugging Face holds, by the names of its folders."""
+"""What a folder in a cache of Hugging Face or ModelScope holds, by the names of its folders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ _CACHED: Final = re.compile(
 )
 _OF_A_COMMIT: Final = re.compile(r"(?P<folder>.*[^/])/+[0-9a-f]{40}/*", re.DOTALL)
 _LONGEST: Final = 2000
+_DOT: Final = "___"
+"""How ModelScope's cache writes the dots of a name."""
 
 
 def repository_of(written: str) -> str:
     """`zai-org/GLM-5.3` of `…/models--zai-org--GLM-5.3/snapshots/30333038…/`, the folder above of one that is called
-    after a commit, and other names as they are written."""
+    after a commit, `…/ZhipuAI/GLM-4.5` of `…/ZhipuAI/GLM-4___5`, and other names as they are written."""
+    written = written.replace(_DOT, ".") if _DOT in written[:_LONGEST] else written
     plain = written[:_LONGEST].strip("'\"")
     if cached := _CACHED.fullmatch(plain):
         return f"{cached['owner']}/{cached['name']}"

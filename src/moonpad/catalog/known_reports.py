@@ -78,6 +78,11 @@ class KnownReport(Struct, frozen=True, kw_only=True):
         return frozenset(name for flag in self.options for name in any_of(flag))
 
     @property
+    def counted(self) -> bool:
+        """Whether it is about builds that a program counts, `b9840`."""
+        return any(release.startswith("b") for release in (self.since, self.until, self.last))
+
+    @property
     def particular(self) -> bool:
         """So much has to agree that it is worth a note where no release is named: two settings, or one with the
         model."""

@@ -47,7 +47,8 @@ def find_model(name: str) -> Model | None:
     A cache folder of Hugging Face (`…/models--moonshotai--Kimi-K2-Thinking/snapshots/…`) means what it caches. A GGUF
     repository with several quantisations gives a refused model whose sentence names them. None where nothing is meant.
     """
-    parts = [part for part in name.strip().casefold().replace("\\", "/").split("/") if part]
+    plain = name.strip().casefold().replace("\\", "/").replace("___", ".")  # as ModelScope's cache writes a dot
+    parts = [part for part in plain.split("/") if part]
     parts[-1:] = [_GGUF_FILE.sub("", part) for part in parts[-1:]]
     for part in parts:
         if part.startswith("models--"):

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "other_models.toml"
-_FORMATS: Final = r"w\d+a\d+|fp\d|nvfp4(?:a16)?|mxfp[48]|bf16|int\d|awq|gptq|gguf|quarot|i?q\d\w*|\d+bit"
+_FORMATS: Final = r"w\d+a\d+(?:c\d+)?|fp\d|nvfp4(?:a16)?|mxfp[48]|bf16|int\d|awq|gptq|gguf|quarot|i?q\d\w*|\d+bit"
 _HOW: Final = r"sym|asym|inc|autoround|gptqmodel|g\d+|gs\d+|channel|block|dynamic|quantized|bnb|qat|ct"
 """How weights were converted."""
 COMMIT: Final = re.compile(r"[0-9a-f]{40}")

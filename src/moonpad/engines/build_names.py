@@ -19,7 +19,9 @@ SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
         r"(?<![\w/-])(?:llama[._-]?cpp|llama-(?:server|cli|bench))"
         r"(?:[ ](?:version|release|build|tag|server|commit)){0,2}"
         r"[ ]?[:(@=-]?[ ]?(?:b([1-9][0-9]{3,4})(?![\w.])|([1-9][0-9]{3,4})(?=[ ]\([0-9a-f]{7,12}\)))"
+        r"|(?<![\w/-])llama[._-]?cpp[ ](?:version|build|release)[ ]?[:=]?[ ]?([1-9][0-9]{3,4})(?!\w|\.\d)"
         r"|llama\.cpp:(?:[a-z0-9.]{1,20}-){0,4}b([1-9][0-9]{3,4})(?![\w.])"
+        r"|(?<![\w-])llama-b([1-9][0-9]{3,4})-bin-"
         r"|(?<![\w-])b([1-9][0-9]{3,4})(?:-[0-9a-f]{7,12}(?!\w)|[ ]\([0-9a-f]{7,12}\)|[ ](?:of[ ])?llama\.cpp)"
         r"|(?<![\w.])(?:version|build)[ ]([1-9][0-9]{3,4})(?:[ ]\([0-9a-f]{7,12}\)|,[ ]commit[ ][0-9a-f]{7})",
         re.IGNORECASE,
@@ -28,6 +30,12 @@ SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
 """The same in fewer words, `llama.cpp b6097`, and in the tag of an image, where nothing of `BUILD_LINES` is there."""
 BUILDS_OF_OTHERS: Final = re.compile(r"ik_llama|ik-llama")
 """Of a fork that counts by itself."""
+SPOKEN_BUILDS_OF_OTHERS: Final = re.compile(
+    r"ik[_-]llama(?:[._-]?cpp)?[ ]?[(:,]?[ ]?"
+    r"(?:(?:version|build|release|tag)[ ]?[:=]?[ ]?b?|b)([1-9][0-9]{3})(?!\w|\.\d)",
+    re.IGNORECASE,
+)
+"""The same in fewer words than `BUILD_LINES`."""
 
 IMAGES_OF_DAYS: Final[Mapping[str, str]] = {"rocm/sgl-dev": "sglang"}
 """Images whose name has another word for the engine's, and in whose tag is the day that they were built."""

@@ -240,6 +240,8 @@ FOR_ASCEND: Final = "ascend"
 """The method for weights by ModelSlim."""
 OF_FILES: Final = frozenset({"ascend", "awq", "awq_marlin", "gptq", "gptq_marlin", "compressed-tensors"})
 """Methods of `--quantization` that read how the weights are quantized from a file or an entry that lies with them."""
+MADE_BEFORE: Final = OF_FILES | {"modelslim", "w8a8_int8"}
+"""Methods that make no weights smaller."""
 EXPERT_METHOD: Final = "--kt-method"
 EXPERT_WEIGHTS: Final = "--kt-weight-path"
 EXPERT_METHODS: Final[Mapping[str, tuple[str, ...]]] = {

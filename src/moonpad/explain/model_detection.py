@@ -133,7 +133,8 @@ def has_name_of_its_own(written: str) -> bool:
 
 
 _FORMATS: Final = re.compile(
-    r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)(?![a-z0-9])"
+    r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)"
+    r"(?:c8)?(?![a-z0-9])"  # with keys and values of 8 bits
 )
 _SAME: Final[Mapping[str, tuple[str, ...]]] = {
     "fp4": ("nvfp4", "mxfp4"),

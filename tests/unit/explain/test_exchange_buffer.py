@@ -55,3 +55,13 @@ def test_drafts_and_the_most(more: str) -> None:
 )
 def test_enough_or_not_known(size: str, more: str, model: str, on: str, version: str) -> None:
     assert told(size, more, model, on, version) == []
+
+
+def test_keys_of_eight_bits_in_the_name() -> None:
+    more = f'{EXPERTS} --speculative-config \'{{"method": "mtp", "num_speculative_tokens": 3}}\''
+    (message,) = told("256", more, "/w/GLM-5.3-w8a8c8", "32xA3", "0.26.0rc1")
+    assert message.startswith("HCCL_BUFFSIZE 256: 256 experts")
+
+
+def test_no_release_named() -> None:
+    assert len(told("100", EXPERTS, version="")) == 1

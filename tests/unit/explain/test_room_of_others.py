@@ -100,3 +100,14 @@ def test_the_share_that_an_engine_takes_by_itself() -> None:
     assert any("have 0.9 of 379 GiB" in finding.message for finding in one.findings)
     (one,) = ask(f"{command} --gpu-memory-utilization 1.0\n", on="8xA6000", version="0.10.1")
     assert not any("are at least 377 GiB" in finding.message for finding in one.findings)
+
+
+@pytest.mark.parametrize(
+    ("model", "on", "count"),
+    [("DeepSeek-V3.2-W8A8", "8xA2", 1), ("DeepSeek-V3.2-W8A8", "16xA3", 0), ("MiniMax-M2.5-w8a8c8", "8xA2", 0)],
+)
+def test_weights_that_were_converted_before(model: str, on: str, count: int) -> None:
+    """`--quantization ascend` reads them and makes none smaller."""
+    command = f"vllm serve /w/{model} --tensor-parallel-size {on.partition('x')[0]} --quantization ascend"
+    (one,) = ask(f"{command} --max-model-len 8192\n", on=on, version="0.13.0")
+    assert sum("the weights of" in finding.message for finding in one.findings) == count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.documents.text_hints import versions_of
+from moonpad.explain.documents.text_hints import build_of_fork, versions_of
 from tests.unit.explain.judging import ask
 
 
@@ -26,6 +26,9 @@ from tests.unit.explain.judging import ask
         ("version: 6097", "llama-cpp", None),
         ("llama.cpp b6380, one RTX 4090", "llama-cpp", "b6380"),
         ("llama.cpp (b7830) on four cards", "llama-cpp", "b7830"),
+        ("llama.cpp version: 7917, RX 6900 XT", "llama-cpp", "b7917"),
+        ("llama.cpp 0.3.0-dev (build 10621, commit c1d0e7a00)", "llama-cpp", "b10621"),
+        ("llama-b9330-bin-win-cpu-x64.zip", "llama-cpp", "b9330"),
         ("llama.cpp 6291 (44b1efa41), CPU", "llama-cpp", "b6291"),
         ("Name and version: b8935-f454bd7eb", "llama-cpp", "b8935"),
         ("Version 8823 (4fbdabdc6), ten P40", "llama-cpp", "b8823"),
@@ -114,3 +117,22 @@ def test_a_build_is_told_by_its_program_in_another_part() -> None:
 def test_a_plugin_bears_the_number_of_what_it_plugs_into(text: str, version: str) -> None:
     (judged,) = ask(f"{text}\n\nvllm serve /models/DeepSeek-R1-W8A8 -tp 8 --quantization ascend\n")
     assert (judged.version if "the text names" in judged.version_because else "") == version
+
+
+@pytest.mark.parametrize(
+    ("text", "build"),
+    [
+        ("ik_llama.cpp\nversion: 4428 (d4824131)", "b4428"),
+        ("ik_llama.cpp build 4306, RTX 3070", "b4306"),
+        ("ik_llama.cpp b4306 and version: 4428 (d4824131)", "b4428"),
+        ("version: 4428 (d4824131)", ""),
+        ("ik_llama.cpp of March 2026", ""),
+    ],
+)
+def test_the_build_of_a_fork(text: str, build: str) -> None:
+    assert build_of_fork("llama-cpp", text) == build
+
+
+def test_v_in_front_of_other_options_asks_for_no_version() -> None:
+    assert len(ask("llama-server -v -m m.gguf\n")) == 1
+    assert ask("llama-server -v\n") == ()

@@ -23,6 +23,8 @@ _VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
 _LEFT_OUT: Final = frozenset({"none", "auto"})
+_OFF_BY_ITSELF: Final = frozenset({"--enable-expert-parallel", "--enforce-eager", "--enable-eplb", "--enable-lora"})
+"""Switches that `--no-…` leaves as they are without it."""
 
 
 def option_text(flag: str, case: Case) -> tuple[Occurrence, str] | None:
@@ -58,6 +60,9 @@ def _is_given(flag: str, case: Case) -> bool:
 def _is_off(flag: str, case: Case) -> bool:
     """`--moe-a2a-backend none` and `--moe-runner-backend auto` say what is so without them. Of other options such a
     word may be a choice of its own."""
+    place = case.option(flag)
+    if place is not None and place.value is False and flag in _OFF_BY_ITSELF:
+        return True
     text = case.text(flag).strip("'\"").casefold()
     if text not in _LEFT_OUT:
         return False

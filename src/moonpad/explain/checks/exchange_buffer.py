@@ -26,7 +26,7 @@ def exchange_buffer(case: Case) -> Iterator[Remark]:
     """Of each expert and token the kernel keeps a place of two bytes a number. Its papers say twice that, of which
     guides that run have less."""
     word, size = case.commands[0].env.get(_BUFFER), whole(case.variable(_BUFFER))
-    if case.engine.name != plugin.PLUGIN or not case.version or order(case.version) < order(_FIRST):
+    if case.engine.name != plugin.PLUGIN or (case.version and order(case.version) < order(_FIRST)):
         return
     devices = case.cluster.name if case.cluster is not None else ""
     if word is None or not size or devices.rpartition("x")[2] != _DEVICE or _is_otherwise(case):
@@ -39,7 +39,8 @@ def exchange_buffer(case: Case) -> Iterator[Remark]:
     message = f"{_BUFFER} {size}: {experts} experts with {tokens} tokens a rank take at least {needed} MB: "
     message += "when so many requests run, the exchange ends (HCCL_BUFFSIZE is too SMALL)"
     remedy = f"set {_BUFFER}={_whole_up(needed, 256)}, or write fewer --max-num-seqs"
-    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, _BUFFER, message, remedy, word=word)
+    severity = Severity.WARNING if case.version else Severity.NOTE
+    yield make_remark(severity, Code.INVALID_VALUE, _BUFFER, message, remedy, word=word)
 
 
 def _is_otherwise(case: Case) -> bool:

@@ -36,6 +36,7 @@ from moonpad.explain.checks.start_refusals import oldest_recent
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.documents.tabs import tab_labels
+from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -71,6 +72,8 @@ def _variables(row: KnownReport) -> Iterator[frozenset[str]]:
 def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has. A fork has faults of
     its own."""
+    if case.commands[0].fork and not case.version:
+        case = replace(case, version=build_of_fork(case.engine.name, "\n".join(case.script.lines)))
     rows = _rows_of(case.engine.name, case.version, case.commands[0].fork)
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
@@ -118,6 +121,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
     words = _words(case, known.spoken)
     title = ENGINES[row.engines[0] if _is_shared(row, case.engine.name) else case.engine.name].facts.title
+    title = row.fork.partition(",")[0] or title
     message = told(row, title, words, forked=case.engine.name in row.forks)
     at = place.index if place is not None else None
     sure = not row.usual and (case.version or not (row.until or row.last or forked))
@@ -163,6 +167,8 @@ def of_release(row: KnownReport, version: str, recent: str = "") -> bool:
         ends = row.until or row.last
         late = bool(recent and ends) and row.particular and order(ends) >= order(recent)
         return row.also_unnamed or late or not ends
+    if row.counted and not version.startswith("b"):
+        return False  # `0.3.0`: which build that is, the number does not say
     if row.since and order(version) < order(row.since):
         return False
     if row.last:

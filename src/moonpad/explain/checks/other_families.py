@@ -23,7 +23,7 @@ from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
 _OTHER_WEIGHTS: Final = re.compile(
-    r"(?<![a-z0-9])(?:nvfp4|mxfp4|fp4|w4a8|w8a8|w4a16|w4afp8|int4|int8|awq|gptq|gguf|i?q[1-8]_\w+|bf16)(?![a-z0-9])",
+    r"(?<![a-z0-9])(?:nvfp4|mxfp4|fp4|w[48]a8(?:c8)?|w4a16|w4afp8|int4|int8|awq|gptq|gguf|i?q[1-8]_\w+|bf16)(?![a-z0-9])",
     re.IGNORECASE,
 )
 """Words for weights that others made."""

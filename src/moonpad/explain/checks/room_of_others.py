@@ -162,7 +162,7 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
         return None
     known = other_model(reading.model)
     held = least_bytes(known, reading.model) if known is not None else least_bytes_by_name(reading.model)
-    converted = case.option("--quantization") is not None and not in_four_bits(reading.model)
+    converted = case.option("--quantization") is not None and not _is_made_before(case)
     if not held or (converted and not as_they_are and not (known is not None and known.any_format)):
         return None
     flag = case.engine.command_line.options.get("tp")
@@ -172,12 +172,21 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
     if flag is None or reading.takes_all_devices or is_cut:
         return None
     shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None
+    if case.base == names.EXPERTS_BY_VARIABLE and known is not None and known.experts:
+        shared = True  # experts are sliced over the ranks of data parallelism too
     ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)
+    ranks *= case.size("--prefill-context-parallel-size", "-pcp")
     each, kind = _memory(case)
     fraction = reading.settings.gpu_memory_utilization
     if fraction is None and _budget(case) == "device":
         fraction = defaults_of(case.engine.name, case.version).memory_fraction
     return Room(known, held, flag, place, ranks, each, kind, fraction or 1.0) if each else None
+
+
+def _is_made_before(case: Case) -> bool:
+    """Whether the files have what `--quantization` names: by the name's format, and a method that makes none."""
+    method, model = case.text("--quantization").strip("'\""), case.first.model
+    return in_four_bits(model) or (method in names.MADE_BEFORE and not as_published(model))
 
 
 def _budget(case: Case) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
-from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS
+from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
 
 _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
@@ -32,6 +32,8 @@ _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 first of the family came."""
 _UNTAGGED: Final = re.compile(r"v?0\.[01](?:\.\d+)?\.?dev")
 """The same in a pin or in the tag of an image: of which state of the main branch it is, the number does not say."""
+_IN_NAME_ONLY: Final = re.compile(r"0\.")
+"""A release of a program that counts its builds."""
 _MONTH: Final = re.compile(r"2[4-9]\.(?:0[1-9]|1[0-2])(?:\.|$)")
 """The tag of a copy of an image that is numbered by months, `26.05`."""
 _SINCE: Final = re.compile(
@@ -167,9 +169,18 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
     if not BUILDS_OF_OTHERS.search(text):
         for engine, line in BUILD_LINES.items():
             numbers = {match[1] or match[2] for match in line.finditer(text)} or _spoken_builds(engine, text)
-            if len(numbers) == 1:
-                named.setdefault(engine, f"b{numbers.pop()}")
+            if len(numbers) == 1 and _IN_NAME_ONLY.match(named.get(engine, "0.")):
+                named[engine] = f"b{numbers.pop()}"  # `0.3.0-dev (build 10621, commit …)`
     return named, least
+
+
+def build_of_fork(engine: str, text: str) -> str:
+    """The build that a text on a fork names, where the fork counts by itself: `b4151`. "" where it names none."""
+    if engine not in BUILD_LINES or not BUILDS_OF_OTHERS.search(text):
+        return ""
+    numbers = {match[1] or match[2] for match in BUILD_LINES[engine].finditer(text)}
+    numbers = numbers or {match[1] for match in SPOKEN_BUILDS_OF_OTHERS.finditer(text)}
+    return f"b{numbers.pop()}" if len(numbers) == 1 else ""
 
 
 def _spoken_builds(engine: str, text: str) -> set[str]:

@@ -11,6 +11,8 @@ from moonpad.explain.commands import Word, cut
 from moonpad.explain.programs import program_named
 
 _QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
+_ALSO_VERBOSE: Final = frozenset({"-v"})
+"""What asks for the version, or in front of other options for more words."""
 _CUT: Final = 4
 _LETTERS: Final = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]{2,})*[,:.;]?")
 _RULE: Final = re.compile(r"[-=#*~]{3,}")
@@ -52,7 +54,10 @@ def is_sentence(program: str, argv: Sequence[Word]) -> bool:
     texts = [word.text for word in argv]
     if program == "other" or not texts:
         return False
-    if set(texts) <= _QUESTIONS or texts[0].rstrip("`'\",.)") in _QUESTIONS or texts[0].startswith("--help="):
+    first = texts[0].rstrip("`'\",.)")
+    if set(texts) <= _QUESTIONS or (first in _QUESTIONS - _ALSO_VERBOSE) or texts[0].startswith("--help="):
+        return True
+    if first in _ALSO_VERBOSE and not any(text.startswith("-") for text in texts[1:]):
         return True
     if len(texts) < _CUT and texts[-1].endswith("…"):
         return True
