@@ -1,8 +1,9 @@
 """Keeps what `re.compile` made of the patterns in moonpad's modules: `$XDG_CACHE_HOME/moonpad/patterns-….json`.
 
-`explain` looks for some 1,400 patterns, and to compile them anew is a third of the time that a short command takes. The
+`explain` looks for some 1,700 patterns, and to compile them anew is a third of the time that a short command takes. The
 interpreter's release alone decides what a pattern is compiled to, so the file is named by it; one that is missing, torn
-or not ours is as good as none. Only patterns of modules are kept, never one that was made of what a user passed.
+or not ours is as good as none. Patterns of modules and of the catalogue's names are kept, never one that was made of what
+a user passed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,14 @@ _MOST_PATTERNS: Final = 10_000
 """Those of former versions stay in the file until there are so many."""
 _OPTIMIZED: Final = 1
 """`inspect.CO_OPTIMIZED`: functions have it, the bodies of modules and classes have not."""
+
+_CALLED: Final = 2
+"""Functions between the body of a module and the pattern: one that it calls, and a comprehension in that."""
+_OF_CATALOGUE: Final = frozenset({
+    *("moonpad.catalog.other_models", "moonpad.catalog.toml_rows", "moonpad.explain.documents.device_patterns"),
+    *("moonpad.explain.documents.text_hints", "moonpad.explain.shell.command_slips"),
+})  # fmt: skip
+"""Modules whose functions make patterns of the catalogue's names alone."""
 
 
 class Arguments(NamedTuple):
@@ -75,7 +84,7 @@ class Compiler:
         if known is not None:
             with suppress(RuntimeError, OverflowError):  # the engine checks the code that it is given
                 return self._engine.compile(*known.arguments)
-        if known is not None or not _is_of_a_module(sys._getframe(1)):
+        if known is not None or not _is_ours(sys._getframe(1)):
             return self._own(pattern, flags)
         arguments = self._compiled(pattern, flags)
         if pattern.isascii() or _can_be_written(pattern):
@@ -131,11 +140,22 @@ def _read(path: Path) -> list[Kept]:
         return []
 
 
-def _is_of_a_module(frame: FrameType | None) -> bool:
-    """Whether a pattern is compiled by the body of a module or a class, and not by a function."""
+def _is_ours(frame: FrameType | None) -> bool:
+    """Whether a pattern is made by the body of a module or a class, or of what the catalogue holds."""
     while frame is not None and frame.f_globals.get("__name__") == "re":
         frame = frame.f_back
-    return frame is not None and not frame.f_code.co_flags & _OPTIMIZED
+    if frame is not None and frame.f_globals.get("__name__") in _OF_CATALOGUE:
+        return True
+    for _ in range(_CALLED):
+        if frame is None or not frame.f_code.co_flags & _OPTIMIZED:
+            break
+        frame = frame.f_back
+    return frame is not None and not frame.f_code.co_flags & _OPTIMIZED and _is_imported(frame)
+
+
+def _is_imported(frame: FrameType) -> bool:
+    """Not the program that runs, below whose body everything is called."""
+    return frame.f_globals.get("__name__") != "__main__"
 
 
 def _can_be_written(text: str) -> bool:
