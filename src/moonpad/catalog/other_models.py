@@ -211,7 +211,7 @@ def group_of_four_bits(written: str) -> int:
     formats = set(_FORMAT.findall(name))
     if {"awq", "4bit"} <= formats:
         return 0
-    return _BLOCK if {"awq", "gptq"} & formats or name.endswith("-quantized.w4a16") else 0
+    return _BLOCK if {"awq", "gptq"} & formats or name.endswith(("-w4a16", "-quantized.w4a16")) else 0
 
 
 def _width(form: str) -> float:
