@@ -205,8 +205,13 @@ def in_fp8(model: OtherModel, written: str) -> bool:
 
 
 def group_of_four_bits(written: str) -> int:
-    """How many columns share a scale in what the usual four-bit conversions make; 0 for other formats."""
-    return _BLOCK if {"awq", "gptq"} & set(_FORMAT.findall(_last_part(written))) else 0
+    """How many columns share a scale in what the usual four-bit conversions make; 0 for other formats. `-AWQ-4bit` ends
+    what one publisher makes, with groups of 32."""
+    name = _last_part(written)
+    formats = set(_FORMAT.findall(name))
+    if {"awq", "4bit"} <= formats:
+        return 0
+    return _BLOCK if {"awq", "gptq"} & formats or name.endswith(("-w4a16", "-quantized.w4a16")) else 0
 
 
 def _width(form: str) -> float:

@@ -2,8 +2,8 @@
 
 `explain` looks for some 1,700 patterns, and to compile them anew is a third of the time that a short command takes. The
 interpreter's release alone decides what a pattern is compiled to, so the file is named by it; one that is missing, torn
-or not ours is as good as none. Patterns of modules and of the catalogue's names are kept, never one that was made of what
-a user passed.
+or not ours is as good as none. Patterns of modules and of the catalogue's names are kept, never one that was made of
+what a user passed.
 """
 
 from __future__ import annotations

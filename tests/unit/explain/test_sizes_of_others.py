@@ -125,3 +125,16 @@ def test_a_fork_that_counts_by_itself_is_not_held_against_releases_of_its_base(
 def test_a_plugin_has_the_classes_of_the_release_that_it_is_built_upon(version: str, expected: Severity | None) -> None:
     text = "vllm-ascend, Atlas A3\n\n```\nvllm serve /w/MiniMax-M2-w8a8 --quantization ascend -tp 8\n```\n"
     assert told(text, "has no class for MiniMax-M2", "8xA3", version) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [
+        ("RedHatAI/Qwen3-30B-A3B-quantized.w4a16", True),
+        ("ramblingpolymath/Qwen3-Coder-30B-A3B-Instruct-W4A16", True),
+        ("cyankiwi/Qwen3-30B-A3B-Instruct-2507-AWQ-4bit", False),  # in groups of 32
+    ],
+)
+def test_groups_of_four_bits_are_known_by_how_the_name_ends(name: str, is_told: bool) -> None:
+    line = f"vllm serve {name} --tensor-parallel-size 4"
+    assert (told(line, "which groups of 128 do not divide", "4xA100", "0.12.0") is Severity.WARNING) is is_told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.documents.spoken_capabilities import spoken_generation_of_amd
+from moonpad.explain.documents.spoken_capabilities import speaks_of_amd, spoken_generation_of_amd
 from moonpad.explain.script import read_script
 
 
@@ -25,3 +25,20 @@ from moonpad.explain.script import read_script
 )
 def test_generation(words: str, expected: str) -> None:
     assert spoken_generation_of_amd(read_script(f"{words}\n\n```bash\nvllm serve a/b\n```\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Eight MI100", True),
+        ("MI250 and MI300X", True),
+        ("ROCm 7.2", True),
+        ("ROCM used to build PyTorch: 6.4.43484", True),
+        ("ROCM used to build PyTorch: N/A", False),
+        ("ROCm 7.2 on one machine, H100 on the other", False),
+        ("Supported: ROCm 6.4, CUDA 12.8", False),
+        ("", False),
+    ],
+)
+def test_maker(words: str, expected: bool) -> None:
+    assert speaks_of_amd(read_script(f"{words}\n\n```bash\nvllm serve a/b\n```\n")) is expected

@@ -12,11 +12,18 @@ from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability, spoken_generation_of_amd
+from moonpad.explain.documents.spoken_capabilities import (
+    sm_of,
+    speaks_of_amd,
+    spoken_capability,
+    spoken_generation_of_amd,
+)
 from moonpad.explain.documents.spoken_models import spoken_model
+from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
 from moonpad.explain.equal_options import equal_option, written_with_dots
 from moonpad.explain.model_detection import has_name_of_its_own, says_nothing
 from moonpad.explain.mounted_models import on_the_host
+from moonpad.values.platform import Platform
 
 LONGEST: Final = 2000
 _VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
@@ -105,10 +112,33 @@ def _by_parsers(case: Case) -> str:
 
 
 def spoken_devices(case: Case) -> str:
-    """The capability or the generation that the text speaks of where no devices are known; "" for none."""
+    """The capability or the generation that the text speaks of where no devices are known, or `rocm` where it is about
+    AMD's at large; "" for none."""
     if case.cluster is not None:
         return ""
-    return spoken_capability(case.script) or spoken_generation_of_amd(case.script)
+    known = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
+    if known or case.platform or Platform.ROCM not in case.engine.platforms:
+        return known
+    return str(Platform.ROCM) if _is_of_amd(case) else ""
+
+
+def _is_of_amd(case: Case) -> bool:
+    variables = (*ROCM_ENV, *case.engine.command_line.rocm_env)
+    line = min(command.line for command in case.commands)
+    return speaks_of_rocm(case.script, case.commands, line, variables) or speaks_of_amd(case.script)
+
+
+def is_generation_of_amd(word: str) -> bool:
+    return word.startswith("gfx") or word.casefold().startswith("mi")
+
+
+def _are_spoken(asked: Collection[str], others: Collection[str], spoken: str) -> bool:
+    """Of a platform alone it is not known which of its devices it is, so none of them may be left out."""
+    platform = str(Platform.CUDA if sm_of(spoken) is not None else Platform.ROCM)
+    if spoken in asked or not asked:
+        of_some = spoken == platform and any(map(is_generation_of_amd, others))
+        return not of_some and not {*others} & {spoken, spoken.partition(".")[0], platform}
+    return platform in asked and not others
 
 
 def are_devices(asked: Collection[str], others: Collection[str], case: Case, spoken: str) -> bool:
@@ -124,9 +154,7 @@ def are_devices(asked: Collection[str], others: Collection[str], case: Case, spo
     if cluster is None and case.platform:
         return (not asked or case.platform in asked) and case.platform not in others
     if cluster is None:
-        if not spoken or (asked and spoken not in asked):
-            return False
-        return not {*others} & {spoken, spoken.partition(".")[0]}
+        return bool(spoken) and _are_spoken(asked, others, spoken)
     device = cluster.device
     label = cluster.name.rpartition("x")[2] if not cluster.name.casefold().endswith("x") else cluster.name
     kinds = {word.casefold() for word in (device.id, device.platform, device.capability, device.product, label)}

@@ -21,6 +21,7 @@ from moonpad.explain.checks.command_traits import (
     LONGEST,
     are_devices,
     are_left_out,
+    is_generation_of_amd,
     model_names,
     option_text,
     spoken_devices,
@@ -33,6 +34,7 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.versions import order
 
@@ -71,7 +73,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
-    yield from (_remark(row, case) for row in met[: MOST if case.version else MOST // 2])
+    yield from (_remark(row, case, spoken) for row in met[: MOST if case.version else MOST // 2])
 
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
@@ -147,7 +149,8 @@ def _is_of_format(word: str, formats: Sequence[str]) -> bool:
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
-    unknown = case.cluster is None and not spoken and not case.platform and row.particular >= _LEAST
+    of_amd = spoken == Platform.ROCM and any(map(is_generation_of_amd, row.devices))
+    unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
     if not (unknown or are_devices(row.devices, (), case, spoken)) or not are_left_out(row.lacks, case):
         return False
     variables = case.commands[0].env
@@ -179,13 +182,13 @@ def _reaches(least: int, text: str) -> bool:
     return not unresolved(text) and (whole(text) or 0) >= least
 
 
-def _remark(row: MendedFault, case: Case) -> Remark:
+def _remark(row: MendedFault, case: Case, spoken: str) -> Remark:
     flag = next((name for term in (*row.options, *row.at_least) for name in any_of(term)), "")
     place = option_text(flag, case) if flag else None
     variables = (name for term in row.variables for name in any_of(term))
     where = place[0].written if place is not None else next(variables, "engine")
     title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
-    unknown = bool(row.devices) and case.cluster is None
+    unknown = case.cluster is None and not are_devices(row.devices, (), case, spoken)
     of_devices = f"on {', '.join(row.devices)}, if the devices are of these: " if unknown else ""
     message = f"{of_devices}{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
     at = place[0].index if place is not None else None

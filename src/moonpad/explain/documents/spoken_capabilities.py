@@ -35,10 +35,15 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_AMD: Final = {
+    "gfx906": r"MI[56]0|Radeon VII|gfx906",
+    "gfx908": r"MI100|gfx908",
     "gfx90a": r"MI2[15]0X?|gfx90a",
     "gfx942": r"MI3(?:00[XA]|25X|08X)|gfx942",
     "gfx950": r"MI35[05]X|gfx950",
+    "gfx1030": r"(?:RX ?)?6[89][05]0 ?XTX?|W6800|gfx1030",
     "gfx1100": r"(?:RX ?)?7900 ?(?:XTX?|GRE)|W7[89]00|gfx1100",
+    "gfx1101": r"(?:RX ?)?7[78]00 ?XT|W7700|gfx1101",
+    "gfx1150": r"Radeon 890M|gfx1150",
     "gfx1151": r"Radeon 8060S|Ryzen AI Max\+?(?: PRO)?(?: 395)?|Strix Halo|gfx1151",
     "gfx1200": r"(?:RX ?)?9060 ?XT|gfx1200",
     "gfx1201": r"(?:AI PRO )?R9[67]00|(?:RX ?)?9070(?: ?XT)?|gfx1201",
@@ -48,6 +53,12 @@ _AMD_NAMED: Final = re.compile(
     "|".join(rf"(?P<{name}>(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9]))" for name, names in _OF_AMD.items()),
     re.IGNORECASE,
 )
+_OF_ROCM: Final = re.compile(
+    r"\bROCm(?: version)? ?:? ?v?[5-9]\.[0-9]|ROCM used to build PyTorch ?: ?[5-9]\.[0-9]"
+    r"|on platform rocm\b|\bon ROCm\b",
+    re.IGNORECASE,
+)
+_OF_NVIDIA: Final = re.compile(r"\bon CUDA\b|\bnvidia-smi\b|\bCUDA(?: version)? ?:? ?1[0-9]\.[0-9]", re.IGNORECASE)
 _WRITTEN: Final = re.compile(
     r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])",
     re.IGNORECASE,
@@ -83,6 +94,20 @@ def _generation_of(lines: tuple[str, ...]) -> str:
     texts = {line[:_LONGEST] for line in lines}
     found = {match.lastgroup or "" for text in texts for match in _AMD_NAMED.finditer(text)}
     return found.pop() if len(found) == 1 and not any(_NAMED.search(text) for text in texts) else ""
+
+
+def speaks_of_amd(script: Script) -> bool:
+    """Whether devices of AMD, or releases of ROCm, are named, and none of NVIDIA's."""
+    script.budget.once("makers", len(script.lines), "the text around its engine commands")
+    return _is_of_amd(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)
+def _is_of_amd(lines: tuple[str, ...]) -> bool:
+    texts = {line[:_LONGEST] for line in lines}
+    return any(_AMD_NAMED.search(text) or _OF_ROCM.search(text) for text in texts) and not any(
+        _NAMED.search(text) or _OF_NVIDIA.search(text) for text in texts
+    )
 
 
 def sm_of(capability: str) -> int | None:
