@@ -35,6 +35,8 @@ class ModelFeature:
     what: Text
     given: Mapping[str, str]
     """Terms that ask for it → what their values are, as a regular expression of the whole; "" for a switch or any."""
+    named: str = ""
+    """Part of the model's name that asks for it as well, as a regular expression."""
     lacks: tuple[str, ...] = ()
     """Terms that are not there: with some, another class or nothing of the kind is meant."""
     ends: Text

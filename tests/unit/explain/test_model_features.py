@@ -51,6 +51,8 @@ def told(text: str, version: str = "") -> list[Finding]:
         (f"{V}zai-org/GLM-4.6 -tp 8{EAGLE3}", "0.15.0", ("of a list",), Severity.ERROR),
         (f"{V}databricks/dbrx-instruct -tp 8{EAGLE3}", "0.25.0", ("EAGLE3 interface",), Severity.WARNING),
         (f"{V}{NEMOTRON} -tp 8{MTP}", "0.16.0", ("NotImplementedError", "0.17.0 has it"), Severity.ERROR),
+        (f"{V}nvidia/Llama-4-Scout -tp 2 --quantization bitsandbytes", "0.9.2", ("assertion",), Severity.ERROR),
+        (f"{V}unsloth/Qwen3-30B-A3B-bnb-4bit -tp 1", "0.9.2", ("0.10.0 has it",), Severity.ERROR),
         (f"{V}google/gemma-3-27b-it -tp 2 --mm-encoder-tp-mode data", "0.20.0", ("as weights",), Severity.WARNING),
     ],
 )
@@ -80,6 +82,8 @@ def test_a_class_without_it_is_told(text: str, version: str, parts: tuple[str, .
         (f"{V}moonshotai/Kimi-K2.5 -tp 8{EAGLE3}", "0.18.0"),
         (f"{V}zai-org/GLM-4.6 -tp 8{MTP}", "0.15.0"),
         (f"{V}moonshotai/Kimi-K2.5 -tp 8 --mm-encoder-tp-mode data", "0.20.0"),
+        (f"{V}unsloth/Qwen3-30B-A3B-bnb-4bit -tp 1", "0.10.0"),
+        (f"{V}unsloth/Qwen3-32B-bnb-4bit -tp 1", "0.9.2"),
         (f"{V}MiniMaxAI/MiniMax-M1-80k -tp 8 -pp 2 --model-impl transformers", "0.15.1"),
         (f"{V}MiniMaxAI/MiniMax-M1-80k -tp 8 -pp 2", "0.15.1rc2"),
         (f"{V}MiniMaxAI/MiniMax-M1-80k -tp 8 -pp 2", "0.40.0"),

@@ -14,6 +14,7 @@ FILES = (
     "sglang_refusal_samples_threads.toml",
     "sglang_refusal_samples_sources_50.toml",
     "sglang_refusal_samples_draw_50.toml",
+    "sglang_refusal_samples_classes_52.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 LINES = ("told", "quiet")

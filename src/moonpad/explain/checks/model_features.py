@@ -32,7 +32,7 @@ def feature_of_class(case: Case) -> Iterator[Remark]:
         return
     given = given_names(case)
     rows = [row for row in model_features().values() if row.engine == case.engine.name]
-    asked = [row for row in rows if _names(row) & given and _is_asked(row, case)]
+    asked = [row for row in rows if (_names(row) & given or _is_named(row, case)) and _is_asked(row, case)]
     served = _served(case) if asked else ""
     said: set[str] = set()
     for row in asked if served else ():
@@ -50,7 +50,13 @@ def _names(row: ModelFeature) -> frozenset[str]:
 def _is_asked(row: ModelFeature, case: Case) -> bool:
     if any(term_value(case, term) is not None for term in row.lacks):
         return False
-    return all(any(_has(case, name, pattern) for name in any_of(term)) for term, pattern in row.given.items())
+    return _is_named(row, case) or all(
+        any(_has(case, name, pattern) for name in any_of(term)) for term, pattern in row.given.items()
+    )
+
+
+def _is_named(row: ModelFeature, case: Case) -> bool:
+    return bool(row.named) and re.search(row.named, case.model_named[-_LONGEST:], re.IGNORECASE) is not None
 
 
 def _has(case: Case, term: str, pattern: str) -> bool:
