@@ -122,6 +122,22 @@ def test_what_a_report_says_is_not_said_again_as_a_warning() -> None:
     assert any(finding.code is Code.KNOWN_REPORT and "balancer" in finding.message for finding in findings)
 
 
+@pytest.mark.parametrize(
+    ("before", "severity"),
+    [
+        ("Seen with the released image.", Severity.ERROR),
+        ("Built on https://github.com/sgl-project/sglang at the tag.", Severity.ERROR),
+        ("Built on our copy, https://github.com/me/sglang/tree/stages.", Severity.WARNING),
+        ("The stages of this part are there in 0.5.5.post3 and later.", Severity.NOTE),
+        ("Tested with 0.5.5.post31 of our own.", Severity.ERROR),
+    ],
+)
+def test_what_the_text_says_of_the_build(before: str, severity: Severity) -> None:
+    command = f"{S}Qwen/Qwen2.5-VL-72B-Instruct --tp 8 --pp-size 2"
+    (finding,) = told(f"{before}\n\n```bash\n{command}\n```\n", "0.5.5.post2")
+    assert finding.severity is severity
+
+
 def test_a_build_of_ones_own_may_have_it() -> None:
     text = f"pip install -e .\n{S}moonshotai/Kimi-K2.5 --tp 8 --pp-size 2"
     assert all(finding.severity is not Severity.ERROR for finding in told(text))

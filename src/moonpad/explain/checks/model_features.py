@@ -12,6 +12,7 @@ from moonpad.catalog.model_features import ModelFeature, class_of, model_feature
 from moonpad.catalog.release_days import release_days
 from moonpad.catalog.start_refusals import start_refusals
 from moonpad.catalog.toml_rows import any_of
+from moonpad.explain.builds import other_build
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.known_reports import report_remark
@@ -104,8 +105,8 @@ def _remark(row: ModelFeature, case: Case, served: str, flag: str) -> Remark | N
     then = f"; {span.then} has it" if span.then else ""
     if version:
         message = f"{title} {version} has no {of_class}: {row.outcome(version)}{then}"
-        own = is_fragment(case.commands[0]) or case.commands[0].custom
-        severity = Severity.ERROR if row.is_refused(version) and not own else Severity.WARNING
+        severity = Severity.ERROR if row.is_refused(version) and not _may_differ(case) else Severity.WARNING
+        severity = Severity.NOTE if _is_spoken(span.then, case) else severity
     elif not span.then and span.last == releases_read()[case.engine.name][-1]:
         message = f"no release up to {span.last} has {of_class}: {row.outcome(span.last)}"
         severity = Severity.WARNING
@@ -118,6 +119,28 @@ def _remark(row: ModelFeature, case: Case, served: str, flag: str) -> Remark | N
     remedy = f"take {span.then} or later, or {row.remedy}" if span.then else row.remedy
     place = case.option(flag)
     return make_remark(severity, Code.CONFLICT, flag, message, remedy, at=place.index if place else None)
+
+
+def _may_differ(case: Case) -> bool:
+    """Whether it may be a build that has more than the release that is named."""
+    command = case.commands[0]
+    return is_fragment(command) or command.custom or bool(other_build(command)) or _fork_is_spoken(case)
+
+
+def _fork_is_spoken(case: Case) -> bool:
+    """Whether the text names somebody's copy of the engine's repository."""
+    own = case.engine.api.repository
+    name = re.escape(own.rpartition("/")[2])
+    copies = re.compile(rf"github\.com/(?!{re.escape(own)}\b)[\w.-]+/{name}(?![\w-])", re.IGNORECASE)
+    return any(copies.search(line[:_LONGEST]) for line in case.script.lines)
+
+
+def _is_spoken(release: str, case: Case) -> bool:
+    """Whether the text names the release that has it: guides say which one a part of them needs."""
+    if not release:
+        return False
+    named = re.compile(rf"(?<![\d.]){re.escape(release)}(?![\d]|\.\d)")
+    return any(named.search(line[:_LONGEST]) for line in case.script.lines)
 
 
 def _is_recent(engine: str, release: str) -> bool:
