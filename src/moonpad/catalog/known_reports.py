@@ -106,6 +106,12 @@ def reports_of(engine: str) -> tuple[KnownReport, ...]:
     return tuple(row for file in files for row in _of_file(file).values() if engine in (*row.engines, *row.forks))
 
 
+def report_of(engine: str, key: str) -> KnownReport | None:
+    """One of those about this engine; None where none has the key."""
+    files = [FILE, *(OWN[name] for name in (engine, FORKED.get(engine, "")) if name in OWN)]
+    return next((found for file in files if (found := _of_file(file).get(key)) is not None), None)
+
+
 @cache
 def _of_file(file: str) -> Mapping[str, KnownReport]:
     return {key: row.build(KnownReport) for key, row in rows(file, "reports")}

@@ -32,6 +32,7 @@ from moonpad.explain.checks.layout_checks import heads_of_others
 from moonpad.explain.checks.local_checks import chat_template, expert_method
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.mended_later import mended_later
+from moonpad.explain.checks.model_features import feature_of_class
 from moonpad.explain.checks.model_overrides import types_of_overrides
 from moonpad.explain.checks.offered_machines import offered_machine
 from moonpad.explain.checks.offload_checks import cpu_offload
@@ -194,6 +195,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quantization_name,
     registered_name,
     refused,
+    feature_of_class,
     *SHARED_MEMORY_CHECKS,
     image_without_ray,
     reported,
