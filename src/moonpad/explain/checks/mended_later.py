@@ -48,6 +48,9 @@ _ALSO_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re.ASCII)
 """A name that has one of its own is not of the weights as they were published."""
+_WORD: Final = re.compile(r"(?!(?:that|this|with|which|from|where|when|have|been|they|than|into|more)\b)[a-z]\w{3,}")
+_SHARED: Final = 0.25
+"""Of 86 pairs those of other faults have up to 0.22."""
 _LEAST: Final = 3
 """So much has to agree where no release is named: two settings, or one with a model or its group."""
 
@@ -98,8 +101,17 @@ def _called(case: Case) -> Sequence[str]:
 
 
 def _is_reported(row: MendedFault, case: Case) -> bool:
-    """Whether a known report that has the same source is told, which says more."""
-    return any(report_remark(report, case) for report in _reports_of(case.engine.name).get(row.provenance.source, ()))
+    """Whether a known report that has the same source and is about the same fault is told, which says more. A change
+    often mends several."""
+    reports = _reports_of(case.engine.name).get(row.provenance.source, ())
+    return any(_is_alike(row.fault, report.message) and report_remark(report, case) for report in reports)
+
+
+@cache
+def _is_alike(fault: str, message: str) -> bool:
+    """By the share of words that both have."""
+    one, other = ({word[:6] for word in _WORD.findall(text.casefold())} for text in (fault, message))
+    return len(one & other) >= _SHARED * min(len(one), len(other))
 
 
 @cache
