@@ -173,3 +173,9 @@ def test_the_name_of_a_teacher_says_nothing_of_a_distilled_model() -> None:
 def test_a_value_that_only_a_shell_can_fill_in_says_nothing() -> None:
     text = 'vllm serve deepseek-ai/DeepSeek-R1 --speculative-config "$DRAFT"'
     assert not [each for each in told(text, "8xH200", "0.9.1") if "20022" in each.message]
+
+
+def test_a_change_that_mends_two_faults_is_told_of_the_one_that_no_report_tells() -> None:
+    text = "vllm serve zai-org/GLM-4.7-FP8 -tp 8 --tool-call-parser glm47 --reasoning-parser glm45"
+    notes = told(f"{text} --enable-auto-tool-choice", "8xH200", "0.22.0")
+    assert [each for each in notes if "45915" in each.message]
