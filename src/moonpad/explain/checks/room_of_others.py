@@ -45,6 +45,8 @@ _BYTES: Final = {"fp8": 1.0, "bfloat16": 2.0, "float16": 2.0, "auto": 2.0}
 _CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)")
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
+_DENSE_MOST: Final = 0.3
+"""A larger share of dense weights tells of sizes that are not those of the experts."""
 _SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
 """`70B` in the name of a model."""
 
@@ -173,11 +175,21 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
         return None
     shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None
     ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)
+    if shared and known is not None:
+        held = int(held * (1 + _beside_experts(known) * (reading.layout.dp - 1)))
     each, kind = _memory(case)
     fraction = reading.settings.gpu_memory_utilization
     if fraction is None and _budget(case) == "device":
         fraction = defaults_of(case.engine.name, case.version).memory_fraction
     return Room(known, held, flag, place, ranks, each, kind, fraction or 1.0) if each else None
+
+
+def _beside_experts(known: OtherModel) -> float:
+    """The share of the weights that is no routed expert, which each data parallel rank has whole; 0 where it is not
+    known."""
+    experts = 3 * known.experts * known.expert_columns * known.hidden * known.expert_layers
+    share = 1 - experts / (known.billions * 1e9) if experts and known.billions else 0.0
+    return share if 0 < share < _DENSE_MOST else 0.0
 
 
 def _budget(case: Case) -> str:
