@@ -28,6 +28,7 @@ STARTS = {
     "sglang": "sglang serve --model-path {}",
     "ktransformers": "python -m sglang.launch_server --model {} --kt-weight-path /w",
 }
+GPT_OSS = "vllm serve openai/gpt-oss-20b"
 BELOW = {"<8.9": "A100-80G", "<9.0": "A100-80G", "<10.0": "H200", "<8.0": ""}
 
 
@@ -163,6 +164,12 @@ def test_of_devices_that_are_not_known_it_says_which_are_meant() -> None:
     (finding,) = [each for each in told(text, "", "0.13.0") if "30823" in each.message]
     assert finding.message.startswith("on 10.0, 10.3, if the devices are of these: ")
     assert not [each for each in told(text, "8xH200", "0.13.0") if "30823" in each.message]
+
+
+def test_a_device_that_is_only_spoken_of_is_the_one_that_a_fault_is_about() -> None:
+    (finding,) = [each for each in told(f"Jetson AGX Thor\n\n{GPT_OSS}", "", "0.11.1") if "29339" in each.message]
+    assert finding.message.startswith("triton_kernels is picked for MXFP4 experts")
+    assert not [each for each in told(f"Tesla V100\n\n{GPT_OSS}", "", "0.11.1") if "29339" in each.message]
 
 
 def test_the_name_of_a_teacher_says_nothing_of_a_distilled_model() -> None:

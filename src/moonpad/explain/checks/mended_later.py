@@ -74,7 +74,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
-    yield from (_remark(row, case) for row in met[: MOST if case.version else MOST // 2])
+    yield from (_remark(row, case, spoken) for row in met[: MOST if case.version else MOST // 2])
 
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
@@ -191,13 +191,13 @@ def _reaches(least: int, text: str) -> bool:
     return not unresolved(text) and (whole(text) or 0) >= least
 
 
-def _remark(row: MendedFault, case: Case) -> Remark:
+def _remark(row: MendedFault, case: Case, spoken: str) -> Remark:
     flag = next((name for term in (*row.options, *row.at_least) for name in any_of(term)), "")
     place = option_text(flag, case) if flag else None
     variables = (name for term in row.variables for name in any_of(term))
     where = place[0].written if place is not None else next(variables, "engine")
     title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
-    unknown = bool(row.devices) and case.cluster is None
+    unknown = not are_devices(row.devices, (), case, spoken)
     of_devices = f"on {', '.join(row.devices)}, if the devices are of these: " if unknown else ""
     message = f"{of_devices}{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
     at = place[0].index if place is not None else None
