@@ -172,6 +172,18 @@ def test_a_device_that_is_only_spoken_of_is_the_one_that_a_fault_is_about() -> N
     assert not [each for each in told(f"Tesla V100\n\n{GPT_OSS}", "", "0.11.1") if "29339" in each.message]
 
 
+def test_where_no_release_is_named_what_was_mended_before_the_model_came_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mended_later, "MOST", len(ROWS))
+    parsers = "--enable-auto-tool-choice --tool-call-parser glm47 --reasoning-parser glm45"
+    of_new = [each.remedy for each in told(f"vllm serve zai-org/GLM-5.3-Flash -tp 8 {parsers}", "8xH200", "")]
+    assert of_new
+    assert all(order(remedy.split()[1]) >= order("0.30.0") for remedy in of_new)
+    of_old = [each.remedy for each in told(f"vllm serve zai-org/GLM-4.7-FP8 -tp 8 {parsers}", "8xH200", "")]
+    assert any(order(remedy.split()[1]) < order("0.30.0") for remedy in of_old)
+
+
 def test_the_name_of_a_teacher_says_nothing_of_a_distilled_model() -> None:
     distilled = MTP.replace("DeepSeek-R1", "DeepSeek-R1-Distill-Qwen-32B")
     assert not [each for each in told(distilled, "8xH200", "0.9.1") if "20022" in each.message]
