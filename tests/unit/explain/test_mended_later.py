@@ -28,6 +28,7 @@ STARTS = {
     "sglang": "sglang serve --model-path {}",
     "ktransformers": "python -m sglang.launch_server --model {} --kt-weight-path /w",
 }
+GPT_OSS = "vllm serve openai/gpt-oss-20b"
 BELOW = {"<8.9": "A100-80G", "<9.0": "A100-80G", "<10.0": "H200", "<8.0": ""}
 
 
@@ -165,6 +166,24 @@ def test_of_devices_that_are_not_known_it_says_which_are_meant() -> None:
     assert not [each for each in told(text, "8xH200", "0.13.0") if "30823" in each.message]
 
 
+def test_a_device_that_is_only_spoken_of_is_the_one_that_a_fault_is_about() -> None:
+    (finding,) = [each for each in told(f"Jetson AGX Thor\n\n{GPT_OSS}", "", "0.11.1") if "29339" in each.message]
+    assert finding.message.startswith("triton_kernels is picked for MXFP4 experts")
+    assert not [each for each in told(f"Tesla V100\n\n{GPT_OSS}", "", "0.11.1") if "29339" in each.message]
+
+
+def test_where_no_release_is_named_what_was_mended_before_the_model_came_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mended_later, "MOST", len(ROWS))
+    parsers = "--enable-auto-tool-choice --tool-call-parser glm47 --reasoning-parser glm45"
+    of_new = [each.remedy for each in told(f"vllm serve zai-org/GLM-5.3-Flash -tp 8 {parsers}", "8xH200", "")]
+    assert of_new
+    assert all(order(remedy.split()[1]) >= order("0.30.0") for remedy in of_new)
+    of_old = [each.remedy for each in told(f"vllm serve zai-org/GLM-4.7-FP8 -tp 8 {parsers}", "8xH200", "")]
+    assert any(order(remedy.split()[1]) < order("0.30.0") for remedy in of_old)
+
+
 def test_the_name_of_a_teacher_says_nothing_of_a_distilled_model() -> None:
     distilled = MTP.replace("DeepSeek-R1", "DeepSeek-R1-Distill-Qwen-32B")
     assert not [each for each in told(distilled, "8xH200", "0.9.1") if "20022" in each.message]
@@ -173,3 +192,9 @@ def test_the_name_of_a_teacher_says_nothing_of_a_distilled_model() -> None:
 def test_a_value_that_only_a_shell_can_fill_in_says_nothing() -> None:
     text = 'vllm serve deepseek-ai/DeepSeek-R1 --speculative-config "$DRAFT"'
     assert not [each for each in told(text, "8xH200", "0.9.1") if "20022" in each.message]
+
+
+def test_a_change_that_mends_two_faults_is_told_of_the_one_that_no_report_tells() -> None:
+    text = "vllm serve zai-org/GLM-4.7-FP8 -tp 8 --tool-call-parser glm47 --reasoning-parser glm45"
+    notes = told(f"{text} --enable-auto-tool-choice", "8xH200", "0.22.0")
+    assert [each for each in notes if "45915" in each.message]

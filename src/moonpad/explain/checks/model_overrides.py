@@ -71,11 +71,17 @@ def _wrong(config: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
             yield from _of_rope(key, value)
         elif key == "text_config" and isinstance(value, Mapping):
             yield from _wrong({str(each): its for each, its in value.items()})
-        elif key not in _KNOWN and (near := difflib.get_close_matches(key, _KNOWN, n=1, cutoff=_ALIKE)):
-            message = (
-                f"no config has a key {shortened(key, 50)}, so that this is written beside {near[0]} and not over it"
-            )
-            yield key, message, f"write {near[0]}"
+        elif key not in _KNOWN and (near := _near(key)):
+            message = f"no config has a key {shortened(key, 50)}, so that this is written beside {near} and not over it"
+            yield key, message, f"write {near}"
+
+
+def _near(key: str) -> str:
+    """The key that is meant: one letter is wrong, or dashes stand for underscores."""
+    dashed = key.replace("-", "_")
+    if dashed in _KNOWN:
+        return dashed
+    return next(iter(difflib.get_close_matches(key, _KNOWN, n=1, cutoff=_ALIKE)), "")
 
 
 def _of_rope(key: str, value: Mapping[object, object]) -> Iterator[tuple[str, str, str]]:

@@ -46,6 +46,8 @@ _BYTES: Final = {"fp8": 1.0, "bfloat16": 2.0, "float16": 2.0, "auto": 2.0}
 _CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)")
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
+_DENSE_MOST: Final = 0.3
+"""A larger share of dense weights tells of sizes that are not those of the experts."""
 _SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
 """`70B` in the name of a model."""
 
@@ -176,6 +178,8 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
         shared = True  # experts are sliced over the ranks of data parallelism too
     ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)
     ranks *= case.size("--prefill-context-parallel-size", "-pcp")
+    if shared and known is not None:
+        held = int(held * (1 + _beside_experts(known) * (reading.layout.dp - 1)))
     each, kind = _memory(case)
     fraction = reading.settings.gpu_memory_utilization
     if fraction is None and _budget(case) == "device":
@@ -187,6 +191,14 @@ def _is_made_before(case: Case) -> bool:
     """Whether the files have what `--quantization` names: by the name's format, and a method that makes none."""
     method, model = case.text("--quantization").strip("'\""), case.first.model
     return in_four_bits(model) or (method in names.MADE_BEFORE and not as_published(model))
+
+
+def _beside_experts(known: OtherModel) -> float:
+    """The share of the weights that is no routed expert, which each data parallel rank has whole; 0 where it is not
+    known."""
+    experts = 3 * known.experts * known.expert_columns * known.hidden * known.expert_layers
+    share = 1 - experts / (known.billions * 1e9) if experts and known.billions else 0.0
+    return share if 0 < share < _DENSE_MOST else 0.0
 
 
 def _budget(case: Case) -> str:

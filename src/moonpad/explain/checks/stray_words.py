@@ -47,6 +47,7 @@ def stray_remarks(
     severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
     foreign = any(option.flag is None for option in reading.parsed.occurrences)
     if not book.options.exact:
+        yield from _truths(command, reading, book)
         return
     severity = Severity.WARNING if foreign or not (named or book.program in WHOLE_HISTORY) else severity
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):

@@ -19,10 +19,12 @@ _NAMES: Final = {
     "7.5": r"(?:Tesla )?T4|RTX 20[678]0(?: Ti| Super)?|2080 ?Ti",
     "8.0": r"A100|A800|A30",
     "8.6": r"(?:RTX ?|GeForce )?30[5-9]0(?: ?Ti)?|RTX A[456]000|A10G?|A16|A40|A6000",
+    "8.7": r"(?:Jetson |AGX ){1,2}Orin",
     "8.9": r"(?:RTX ?|GeForce )?40[6-9]0(?: ?(?:Ti|Super|D))?|L4|L20|L40S?|RTX (?:[2456]000|4500|5880) Ada|RTX 5880",
     "9.0": r"H100|H200|H800|H20|GH200",
     "10.0": r"B200|GB200",
     "10.3": r"B300|GB300",
+    "11.0": r"(?:NVIDIA |Jetson |AGX ){1,3}Thor|Jetson T[45]000",
     "12.0": r"(?:RTX ?|GeForce )?50[6-9]0(?: ?(?:Ti|D))?|RTX (?:PRO )?6000D|RTX PRO [2-6][05]00|6000D",
     "12.1": r"GB10|DGX Spark",
 }
