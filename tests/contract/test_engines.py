@@ -18,7 +18,7 @@ from moonpad.values.deployment import NAME, AliveProbe, HttpProbe
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code
 from moonpad.values.plan import Layout, Plan, Serving, Settings
-from moonpad.values.records import replace
+from moonpad.values.records import field_names, replace
 from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 from tests.contract.plans import TOLD, plans
@@ -215,7 +215,7 @@ def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: st
 
 def test_every_setting_is_asked_about() -> None:
     # The name of a draft is no option of its own: it names the sizes of what lies in the draft's folder.
-    assert set(FIELDS) | {"draft"} == set(Settings.__dataclass_fields__)
+    assert set(FIELDS) | {"draft"} == set(field_names(Settings))
 
 
 @EVERY

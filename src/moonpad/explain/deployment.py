@@ -99,6 +99,8 @@ class Deployment(Struct, frozen=True):
     """What was found before anything was read."""
     suggest: bool = True
     """Whether better settings are looked for."""
+    again: bool = False
+    """Whether it is a correction of what was judged, of which only the verdict is asked."""
 
     def judged(self) -> Judged:
         commands = self.group.commands
@@ -131,7 +133,7 @@ class Deployment(Struct, frozen=True):
         asked, engine = self.question.cluster is not None, self.engine
         whole = None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
         case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
-        case = replace(case, open_ended=open_ended, subject=whole)
+        case = replace(case, open_ended=open_ended, subject=whole, again=self.again)
         checked = tuple(command_checks(case))
         remarks += checked
         memory: Memory | None = None

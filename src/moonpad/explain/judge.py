@@ -92,20 +92,21 @@ def _judged(
         for repair in repairs
     )
 
-    def judged_as(other: Group, repairs: tuple[Remark, ...] = (), *, suggest: bool = False) -> Judged | None:
+    def judged_as(other: Group, repairs: tuple[Remark, ...] = (), *, again: bool = True) -> Judged | None:
         engine = engine_of(other.commands[0], question, script)
         if engine is None:
             return _judged_client(other, script, question, repairs)
 
         def by(asked: Question) -> Judged:
-            return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest).judged()
+            suggest = not again and not any(map(is_chat, other.commands))
+            return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest, again).judged()
 
         def by_release(version: str) -> Judged | None:
             return by(replace(question, version=version))
 
         return judged_as_build(by(question), by_release, script, other.commands)
 
-    judged = judged_as(meant, repairs, suggest=not any(map(is_chat, meant.commands)))
+    judged = judged_as(meant, repairs, again=False)
     if judged is None:
         return None
     whole = replace(

@@ -15,7 +15,7 @@ CONFIG = '{"method": "eagle3", "model": "x/y", "num_speculative_tokens": 3}'
 
 
 def judged(text: str) -> Judged:
-    (only,) = judge(read_script(text), Question())
+    (only,) = judge(read_script(text), Question(version="0.22.0"))
     return only
 
 

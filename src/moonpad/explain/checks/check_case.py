@@ -35,6 +35,8 @@ class Case(Struct, frozen=True):
     """There are words that may become more options, so none can be called missing."""
     subject: Subject | None = None
     """What is judged of it, where model and devices are known."""
+    again: bool = False
+    """It is a correction of what was judged: notes about releases are not asked for once more."""
 
     @property
     def first(self) -> Reading:

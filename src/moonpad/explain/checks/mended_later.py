@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
@@ -60,7 +60,7 @@ _LEAST: Final = 3
 def mended_later(case: Case) -> Iterator[Remark]:
     """The likeliest first: those with which the most agrees, then those of the next releases, and of the newest ones
     where no release is named."""
-    if case.commands[0].fork:
+    if case.commands[0].fork or case.again:
         return
     given = given_names(case)
     near = list(_near(case, given))
@@ -74,7 +74,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     case = replace(case, cluster=kind_named(case))
     spoken = spoken_devices(case)
     formats = _formats(called, case) if near else ()
-    met = [row for row in near if _of_model(row, called, formats) and _is_met(row, case, spoken)]
+    of_model = _looked_at(tuple(called), tuple(formats))
+    met = [row for row in near if _is_of_model(row, called, formats, of_model) and _is_met(row, case, spoken)]
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
@@ -138,6 +139,19 @@ def _reports_of(engine: str) -> Mapping[str, Sequence[KnownReport]]:
 
 def _of_parsers(row: MendedFault) -> bool:
     return bool(row.options) and _OF_PARSERS.issuperset(row.options) and not row.devices and not row.variables
+
+
+@lru_cache(maxsize=16)
+def _looked_at(called: tuple[str, ...], formats: tuple[str, ...]) -> dict[int, bool]:
+    """Of each row, by its identity, whether it is about a model of these names: a text with fifty starts asks as often.
+    The rows are kept for as long as the program runs."""
+    return {}
+
+
+def _is_of_model(row: MendedFault, called: Sequence[str], formats: Sequence[str], known: dict[int, bool]) -> bool:
+    if (found := known.get(id(row))) is None:
+        found = known[id(row)] = _of_model(row, called, formats)
+    return found
 
 
 def _of_model(row: MendedFault, called: Sequence[str], formats: Sequence[str]) -> bool:
