@@ -27,6 +27,7 @@ FILES = (
     "start_refusal_samples_draw_50.toml",
     "start_refusal_samples_threads_51v.toml",
     "start_refusal_samples_52w52c.toml",
+    "start_refusal_samples_52w52g.toml",
     "start_refusal_samples_classes_52.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
