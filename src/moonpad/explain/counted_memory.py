@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.catalog.hardware import hardware
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.other_families import doubtful_name
+from moonpad.explain.checks.models.other_families import doubtful_name
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.plan.judgement import judge

@@ -20,15 +20,15 @@ from moonpad.explain.builds import of_fork, of_its_build, other_build
 from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
-from moonpad.explain.checks.config_keys import config_remarks
-from moonpad.explain.checks.dynamo_workers import but_own, is_worker, worker_remarks
-from moonpad.explain.checks.memory_certainty import as_sure
-from moonpad.explain.checks.node_checks import node_remarks, starts_ray
-from moonpad.explain.checks.offload_checks import offload_ignored
-from moonpad.explain.checks.other_families import as_published, doubtful_weights
-from moonpad.explain.checks.security import serving_remarks, wrapper_remarks
-from moonpad.explain.checks.serving_flags import parser_remarks
-from moonpad.explain.checks.stray_words import stray_remarks
+from moonpad.explain.checks.dynamo.dynamo_workers import but_own, is_worker, worker_remarks
+from moonpad.explain.checks.memory.memory_certainty import as_sure
+from moonpad.explain.checks.memory.offload_checks import offload_ignored
+from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
+from moonpad.explain.checks.models.serving_flags import parser_remarks
+from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray
+from moonpad.explain.checks.options.security import serving_remarks, wrapper_remarks
+from moonpad.explain.checks.options.stray_words import stray_remarks
+from moonpad.explain.checks.releases.config_keys import config_remarks
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.device_detection import NO_DEVICES, cluster_of

@@ -12,7 +12,7 @@ from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
 from moonpad.engines import ENGINES
-from moonpad.explain.checks.other_families import is_other, other_in_text
+from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.programs import program_table

@@ -15,7 +15,8 @@ from moonpad.catalog.options import option_set, versions
 from moonpad.catalog.release_days import release_days
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
-from moonpad.explain.checks import command_checks, mended_later
+from moonpad.explain.checks import command_checks
+from moonpad.explain.checks.releases import mended_later
 from moonpad.values.finding import Code, Finding
 from moonpad.values.versions import order
 from tests.drawn import some, step_of_the_day
