@@ -16,7 +16,7 @@ from moonpad.plan.rules import check
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
-from moonpad.values.memory import LIKELY, Memory
+from moonpad.values.memory import LIKELY, Memory, Outside
 from moonpad.values.plan_answer import Confidence, confidence_of
 from moonpad.values.records import replace
 from moonpad.values.units import gib
@@ -107,10 +107,26 @@ def memory_findings(configuration: Configuration, memory: Memory, wanted: int, s
         yield Finding(Severity.NOTE, Code.MEMORY_LOW, "host memory", message, remedy)
 
 
+def _told(memory: Memory, outside: Outside) -> Finding:
+    """A KV cache of a given size, beside which the rest may find no room."""
+    needed = outside.needed_bytes
+    message = (
+        f"the KV cache is told to take {gib(memory.kv_bytes.value)}, which leaves {gib(outside.left_bytes)} of each "
+        f"device beside the weights, and {needed.because} takes {gib(needed.value)} there ({gib(needed.low)} to "
+        f"{gib(needed.high)}): enough with a probability of {outside.probability:.0%}"
+    )
+    room = math.floor(memory.kv_bytes.value + outside.left_bytes - needed.high)
+    remedy = f"set kv_cache_bytes to {room} or less" if room > 0 else "use devices with more memory"
+    return Finding(Severity.WARNING, Code.TIGHT, "kv_cache_bytes", message, remedy)
+
+
 def _outside(configuration: Configuration, memory: Memory) -> Iterator[Finding]:
     """Where what runs beside the memory fraction may find no room: the engine starts and fails at the first tokens."""
     outside = memory.outside
-    if outside is None or memory.measured or outside.probability >= LIKELY:
+    if outside is None or memory.measured or outside.lacks or outside.probability >= LIKELY:
+        return
+    if outside.told:
+        yield _told(memory, outside)
         return
     needed, name = outside.needed_bytes, configuration.engine.memory_fraction_name
     fraction = math.floor(100 * (1 - needed.high / memory.device_bytes)) / 100

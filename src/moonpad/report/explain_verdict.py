@@ -15,6 +15,9 @@ _OF_MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
 _LONGEST: Final = 160
 
+_SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
+"""Beginnings of options that most guides write."""
+
 
 def verdict(judged: Judged) -> tuple[str, str]:
     """The sentence and its style."""
@@ -29,7 +32,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
             return f"Starts with less context than asked: {tokens}, not {memory.context:,}", _STYLES[Severity.WARNING]
         why = f"; {doubts[0].rpartition('; ')[2]}" if doubts else ""
         return f"May not fit: {tokens}, not {memory.context:,}{why}", _STYLES[Severity.WARNING]
-    if memory is not None and not memory.fits:
+    if memory is not None and not memory.fits and not starts:
         more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}" if wrong else ""
         return f"{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]
     if wrong:
@@ -55,6 +58,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
 def usual(remark: Remark) -> str:
     """What is to be done about a finding that nearly every command has; "" where it is another one."""
     finding = remark.finding
+    if finding.code is Code.PREFIX_FLAG and finding.where in _SHORT_SIZES and finding.severity is Severity.WARNING:
+        return f"{finding.where} is short for {finding.where}-size"
     if finding.code is Code.MISSING_FLAG and finding.severity is Severity.NOTE and "trust" in finding.where:
         return f"the tokenizer is Python code, which some releases load only with {finding.where}"
     if finding.code is not Code.INSECURE or finding.severity is Severity.ERROR:
@@ -82,9 +87,13 @@ def memory_words(memory: Memory) -> str:
 
 def _does_not_fit(judged: Judged, memory: Memory) -> str:
     finding = next((finding for finding in judged.findings if finding.code is Code.DOES_NOT_FIT), None)
-    needed = memory.weights_bytes + memory.overhead.value + _context_bytes(memory)
+    told = memory.outside is not None and memory.outside.told
+    kv_bytes = memory.kv_bytes.value if told else _context_bytes(memory)
+    needed = memory.weights_bytes + memory.overhead.value + kv_bytes
     sizes = f"{needed / GIB:.1f} of {memory.budget_bytes / GIB:.1f} GiB on each device"
-    if memory.weights_bytes + memory.overhead.value <= memory.budget_bytes:
+    if told and needed <= memory.budget_bytes:
+        sizes = f"{memory.context:,} tokens of context, and the KV cache is told to hold {memory.kv_tokens.value:,.0f}"
+    elif not told and memory.weights_bytes + memory.overhead.value <= memory.budget_bytes:
         sizes += f" with {memory.context:,} tokens of context"
     if not memory.host_fits:
         sizes = "the machine's memory is too small"

@@ -50,6 +50,13 @@ class Outside(Struct, frozen=True):
 
     left_bytes: int
     needed_bytes: Estimate
+    told: bool = False
+    """The KV cache has the size that the engine was told, whatever it finds: with too little here nothing starts."""
+
+    @property
+    def lacks(self) -> bool:
+        """Nothing starts, even where all else takes as little as it may."""
+        return self.told and self.left_bytes < self.needed_bytes.low
 
     @property
     def probability(self) -> float:
@@ -130,7 +137,8 @@ class Memory(Struct, frozen=True):
         return int(min(longest, getattr(self.kv_tokens, end) // sequences))
 
     def holds(self, context: int, sequences: int = 1, end: End = "value") -> bool:
-        return self.host_fits and self.reach(sequences, end) >= context
+        starts = self.outside is None or not self.outside.lacks
+        return starts and self.host_fits and self.reach(sequences, end) >= context
 
     def probability(self, context: int | None = None, sequences: int = 1) -> float:
         """That a replica has room for so many sequences of `context` tokens (None: of `self.context`), and what lies

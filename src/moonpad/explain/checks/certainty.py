@@ -53,7 +53,9 @@ def as_certain(
         elif _took_the_form_of(option, book, version):
             continue
         elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version):
-            finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
+            finding = replace(
+                finding, severity=Severity.WARNING, message=f"{finding.message.removesuffix('.')}; {doubt}"
+            )
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
             edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
             yield replace(remark, finding=finding, edits=edits)

@@ -50,7 +50,8 @@ def _doubt(
     cuts = not facts.needs_whole_context and not facts.reserves_kv
     if finding.where == "max_model_len" and cuts and memory.kv_tokens.high >= 1:
         return "the engine starts, and takes no longer request than that"
-    if finding.where == facts.memory_fraction_name and _chooses_fraction(configuration):
+    holds_weights = memory.weights_bytes < memory.device_bytes  # else no fraction is enough
+    if finding.where == facts.memory_fraction_name and holds_weights and _chooses_fraction(configuration):
         return "the engine chooses this fraction itself, and by another rule in some releases"
     if configuration.device.platform is Platform.ASCEND and not memory.measured:
         # No start on such devices was measured, so only what weights and cache take is certain.
