@@ -11,12 +11,13 @@ from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.explain.input_limits import Budget
+from moonpad.plan.judgement import room_outside
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
 from moonpad.plan.ranking import network_hops
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
-from moonpad.values.memory import Memory
+from moonpad.values.memory import LIKELY, Memory
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
@@ -104,6 +105,8 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
         roomiest = max(fitting, key=lambda way: way[2].kv_tokens.value)
         ways = [_improvement(lever, memory, after) for _, lever, after in (fitting[0], roomiest)]
         return _different(ways[:1], ways[1:])
+    if memory.outside is not None and not memory.outside.told and memory.outside.probability < LIKELY:
+        return ()  # no context is short enough for what runs outside of the memory fraction
     alone = memory.max_context.value
     shorter = [] if alone < SHORTEST or _holds_all(subject, alone) else [Lever("", (), subject)]
     longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
@@ -254,8 +257,22 @@ def _most(highest: int, changed: Callable[[int], Subject]) -> int:
     return most
 
 
+def _lower(subject: Subject) -> Lever | None:
+    """A smaller memory fraction where what runs outside of it may find too little."""
+    memory, name = subject.memory(), subject.configuration.engine.memory_fraction_name
+    outside = memory.outside
+    if not name or outside is None or outside.told or outside.probability >= LIKELY or not memory.fits:
+        return None
+    fraction = room_outside(memory, outside)
+    if fraction <= 0:
+        return None
+    changed = subject.with_settings(**{name: fraction})
+    return Lever(f"{fraction:.0%} of the memory", ((name, str(fraction)),), changed)
+
+
 _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
     "told": _told,
+    "lower": _lower,
     "host_experts": _host_experts,
     "dcp": _dcp,
     "fewer": _fewer,

@@ -7,11 +7,10 @@ from typing import Final
 
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.unknowns import CONTEXT
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
 
-_OF_MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
 _LONGEST: Final = 160
 
@@ -22,7 +21,7 @@ _SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
 def verdict(judged: Judged) -> tuple[str, str]:
     """The sentence and its style."""
     errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
-    wrong = [finding for finding in errors if finding.code not in _OF_MEMORY]
+    wrong = [finding for finding in errors if finding.code not in OF_MEMORY]
     memory = judged.memory
     starts = not any(finding.code is Code.DOES_NOT_FIT for finding in errors)
     if memory is not None and not memory.fits and starts and not wrong:
@@ -114,6 +113,8 @@ def _fits(judged: Judged, memory: Memory) -> str:
     if CONTEXT in judged.unknown:
         most = f"{memory.max_context.value:,.0f}"
         return f"Fits ({judged.confidence}): {cache}{each}; the context is not known, up to {most} fit"
+    if tokens < 1:
+        return f"Tight ({judged.confidence}): perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
     return f"{'Tight' if memory.tight else 'Fits'} ({judged.confidence}): {cache}{each}, {sequences}"
 

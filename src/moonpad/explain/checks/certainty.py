@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
+from moonpad.catalog.options import newest, option_set, releases_with, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.engines.former_forms import as_object
@@ -16,6 +16,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
+from moonpad.explain.releases_taking import releases_taking
 from moonpad.explain.results import Edit, Remark
 from moonpad.explain.spelling import is_another_number
 from moonpad.explain.target_detection import Version
@@ -95,7 +96,7 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if code is Code.INVALID_VALUE:
         if not named and _had_another_form(option, book):
             return f"releases before {versions(book.program)[0]} may take it: {ask}"
-        taking = _releases_taking(option, book)
+        taking = releases_taking(option, book)
         if taking and not named:
             return f"{taking[0]} to {taking[-1]} take it: {ask}"
         if not named and is_another_number(str(option.value), _choices(option, book)):
@@ -156,18 +157,6 @@ def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
     if known is None or len(known.choices) < 5 or not isinstance(option.value, str):
         return False
     return not difflib.get_close_matches(option.value[:80], known.choices, n=1, cutoff=_ALIKE)
-
-
-def _releases_taking(option: Occurrence, book: Rulebook) -> list[str]:
-    """The recorded releases that have the value among those of the option."""
-    taking = []
-    for release in versions(book.program):
-        options = option_set(book.program, release)
-        known = options.named(option.flag) if options is not None and option.flag else None
-        listed = values_of(book.program, release, (option.flag or "").removeprefix("--").replace("-", "_"))
-        if known is not None and option.value in (known.choices or listed):
-            taking.append(release)
-    return taking
 
 
 def _is_slip(option: Occurrence, book: Rulebook) -> bool:

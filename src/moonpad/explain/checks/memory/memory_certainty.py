@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE
 from moonpad.explain.documents.device_mentions import LARGER, cluster_named
-from moonpad.plan.judgement import judge
+from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
@@ -80,3 +80,22 @@ def _larger(configuration: Configuration) -> Configuration | None:
         return None
     larger = cluster_named(cluster.name.removesuffix(kind) + LARGER[kind])
     return None if larger is None else replace(configuration, cluster=larger)
+
+
+def beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
+    """What holds whatever the memory is."""
+    of_all = OF_MEMORY | {Code.ILLEGAL_LAYOUT}
+    counted = ("tp", "pp", "dp")  # idle devices
+    return tuple(
+        finding for finding in judgement.findings if finding.code not in of_all and finding.where not in counted
+    )
+
+
+def but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.code not in OF_MEMORY)
+
+
+def started(tokens: int) -> str:
+    """Why an estimate is not shown that a log contradicts."""
+    held = f" with a KV cache of {tokens:,} tokens" if tokens else ""
+    return f"by moonpad's estimate it does not fit, by the log in the text it started{held}: the log counts"

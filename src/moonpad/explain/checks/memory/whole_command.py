@@ -83,7 +83,8 @@ def other_nodes(case: Case) -> Iterator[Remark]:
         own = texts[command.line - 1] if 0 < command.line <= len(texts) else ""
         if not any(_OTHER_RANKS.search(text) for text in texts) and not _TRACED.match(own):
             message = f"--nnodes {node.nodes}, and the only command is that of rank 0: it waits for the others"
-            remedy = f"start the same with --node-rank 1 to {node.nodes - 1} on the other machines"
+            others = "1 on the other machine" if node.nodes == 2 else f"1 to {node.nodes - 1} on the other machines"
+            remedy = f"start the same with --node-rank {others}"
             if case.engine.command_line.nodes is not None:
                 remedy += f", and {case.engine.command_line.nodes.headless}"
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)

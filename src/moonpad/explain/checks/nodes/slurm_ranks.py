@@ -37,9 +37,15 @@ def rank_of_batch(case: Case) -> Iterator[Remark]:
             message = f"the shell of the batch script fills {name} in before srun starts its tasks, and there it is 0: "
             message += "each task gets rank 0"
             remedy = f"let a shell of the task do it: srun bash -c '… {flag} ${name}', in single quotes"
-            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy, at=at)
+            severity = Severity.ERROR if _is_batch(case.script) else Severity.WARNING
+            remark = make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=at)
             yield replace(remark, command=number)
             return
+
+
+def _is_batch(script: Script) -> bool:
+    """Whether Slurm runs it: elsewhere nobody says what the variable is in the shell around srun."""
+    return any(line.startswith("#SBATCH") for line in script.lines[:200])
 
 
 def _step(command: Command) -> Wrapper | None:
