@@ -15,8 +15,8 @@ _OF_PARTS: Final = "cutedsl_mla"
 
 
 def order_backends(configuration: Configuration, names: tuple[str, ...]) -> tuple[str, ...]:
-    """AITER comes first on AMD devices only for the numbers of heads that its first kernels had. Kimi-K3's attention over
-    the context's parts has a backend of its own: _kimi_k3_overrides, 0.5.17 to 0.5.23."""
+    """AITER comes first on AMD devices only for the numbers of heads that its first kernels had. Kimi-K3 decodes parts
+    of the context by a backend of its own: _kimi_k3_overrides, 0.5.17 to 0.5.23."""
     if configuration.architecture.attention_residuals and configuration.layout.dcp > 1:
         names = tuple(sorted(names, key=lambda name: name != _OF_PARTS))
     heads = configuration.architecture.heads // max(1, configuration.layout.tp)
