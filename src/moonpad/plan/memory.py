@@ -192,7 +192,8 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
     context = asked or max(1, int(longest.value))
     of_request = paging.of_request(context, dcp)
     whole = of_request * paging.tokens
-    reserved = reserved_sequences(configuration) * whole if asked and configuration.engine.reserves_kv else MOST
+    reserves = reserved_sequences(configuration) if asked and configuration.engine.reserves_kv else None
+    reserved = MOST if reserves is None else reserves * whole
     over = decisive.room.overhead
     return Memory(
         device_bytes=cluster.device.usable_bytes or cluster.host.memory_bytes or 0,
@@ -224,6 +225,7 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
         overhead_parts=over.parts,
         state_bytes_per_sequence=paging.bytes_per_sequence,
         sequence_room=rooms,
+        reserved_bytes=None if reserves is None else reserves * of_request * paging.block_bytes,
     )
 
 

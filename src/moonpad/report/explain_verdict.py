@@ -76,10 +76,9 @@ def memory_words(memory: Memory) -> str:
     """`weights 70.96, everything else 4.58 (2.12 to 6.98), KV cache 57.33 of 132.87 GiB`."""
     over = memory.overhead
     spread = f" ({over.low / GIB:.2f} to {over.high / GIB:.2f})" if over.low != over.high else ""
-    kv_bytes = max(0.0, memory.kv_bytes.value)
     return (
         f"GiB on one device: weights {memory.weights_bytes / GIB:.2f}, everything else {over.value / GIB:.2f}{spread}, "
-        f"KV cache {kv_bytes / GIB:.2f}; the engine may use {memory.budget_bytes / GIB:.2f} of "
+        f"KV cache {memory.cache_bytes / GIB:.2f}; the engine may use {memory.budget_bytes / GIB:.2f} of "
         f"{memory.device_bytes / GIB:.2f}"
     )
 
@@ -103,7 +102,7 @@ def _does_not_fit(judged: Judged, memory: Memory) -> str:
 def _context_bytes(memory: Memory) -> float:
     """What one sequence of the context takes of the KV cache of a device; 0 where nothing is left for any."""
     tokens = memory.kv_tokens.value
-    return memory.kv_bytes.value * memory.context / tokens if tokens >= 1 else 0.0
+    return memory.cache_bytes * memory.context / tokens if tokens >= 1 else 0.0
 
 
 def _fits(judged: Judged, memory: Memory) -> str:

@@ -106,6 +106,8 @@ class Memory(Struct, frozen=True):
     state_bytes_per_sequence: int = 0
     """What a sequence takes on a device whatever its length: the states of its linear attention."""
     sequence_room: SequenceRoom | None = None
+    reserved_bytes: int | None = None
+    """What an engine allocates of what is left, where it takes no more than the contexts that it serves."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "weights", MappingProxyType(dict(self.weights)))
@@ -114,6 +116,12 @@ class Memory(Struct, frozen=True):
     @property
     def weights_bytes(self) -> int:
         return sum(self.weights.values())
+
+    @property
+    def cache_bytes(self) -> float:
+        """What the KV cache takes of a device."""
+        left = max(0.0, self.kv_bytes.value)
+        return left if self.reserved_bytes is None else min(left, self.reserved_bytes)
 
     @property
     def kv_tokens_total(self) -> Estimate:

@@ -18,6 +18,7 @@ _SERVICES: Final = re.compile(r"services:[ ]*(?:#.*)?$")
 _NAME: Final = re.compile(r"(?P<indent>[ ]+)(?P<name>[A-Za-z0-9][\w.-]*):[ ]*(?:#.*)?$")
 _ASKS: Final = re.compile(
     r"(?P<name>\w*(?:URL|BASE|ENDPOINT|HOST)\w*)[\"']?[ ]*[:=][ ]*[\"']?https?://(?P<host>[\w.-]+):(?P<port>\d{2,5})"
+    r"(?P<path>/[\w./-]{0,60})?"
 )
 _HOST: Final = re.compile(r"network_mode:[ ]*[\"']?(?:host|service:|container:)")
 _LOCAL: Final = ("localhost", "127.0.0.1")
@@ -57,7 +58,7 @@ def address_of_service(case: Case) -> Iterator[Remark]:
             else:
                 continue
             message = f"{script.where(number)}: {what}: connection refused"
-            remedy = f"write http://{shortened(own.name, 30)}:{port}"
+            remedy = f"write http://{shortened(own.name, 30)}:{port}{match['path'] or ''}"
             remark = make_remark(Severity.WARNING, Code.CONFLICT, match["name"], message, remedy)
             yield replace(remark, command=None)
             return

@@ -222,7 +222,8 @@ def _of_url(
         message = (
             f"{name} asks at {host}, which is the container itself, and port {port} is that of the service {served}"
         )
-        yield Code.CONFLICT, name, message, f"write http://{served}:{_inside(own[0], port or '')}", node
+        inside = f"http://{served}:{_inside(own[0], port or '')}{shortened(url['path'] or '', 60)}"
+        yield Code.CONFLICT, name, message, f"write {inside}", node
     elif host not in _LOCAL and "." not in host and host not in names and port and not alone:
         if any(key in fields for key in ("networks", "extra_hosts", "links", "external_links")) or host.startswith(
             "host"
