@@ -191,7 +191,7 @@ ON_VLLM = [
     ("kimi-linear-early", f"vllm serve {LINEAR} -tp 4", "", "0.11.1rc6", "0.11.1"),
     ("kimi-vl-early", "vllm serve moonshotai/Kimi-VL-A3B-Instruct", "", "0.8.4", "0.8.5"),
     ("k3-dcp-early", f"vllm serve {K3} -tp 8 {DCP}", "", "0.27.1", "0.28.0"),
-    ("k3-tools-lost", f"vllm serve {K3} -tp 8 --tool-call-parser kimi_k3", "", "0.28.0", "0.29.0"),
+    ("k3-tools-lost", f"vllm serve {K3} -tp 8 --tool-call-parser kimi_k3", "", "0.33.0", "0.34.0"),
     ("k3-mnnvl", f"vllm serve {K3} -tp 16 --nnodes 2 --node-rank 0", "2x8xB300", "0.27.1", "0.28.0"),
     (
         "k3-fp8-twelve-heads",
