@@ -55,6 +55,8 @@ _SHARED: Final = 0.25
 """Of 86 pairs those of other faults have up to 0.22."""
 _LEAST: Final = 3
 """So much has to agree where no release is named: two settings, or one with a model or its group."""
+_BY_NAME: Final = 6
+"""So many of the newest that are about a model alone, by its name, are told beside those."""
 
 
 def mended_later(case: Case) -> Iterator[Remark]:
@@ -66,7 +68,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     near = list(_near(case, given))
     if not case.version:
         least = order(case.script.minimum_versions.get(case.engine.name, "") or "0")
-        near = [row for row in near if row.particular >= _LEAST and order(row.mended_in) > least]
+        near = [row for row in near if _is_worth(row) and order(row.mended_in) > least]
         first = order(_first_with_model(case) or "0")
         near = [row for row in near if order(row.mended_in) >= first]
     case.script.budget.work(4 * len(near), "what later releases mended")
@@ -79,7 +81,18 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
-    yield from (_remark(row, case, spoken) for row in met[: MOST if case.version else MOST // 2])
+    yield from (_remark(row, case, spoken) for row in (met[:MOST] if case.version else _unnamed(met)))
+
+
+def _is_worth(row: MendedFault) -> bool:
+    """Whether enough agrees where no release is named."""
+    return row.particular >= _LEAST or row.by_name
+
+
+def _unnamed(met: Sequence[MendedFault]) -> Sequence[MendedFault]:
+    """Of those that are met where no release is named."""
+    by_name = [row for row in met if row.particular < _LEAST]
+    return [*[row for row in met if row.particular >= _LEAST][: MOST // 2], *by_name[:_BY_NAME]]
 
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
