@@ -130,9 +130,8 @@ def _is_several(word: Word) -> bool:
 
 def _absent_files(reading: Reading, line: CommandLine, files: Mapping[str, object]) -> Iterator[tuple[int, str]]:
     """Files of options that are not at hand."""
-    for flag in line.option_files:
-        option = reading.parsed.occurrence(flag)
-        if option is not None and isinstance(option.value, str):
+    for option in reading.parsed.occurrences:  # also those that this release does not have
+        if isinstance(option.value, str) and not {*option.names, option.written}.isdisjoint(line.option_files):
             path = option.value
             if path not in files and path.rpartition("/")[2] not in {name.rpartition("/")[2] for name in files}:
                 yield option.index, f"{option.written} {shortened(path)}"

@@ -117,14 +117,14 @@ def test_wrong_command_lines(moonpad: Moonpad, tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("name", "told"), [("notes.md", False), ("start.sh", True)])
-def test_an_apostrophe_in_prose_is_no_open_quote(moonpad: Moonpad, tmp_path: Path, name: str, *, told: bool) -> None:
+@pytest.mark.parametrize("name", ["notes.md", "start.sh"])
+def test_an_apostrophe_in_prose_is_no_open_quote(moonpad: Moonpad, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("The server's memory, and what it does\nwith it, is told elsewhere.\n")
     done = moonpad("explain", "--file", str(path))
     assert done.code == 2
     assert "it starts no engine" in done.stderr
-    assert ("never closed" in done.stderr) == told
+    assert "never closed" not in done.stderr
 
 
 def test_several_files_are_one_deployment_and_places_name_the_file(moonpad: Moonpad, tmp_path: Path) -> None:

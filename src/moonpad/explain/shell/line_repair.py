@@ -81,7 +81,7 @@ _SAID: Final = re.compile(
     re.MULTILINE,
 )
 """`I'm trying to serve it on eight cards`: a sentence, in which an apostrophe opens no quote."""
-_FEW_WORDS: Final = 3
+_FEW_WORDS: Final = 1
 _SENTENCE_BEGINS: Final = re.compile(r"[ \t]*(?:[A-Z]|[a-z]+')")
 _CJK: Final = re.compile("[\u4e00-\u9fff]")
 """Of a sentence that goes on behind a command without a blank."""
