@@ -319,12 +319,19 @@ def _option_keys(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[C
             lines = list(_KEY.finditer(text, match.start(), match.end()))
             options = [_as_option(state, line, start, named[-1]) for line in lines if named]
             words = [word for option in options for word in option]
-            known = sum(bool(option) for option in options)
+            known = sum(bool(option) for option in options) + sum(_is_null(line) for line in lines)
             if known >= max(_FEW, _MOSTLY * len(lines)) and {word.text for word in words} & DECISIVE:
                 yield replace(_fragment(words, state, ""), program=named[-1], guessed=True)
 
 
+def _is_null(line: re.Match[str]) -> bool:
+    """A key without a value: the engine's own default counts."""
+    return line["value"].strip().casefold() in ("null", "~", "none")
+
+
 def _as_option(state: ScriptState, line: re.Match[str], start: int, program: str) -> tuple[Word, ...]:
+    if _is_null(line):
+        return ()
     value = state.text.word(line["value"].strip("\"' "), start + line.start("key"), start + line.end("value"))
     return as_option(line["key"], value, program)
 

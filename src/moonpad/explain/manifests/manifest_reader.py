@@ -56,10 +56,10 @@ _NO_COMMANDS: Final = frozenset(
 )
 """Keys under which no engine is started."""
 _OF_OTHERS: Final = re.compile(
-    r"(?:device|docker|podman|nerdctl|apptainer|singularity|srun|sbatch|slurm|mpi(?:run)?)_?(?:args|options|flags)",
-    re.IGNORECASE,
+    r"(?i:(?:device|docker|podman|nerdctl|apptainer|singularity|srun|sbatch|slurm|mpi(?:run)?)_?(?:args|options|flags)|"
+    r"(?:exe|executable|binary|bin)_?path)"
 )
-"""Keys whose words are for what starts the container or the job."""
+"""Keys whose words are for what starts the container or the job, and that say where a program is."""
 _OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
 _NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml"})
 """Keys whose text is YAML: of a RayService, of charts in Argo CD and others."""

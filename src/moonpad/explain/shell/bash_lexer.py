@@ -48,8 +48,8 @@ _PLACEHOLDER: Final = re.compile(
     # A sum or a sentence, `<prompt + 1152>`, `<FLAGS: see below, 7>`; `<in.txt 2>` has neither sign.
     "|<[A-Za-z0-9][\\w/-]{0,40}(?: [A-Za-z][\\w/-]{0,40}){0,4}(?: [+*–—]|[:,]) [^<>|;&$`'\"()\\n\0]{1,80}(?<! )>"
     "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>"
-    # `<api-key.txt>` at the end of a line, where a file to write to would be missing
-    "|<[A-Za-z][\\w-]{0,40}\\.[a-z]{1,5}>(?=[ \\t]*(?:\n|$))"
+    # `<api-key.txt>` at the end of a line or in front of an option: no file to write to
+    "|<[A-Za-z][\\w/-]{0,60}\\.[a-z0-9]{1,11}>(?=[ \\t]*(?:\n|$|\\\\\n|[|;)…])|[ \\t]+--?[A-Za-z])"
     # `<0|1>`, `<30000+N>`
     "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)",
     re.ASCII,
