@@ -46,6 +46,10 @@ _SINCE: Final = re.compile(
 )
 """What stands before the first version that has something: a later one may be in use."""
 _BEFORE: Final = 60
+_EXAMPLE: Final = re.compile(
+    r"(?:\be\.g\.|\bfor example|\bfor instance|例如|比如)[ ,:]{0,2}[`\"'*(]{0,3}(?:[\w.-]+/){0,4}$", re.IGNORECASE
+)
+"""In front of an image that might be taken."""
 _UTILISED: Final = re.compile(r"util\w{0,10}[ \t:=|`*]{1,6}(0\.[0-9]{1,2})(?![0-9.])", re.IGNORECASE)
 """Memory fractions, which texts call runs by: `local vLLM 0.9`."""
 _NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
@@ -136,6 +140,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 if _UNTAGGED.match(match["version"]) or _OF_A_COMMIT.match(text, match.end("version")):
                     continue
                 if pattern is image and _is_of_a_publisher(match, published):
+                    continue
+                if pattern is image and _EXAMPLE.search(text[max(0, match.start() - _BEFORE) : match.start()]):
                     continue
                 behind = (_OF_A_POST.match(text, match.end()), _OF_ANOTHER.match(text, match.end()))
                 if pattern in {prose, spoken} and any(behind):
