@@ -94,6 +94,14 @@ def test_a_path_of_a_program_is_no_start() -> None:
     assert servers(text) == []
 
 
+def test_a_name_in_a_list_is_no_start() -> None:
+    assert servers("terms:\n  - vram\n  - llama-server\nrules:\n  - from: llama\n    to: llama-server\n") == []
+
+
+def test_a_program_alone_under_a_key_that_runs_it() -> None:
+    assert servers("services:\n  one:\n    image: org/llama\n    command: llama-server\n") == [["llama-server"]]
+
+
 def test_a_command_under_a_key_is_one() -> None:
     assert servers("server:\n  cmd: /opt/llama-server -m /a.gguf --port 13141\n") != []
 
