@@ -184,3 +184,9 @@ def test_two_codes_of_one_line() -> None:
 def test_one_sign_of_equality() -> None:
     text = "# Help\n\n```bash\npip install vllm=0.11.0\nvllm serve org/model\n```\n"
     assert any("requirement" in message for message in warnings(text))
+
+
+def test_a_template_of_supervisord() -> None:
+    text = "[program:one]\ncommand=llama-server -m %(ENV_DIR)s/a.gguf --port %(ENV_PORT)d\nautostart=true\n"
+    assert servers(text) == [["llama-server", "-m", "%(ENV_DIR)s/a.gguf", "--port", "%(ENV_PORT)d"]]
+    assert errors(text) == []

@@ -55,6 +55,7 @@ _PLACEHOLDER: Final = re.compile(
     re.ASCII,
 )
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
+_SUPERVISED: Final = re.compile(r"\([A-Za-z_]\w*\)[sd]", re.ASCII)  # `%(ENV_MODEL)s` of supervisord
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
 _FLAG_FOLLOWS: Final = re.compile(
@@ -259,6 +260,9 @@ class Lexer:
                 segments.append(Opaque(match.group(), start, self.at, False))
             elif text.startswith(("<(", ">("), start):
                 segments.append(self._skipped(2, ")", end, False))
+            elif character == "(" and text[start - 1 : start] == "%" and (match := _SUPERVISED.match(text, start, end)):
+                self.at = match.end()
+                segments.append(LiteralText(match.group(), start, self.at, quoted))
             elif character == "(" and len(segments) == 1 and _is_array_name(segments[0]):
                 segments.append(self._array(end, depth))
             else:
