@@ -38,5 +38,14 @@ FORKS_BY_PROGRAM: Final = (
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
     Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
     # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention
+    # https://github.com/1CatAI/1Cat-vLLM: kernels for V100, and numbers of its own
+    Fork("vllm serve", r"1Cat-vLLM", "1Cat-vLLM, a fork of vLLM for V100"),
+    # https://github.com/HabanaAI/vllm-fork
+    Fork(
+        "vllm serve",
+        r"HabanaAI/vllm-fork|\bPT_HPU_[A-Z]|\bHABANA_VISIBLE_DEVICES\b|--runtime[ =]habana\b",
+        "Habana's fork of vLLM",
+        frozenset({"--use-padding-aware-scheduling", "--max-num-prefill-seqs", "--weights-load-device"}),
+    ),
     Fork("vllm serve", r"rocm/atom-dev:vllm|\bvLLM[- ]ATOM\b|\bATOM[- ](?:vLLM[- ])?plugin", "vLLM with ATOM's plugin"),
 )  # fmt: skip

@@ -82,3 +82,5 @@ CHARTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Repositories of Helm → the charts that they have (index.yaml of each)."""
 CHART_OF_OTHERS: Final[Mapping[str, str]] = {"vllm/production-stack": "vllm/vllm-stack"}
 """Names of charts that are those of their repositories."""
+OF_NO_ENGINE: Final = re.compile(r"inference-sim|sidecar|router|gateway|proxy|scheduler", re.IGNORECASE)
+"""Images whose programs have some of an engine's options and are none: https://github.com/llm-d/llm-d-inference-sim."""

@@ -10,6 +10,7 @@ from typing import Final
 
 _PLACEHOLDER: Final = re.compile(
     r"\$|<[^<>]*>|\{\{|\.\.\.|…|\*\*\*"
+    r"|%\([A-Za-z_]\w*\)[sd]"  # of supervisord
     r"|\{[A-Za-z_]\w*(?:\.\w+|\[\w+\])*(?::[\d.]*[defgs])?\}"  # of Python: `{port}`, `{args.port}`, `{port:d}`
     r"|\A(?:%[A-Za-z]\w*%|__[A-Za-z]\w*?__|@{1,2}[A-Za-z]\w*@{1,2}|!\w+!|[Yy]our[-_]?[A-Za-z][\w-]*"
     r"|(?:server|my|the|some)[-_](?:port|host|ip|address|number))\Z"

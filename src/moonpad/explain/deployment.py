@@ -334,7 +334,7 @@ class Deployment(Struct, frozen=True):
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
-            yield from env_remarks(command.env, book, budget)
+            yield from env_remarks(() if command.fork else command.env, book, budget)  # of a fork: not recorded
             yield from file_remarks(reading.parsed, self._files(command), book, budget, named=named)
         if not listens(command):
             return

@@ -19,6 +19,7 @@ from moonpad.explain.documents.device_mentions import (
 )
 from moonpad.explain.documents.device_nearness import (
     by_nearness,
+    in_templates,
     of_layout,
     owned,
     sure_mentions,
@@ -88,6 +89,8 @@ def cluster_of(
     named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
+    templates = in_templates(script.lines) if script.markdown else frozenset()
+    named = [each for each in named if each.line not in templates or first in templates]
     named = without_origins(named, script.lines)
     in_words = bool(named)
     if not rocm:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.engines.foreign_names import MARKING, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
+from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.powershell_lists import powershell_lists
@@ -160,7 +161,10 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
         words = words[:-1] if words[-1].text in _STARTS and not words[-2].text.startswith("-") else words
         if {base_name(words[0]), *(wrapper.kind for wrapper in command.wrappers)} & _OF_TRAINING:
             continue
-        if any(OTHER_ENGINES.fullmatch(word.text) for word in words[: first + 2]):
+        modules = [behind for word, behind in pairwise(words[:5]) if word.text == "-m"]
+        named = command.container.image.text if command.container and command.container.image else ""
+        others = (OTHER_ENGINES.fullmatch(word.text) for word in (*words[: first + 2], *modules))
+        if OF_NO_ENGINE.search(named) or any(others):
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
         speaks = any(MENTION.search(word.text.casefold()) for word in words)
@@ -319,12 +323,19 @@ def _option_keys(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[C
             lines = list(_KEY.finditer(text, match.start(), match.end()))
             options = [_as_option(state, line, start, named[-1]) for line in lines if named]
             words = [word for option in options for word in option]
-            known = sum(bool(option) for option in options)
+            known = sum(bool(option) for option in options) + sum(_is_null(line) for line in lines)
             if known >= max(_FEW, _MOSTLY * len(lines)) and {word.text for word in words} & DECISIVE:
                 yield replace(_fragment(words, state, ""), program=named[-1], guessed=True)
 
 
+def _is_null(line: re.Match[str]) -> bool:
+    """A key without a value: the engine's own default counts."""
+    return line["value"].strip().casefold() in ("null", "~", "none")
+
+
 def _as_option(state: ScriptState, line: re.Match[str], start: int, program: str) -> tuple[Word, ...]:
+    if _is_null(line):
+        return ()
     value = state.text.word(line["value"].strip("\"' "), start + line.start("key"), start + line.end("value"))
     return as_option(line["key"], value, program)
 

@@ -46,6 +46,8 @@ from moonpad.values.records import replace
 _LATE_END: Final = re.compile(r"(?<!`)(`[^`\n]{10,4000})\n`(?=[ \t]*$)", re.MULTILINE)
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
+_HAS_VALUE: Final = re.compile(r"[ =](?!<?[A-Z][A-Z_]+>?$)")
+"""Of an option in a list, `--port 8000`; `--port PORT` says what it means."""
 _FAILED: Final = re.compile(
     r"\b(?:(?:did|does|do) ?(?:not|n't) (?:work|help)|not working|failed|tried before|avoid)\b|没用|不行|失败|无效",
     re.IGNORECASE,
@@ -290,7 +292,9 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
             return
     if isinstance(part, Bullets) and any(_FAILED.search(text) for text in (part.heading or "", part.intro or "")):
         return  # what was tried
-    if isinstance(part, Bullets) and sum(" " in code or "=" in code for _, code in part.codes) * 2 < len(part.codes):
+    if isinstance(part, Bullets) and sum(_HAS_VALUE.search(code) is not None for _, code in part.codes) * 2 < len(
+        part.codes
+    ):
         return  # what the options mean
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
     if few and (isinstance(part, Bullets) or state.last_known is not None):

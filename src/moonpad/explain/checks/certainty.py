@@ -108,7 +108,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
         return ""
     if code is Code.PREFIX_FLAG and (before := _took_the_beginning(option, book)):
         return f"{before} takes it: {ask}"
-    releases = releases_with(book.program, option.written)
+    written = option.written.replace("_", "-") if book.options.underscores else option.written
+    releases = releases_with(book.program, option.written) or releases_with(book.program, written)
     if releases and releases[-1] != newest(book.program):
         span = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
         return f"{span} {'has' if len(releases) == 1 else 'have'} it: {ask}"

@@ -282,8 +282,16 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
     return tuple(dict.fromkeys(found))
 
 
+_SPECIFIED: Final = re.compile(
+    r"[*_`) ]{0,3}(?:[:：][ ]?[~≈]?[0-9.,]+[ ]?(?:[TG]i?B/s|[TP]FLOPS|TOPS)\b|[ ]?(?:→|->|=>)[ ]?[A-Z])", re.IGNORECASE
+)
+"""`RTX 4090: ~1 TB/s`, `RTX 4090 → A100: 2x`: what a device has or another would bring, and no machine of anybody's."""
+
+
 def _is_example(text: str, match: re.Match[str]) -> bool:
-    """Whether it is one of several kinds that a text counts up."""
+    """Whether it is one of several kinds that a text counts up, or one whose data are told."""
+    if _SPECIFIED.match(text, match.end()) or text[: match.start()].rstrip().endswith(("→", "->")):
+        return True
     listed = _EXAMPLES.search(text, max(0, match.start() - 100), match.start())
     return listed is not None and bool(listed["before"] or _MORE.match(text, match.end()))
 

@@ -46,6 +46,22 @@ def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     return tuple(chains)
 
 
+@lru_cache(maxsize=1)
+def in_templates(lines: tuple[str, ...]) -> frozenset[int]:
+    """Lines of documents that a document shows, as the template of a report: what they name is nobody's."""
+    inside: list[int] = []
+    depth = 0
+    for number, line in enumerate(lines, 1):
+        text = line[:_LONGEST].strip()
+        if depth:
+            inside.append(number)
+            if text.startswith("```"):
+                depth += 1 if text.strip("`") else -1
+        elif text in ("```markdown", "```md"):
+            depth = 1
+    return frozenset(inside)
+
+
 _LAYOUT: Final = re.compile(r"(?<![A-Za-z])(tp|pp)(?:[ _-]?size)?[ =:]{0,2}([0-9]{1,3})(?![0-9])")
 
 

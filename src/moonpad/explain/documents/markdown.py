@@ -164,8 +164,10 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
     intro: str | None = None
     above: str | None = None
     codes: list[tuple[int, str]] = []
+    begun: list[tuple[int, str]] = []
     lines = ((start + line.start(), line.group()) for line in _LINE.finditer(text))
     for offset, line in lines:
+        opened, begun = begun, [*begun, (offset, line)] if line.endswith("\\") else []
         fence = _FENCE.fullmatch(line)
         item = _ITEM.match(line)
         title = None if fence else _HEADING.fullmatch(line)
@@ -181,6 +183,8 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         elif (led := _led(line)) or (_UNFENCED.match(line) and not _ends_code(line)):
             begins = led.start("command") if led else 0
             taken, at = [line[begins:]], offset + begins
+            if not led and _opens_quote(opened):
+                taken, at = [*(each for _, each in opened), line], opened[0][0]
             while (
                 taken[-1].rstrip(" \t\0").endswith(("\\", "^") if led else "\\")
                 and (goes_on := next(lines, None)) is not None
@@ -190,7 +194,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
                 for _ in range(_lines_of_quote(taken[-1], text, behind)):
                     taken.append(next(lines)[1])
             yield Block(at, "\n".join(taken), heading, intro, 0)
-            intro = None
+            intro, begun = None, []
             continue
         elif bullet := _BULLET.match(line):
             above = above if codes else intro
@@ -211,6 +215,11 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
 def _ends_code(line: str) -> bool:
     """Whether code that a line above has begun ends in it: `(`mpirun -n 16` and on the next line `vllm serve m`)`."""
     return line.count("`") % 2 == 1
+
+
+def _opens_quote(lines: list[tuple[int, str]]) -> bool:
+    """Whether lines that go on below leave a quote open: `docker exec box bash -c "export A=1; \\`."""
+    return sum(line.count('"') - line.count('\\"') for _, line in lines) % 2 == 1
 
 
 def _led(line: str) -> re.Match[str] | None:

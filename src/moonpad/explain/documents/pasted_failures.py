@@ -17,6 +17,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Remark, shortened
@@ -190,12 +191,24 @@ def _remark(
             continue
         if not error.logged and (_CONSTANT.match(text, match.start() - 1) or _OF_TABLE.fullmatch(text)):
             continue  # a table of a program
+        if not error.logged and _is_of_another(error.number, engine, script):
+            continue
         failure = failure_at(cause, match)
         message = f"the engine stopped: {shortened(failure.message, 400)}"
         remedy = _in_flags(failure.remedy, engine)
         finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
     return None
+
+
+def _is_of_another(number: int, engine: str, script: Script) -> bool:
+    """Whether a sentence tells an error of a release, and the text names others too: one of those may run."""
+    script.budget.once("releases of errors", script.steps_to_scan, "its error lines")
+    names = "|".join(ENGINES[engine].command_line.names)
+    near = "\n".join(line[:_LONGEST] for line in script.lines[max(0, number - 2) : number])
+    beside = {match[1] for match in re.finditer(rf"(?:{names})[ -]v?(\d+\.\d+(?:\.\d+)?)", near, re.IGNORECASE)}
+    named = (each.version for each in version_mentions(tuple(script.lines)) if each.engine == engine)
+    return bool(beside) and any(version not in beside for version in named)
 
 
 def _unwrapped(text: str, number: int, script: Script) -> str:

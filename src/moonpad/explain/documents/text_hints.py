@@ -14,6 +14,7 @@ from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.explain.documents.source_checkouts import checked_out
 
 _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
@@ -47,6 +48,10 @@ _SINCE: Final = re.compile(
 )
 """What stands before the first version that has something: a later one may be in use."""
 _BEFORE: Final = 60
+_EXAMPLE: Final = re.compile(
+    r"(?:\be\.g\.|\bfor example|\bfor instance|例如|比如)[ ,:]{0,2}[`\"'*(]{0,3}(?:[\w.-]+/){0,4}$", re.IGNORECASE
+)
+"""In front of an image that might be taken."""
 _UTILISED: Final = re.compile(r"util\w{0,10}[ \t:=|`*]{1,6}(0\.[0-9]{1,2})(?![0-9.])", re.IGNORECASE)
 """Memory fractions, which texts call runs by: `local vLLM 0.9`."""
 _NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
@@ -138,6 +143,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                     continue
                 if pattern is image and _is_of_a_publisher(match, published):
                     continue
+                if pattern is image and _EXAMPLE.search(text[max(0, match.start() - _BEFORE) : match.start()]):
+                    continue
                 behind = (_OF_A_POST.match(text, match.end()), _OF_ANOTHER.match(text, match.end()))
                 if pattern in {prose, spoken} and any(behind):
                     continue
@@ -147,6 +154,9 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                     number, *_engine_and_version(match), pattern not in {prose, spoken}, tag, least
                 )
                 named.append((pattern in {prose, spoken}, number, match.start(), mention))
+    names = {name: engine.command_line.names for name, engine in ENGINES.items()}
+    for number, start, name, version in checked_out(lines, names):
+        named.append((False, number, start, VersionMention(number, name, version, exact=True, image="", least=False)))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
 
 

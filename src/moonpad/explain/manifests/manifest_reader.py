@@ -56,10 +56,10 @@ _NO_COMMANDS: Final = frozenset(
 )
 """Keys under which no engine is started."""
 _OF_OTHERS: Final = re.compile(
-    r"(?:device|docker|podman|nerdctl|apptainer|singularity|srun|sbatch|slurm|mpi(?:run)?)_?(?:args|options|flags)",
-    re.IGNORECASE,
+    r"(?i:(?:device|docker|podman|nerdctl|apptainer|singularity|srun|sbatch|slurm|mpi(?:run)?)_?(?:args|options|flags))"
 )
 """Keys whose words are for what starts the container or the job."""
+_RUNS: Final = frozenset({"command", "cmd", "entrypoint", "exec", "run", "script"})  # others name a program's place
 _OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
 _NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml"})
 """Keys whose text is YAML: of a RayService, of charts in Argo CD and others."""
@@ -298,7 +298,7 @@ class _ManifestReader:
             if text.startswith("--") and text.count(" --") > 0:
                 self._flags(node, around)
                 return
-            if names_engine_command(text):
+            if names_engine_command(text) and (len(text.split()) > 1 or name.lower() in _RUNS):
                 own = self.word(node)
                 whole = unfolded(node, own) if " " in name else folded(node, own)
                 self._script(whole, around.beside, around, name)

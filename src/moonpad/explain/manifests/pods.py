@@ -16,6 +16,7 @@ from yaml import Node
 
 from moonpad.catalog.options import option_set
 from moonpad.engines import foreign_names as names
+from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.documents.surroundings import Surroundings, unknown_value
 from moonpad.explain.flag_lists import knows_most, with_program
@@ -152,6 +153,9 @@ class PodReader:
         """Arguments of an image whose name says nothing (`{{ .Values.image }}`): of the program that knows them."""
         alone = [command for command in self.state.commands[before:] if command.program == "docker"]
         if entrypoint or len(alone) != 1 or not arguments or not arguments[0].text.startswith("-"):
+            return
+        image = alone[0].container.image if alone[0].container is not None else None
+        if image is not None and OF_NO_ENGINE.search(image.text):
             return
         flags = {word.text.partition("=")[0] for word in arguments if word.text.startswith("--")}
         fragment = with_program(replace(alone[0], program="fragment", argv=tuple(arguments), prefix=()))

@@ -48,13 +48,14 @@ _PLACEHOLDER: Final = re.compile(
     # A sum or a sentence, `<prompt + 1152>`, `<FLAGS: see below, 7>`; `<in.txt 2>` has neither sign.
     "|<[A-Za-z0-9][\\w/-]{0,40}(?: [A-Za-z][\\w/-]{0,40}){0,4}(?: [+*–—]|[:,]) [^<>|;&$`'\"()\\n\0]{1,80}(?<! )>"
     "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>"
-    # `<api-key.txt>` at the end of a line, where a file to write to would be missing
-    "|<[A-Za-z][\\w-]{0,40}\\.[a-z]{1,5}>(?=[ \\t]*(?:\n|$))"
+    # `<api-key.txt>` at the end of a line or in front of an option: no file to write to
+    "|<[A-Za-z][\\w/-]{0,60}\\.[a-z0-9]{1,11}>(?=[ \\t]*(?:\n|$|\\\\\n|[|;)…])|[ \\t]+--?[A-Za-z])"
     # `<0|1>`, `<30000+N>`
     "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)",
     re.ASCII,
 )
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
+_SUPERVISED: Final = re.compile(r"\([A-Za-z_]\w*\)[sd]", re.ASCII)  # `%(ENV_MODEL)s` of supervisord
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
 _FLAG_FOLLOWS: Final = re.compile(
@@ -259,6 +260,9 @@ class Lexer:
                 segments.append(Opaque(match.group(), start, self.at, False))
             elif text.startswith(("<(", ">("), start):
                 segments.append(self._skipped(2, ")", end, False))
+            elif character == "(" and text[start - 1 : start] == "%" and (match := _SUPERVISED.match(text, start, end)):
+                self.at = match.end()
+                segments.append(LiteralText(match.group(), start, self.at, quoted))
             elif character == "(" and len(segments) == 1 and _is_array_name(segments[0]):
                 segments.append(self._array(end, depth))
             else:

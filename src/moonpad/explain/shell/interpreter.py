@@ -356,17 +356,18 @@ class Shell:
         evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
         if self.paid:
             self.state.budget.spend(1, len(inside.text))
-        Shell(
-            self.state,
-            Source.inside(inside, self.state.text),
-            self.scope if evaluated else Scope(peeled.env, peeled.arguments),
-            wrappers=(*self.wrappers, *peeled.wrappers),
-            label=node.label or self.label,
-            comments=(*self.comments, *node.comments),
-            stdin=stdin,
-            depth=self.depth + 1,
-            paid=self.paid,
-        ).read()
+        with self.scope.evaluating(inside.text if evaluated else ""):
+            Shell(
+                self.state,
+                Source.inside(inside, self.state.text),
+                self.scope if evaluated else Scope(peeled.env, peeled.arguments),
+                wrappers=(*self.wrappers, *peeled.wrappers),
+                label=node.label or self.label,
+                comments=(*self.comments, *node.comments),
+                stdin=stdin,
+                depth=self.depth + 1,
+                paid=self.paid,
+            ).read()
 
     # --- what is read ---
 
@@ -377,7 +378,9 @@ class Shell:
                 peeled.program,
                 peeled.argv,
                 peeled.prefix,
-                peeled.env if peeled.program != "other" or _runs_script(peeled) else {},
+                peeled.env
+                if peeled.program != "other" or any(word.text.endswith(".sh") for word in peeled.rest[:3])
+                else {},
                 (*self.wrappers, *peeled.wrappers),
                 label=node.label or self.label or self.state.intro,
                 heading=self.state.heading,
@@ -386,10 +389,6 @@ class Shell:
                 arms=tuple(self.state.arms),
             )
         )
-
-
-def _runs_script(peeled: Peeled) -> bool:
-    return any(word.text.endswith(".sh") for word in peeled.rest[:3])
 
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:

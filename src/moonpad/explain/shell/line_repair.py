@@ -18,8 +18,10 @@ _SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
 """A paste that doubled the ends of lines: the empty one behind a backslash would end the command."""
 _LAST: Final = re.compile(r"(?<=[\"'\w\]}])\\(?=\s*\Z)")
 """A backslash that hangs on the last word of all."""
-_ARROWS: Final = re.compile(r"(\\[ \t]*\n)>(?=[ \t])")
+_ARROWS: Final = re.compile(r"(\\[ \t]*\n)>(?=[ \t])(?![ \t]+[^\s>-]\S*(?:[ \t]+2>&1|\.(?:log|out|txt)\b))")
 """What a shell shows in front of a line that goes on: to another it would be a file to write to."""
+_AND_SO_ON: Final = re.compile(r"(?<=[^\s#])((?:[ \t]*\\\n)?[ \t]+)#[ \t]*(?:\.{3}|…)[^\n]*")
+"""`# ... other options` at the end of a command: it has more than is written."""
 _LEAST_WORDS: Final = 6
 _NARROWEST: Final = 60
 _LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
@@ -99,6 +101,8 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
     if len(_ARROWS.findall(text)) > 1:
         text = _ARROWS.sub(lambda match: f"{match[1]} ", text)
+    if "#" in text:
+        text = _AND_SO_ON.sub(lambda match: f"{match[1]}...".ljust(len(match[0])), text)
     if len(_SPACED.findall(text)) > 2:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import EXPORTED, too_large
@@ -14,6 +15,7 @@ Value = Word | tuple[Word, ...]
 """A scalar or an array."""
 _NONE = frozenset({"-1", "unknown"})
 """What scripts set where nothing is known yet."""
+_OF_CALLER = re.compile(r"\$\{?[1-9](?![0-9])")
 Layer = tuple[Mapping[str, Value], Mapping[str, Value]]
 """The variables and the exports that one branch has set."""
 
@@ -67,6 +69,14 @@ class Scope:
     def pop(self) -> Layer:
         self.arguments = self._outer_arguments.pop()
         return self.variables.maps.pop(0), self.exports.maps.pop(0)
+
+    @contextmanager
+    def evaluating(self, text: str) -> Iterator[None]:
+        """While a text is evaluated whose `$1` was not known where it was made: it is none of this function's."""
+        before = self.arguments
+        self.arguments = None if _OF_CALLER.search(text) else before
+        yield
+        self.arguments = before
 
     def join(self, branches: Sequence[Layer], exhaustive: bool, defaults: Collection[str] = ()) -> None:
         """After branches of which one ran, or none where they are not exhaustive: what differs becomes unresolved.

@@ -15,6 +15,8 @@ _ALSO_VERBOSE: Final = frozenset({"-v"})
 """What asks for the version, or in front of other options for more words."""
 _CUT: Final = 4
 _LETTERS: Final = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]{2,})*[,:.;]?")
+_STOPPED: Final = re.compile(r"[A-Za-z]{2,}[,:.;!]")
+"""`llama-server started. PID=…`"""
 _RULE: Final = re.compile(r"[-=#*~]{3,}")
 """A line of dashes around a title: `--- Install llama-server ---`."""
 _DASHES: Final = frozenset("-–—")
@@ -71,7 +73,7 @@ def _speaks(texts: Sequence[str], *, takes_model: bool) -> bool:
         return True
     if not takes_model and (texts[0] in _SAYS or (not has_options and texts[0] in OF_SENTENCES)):
         return True
-    if not takes_model and not has_options and _ASSIGNED.fullmatch(texts[0]):
+    if not takes_model and not has_options and (_ASSIGNED.fullmatch(texts[0]) or _STOPPED.fullmatch(texts[0])):
         return True
     if not takes_model and (_SKETCH.match(texts[0]) or _OF_LANGUAGE.fullmatch(texts[0])):
         return True

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.device_nearness import in_templates
 
 _KIND: Final = r"(?:RTX|GTX|GeForce|Quadro|Tesla|Radeon)"
 _SIZES: Final = frozenset({8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 72, 80, 96, 128, 192})
@@ -21,9 +22,10 @@ _LONGEST: Final = 500
 def stated_gigabytes(case: Case) -> int:
     """The largest figure beside a word for a device, whatever it is of; 0 where there is none."""
     case.script.budget.once("memory of devices", len(case.script.lines), "the text around its engine commands")
-    return max(
-        (gb for at, gb in _figures(case.script.lines) if case.script.says_of(at, case.commands[0].line)), default=0
-    )
+    own, lines = case.commands[0].line, case.script.lines
+    templates = in_templates(lines) if case.script.markdown else frozenset()
+    figures = ((at, gb) for at, gb in _figures(lines) if at not in templates or own in templates)
+    return max((gb for at, gb in figures if case.script.says_of(at, own)), default=0)
 
 
 @lru_cache(maxsize=2)  # each engine command of a text asks

@@ -81,7 +81,8 @@ def other_nodes(case: Case) -> Iterator[Remark]:
         texts = [text[:500] for text in case.script.lines]
         case.script.budget.work(len(texts), "its engine commands")
         own = texts[command.line - 1] if 0 < command.line <= len(texts) else ""
-        if not any(_OTHER_RANKS.search(text) for text in texts) and not _TRACED.match(own):
+        handed_on = any(word.text.endswith(".sh") for word in command.prefix)  # to a script that may start the others
+        if not handed_on and not any(_OTHER_RANKS.search(text) for text in texts) and not _TRACED.match(own):
             message = f"--nnodes {node.nodes}, and the only command is that of rank 0: it waits for the others"
             others = "1 on the other machine" if node.nodes == 2 else f"1 to {node.nodes - 1} on the other machines"
             remedy = f"start the same with --node-rank {others}"
@@ -91,7 +92,7 @@ def other_nodes(case: Case) -> Iterator[Remark]:
     if case.base == names.EXPERTS_BY_VARIABLE and case.option("--data-parallel-address") is None:
         place = case.option("--master-addr")
         given = case.text("--master-addr")
-        if place is None or given in _HERE:
+        if (place is None and not case.open_ended) or given in _HERE:
             message = f"{given or 'its default 127.0.0.1'} is this machine: rank 1 on another one does not reach it"
             at = place.index if place else None
             remedy = "add --master-addr and the address of node 0, on each node"

@@ -29,6 +29,8 @@ _NIGHTLY: Final = re.compile(r"[:/_-]nightly\b|\bnightly (?:build|image|wheel)|-
 _LONGEST: Final = 2000
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
+_ADDED: Final = re.compile(r"^[^#]*=[ \t]*[(\"'][^#]*--(?:tool|reasoning)[-_]parser[-_]plugin\b")
+"""An assignment that adds a file of parsers: in a branch, it is not part of the command that is judged."""
 
 
 def thinks(model_id: str) -> bool:
@@ -45,7 +47,7 @@ def parser_remarks(
     if reading.node.headless or not line.tool_parser:
         return
     auto = (line.auto_tools,) if line.auto_tools and not serving.auto_tool_choice else ()
-    if serving.tool_parser is not None and auto:
+    if serving.tool_parser is not None and auto and not command.guessed:  # whoever starts it may add that
         given = f"{line.tool_parser} {shortened(serving.tool_parser)}"
         message = f"{given} alone does nothing: requests with tools are refused"
         tool = reading.parsed.occurrence(line.tool_parser)
@@ -57,7 +59,8 @@ def parser_remarks(
         (line.tool_parser, serving.tool_parser),
         (line.reasoning_parser, serving.reasoning_parser),
     ):
-        for remark in _unknown_parser(reading, flag, parser_given, engine.program, version, name):
+        remarks = tuple(_unknown_parser(reading, flag, parser_given, engine.program, version, name))
+        for remark in () if remarks and _adds_plugin(script) else remarks:
             # A build of its own may have parsers that the release of the same number lacks, and so has a build that
             # serves a model which the release does not know.
             model_type = checkpoint.architecture.model_type if checkpoint else parser_given or ""
@@ -74,6 +77,11 @@ def parser_remarks(
 def _runs_nightly(script: Script) -> bool:
     script.budget.once("nightlies", len(script.lines), "the text around its engine commands")
     return is_in_lines(_NIGHTLY, script.lines, _LONGEST)
+
+
+def _adds_plugin(script: Script) -> bool:
+    script.budget.once("plugins", len(script.lines), "the text around its engine commands")
+    return is_in_lines(_ADDED, script.lines, _LONGEST)
 
 
 def of_family(name: str) -> bool:

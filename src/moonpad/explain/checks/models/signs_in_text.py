@@ -14,6 +14,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.named_models import named_model
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_names import NAME
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
@@ -66,7 +67,7 @@ def filled_memory(case: Case) -> Iterator[Remark]:
     if not held or not each or case.option("--quantization") is not None or not _MUCH * each < share < each:
         return
     case.script.budget.work(len(case.script.lines), "its lines")
-    if not is_in_lines(_FULL, case.script.lines, _LONGEST):
+    if not is_in_lines(_FULL, _own_lines(case), _LONGEST):
         return
     flag = next((each for each in ("--max-model-len", "--context-length") if case.option(each) is not None), "")
     place = case.option(flag) if flag else None
@@ -78,6 +79,15 @@ def filled_memory(case: Case) -> Iterator[Remark]:
     )
     remedy = "take a shorter context, fewer sequences and tokens at once, more devices, or smaller weights"
     yield make_remark(Severity.WARNING, Code.TIGHT, where, message, remedy, at=place.index if place else None)
+
+
+def _own_lines(case: Case) -> tuple[str, ...]:
+    """From this server to the next one, of the first of a text also what stands above it."""
+    own = case.commands[0].line
+    servers = sorted({command.line for command in case.script.commands if is_server(command.program)})
+    first = 1 if not servers or own <= servers[0] else own
+    last = next((line for line in servers if line > own), len(case.script.lines) + 1)
+    return case.script.lines[first - 1 : last - 1]
 
 
 def rope_of_others(case: Case) -> Iterator[Remark]:

@@ -62,6 +62,8 @@ def parser_release(case: Case) -> Iterator[Remark]:
             message += f"; the text names another build too, {later}, which has it"
             doubtful = replace(remark.finding, severity=Severity.WARNING, message=message)
             remark = replace(remark, finding=doubtful, edits=())
+        if case.commands[0].fork:
+            remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING), edits=())
         yield remark
 
 

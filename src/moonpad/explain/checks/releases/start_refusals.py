@@ -22,7 +22,7 @@ from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.models.quantization_flags import weights_of
 from moonpad.explain.checks.set_elsewhere import may_be_set
-from moonpad.explain.equal_options import equal_term
+from moonpad.explain.equal_options import equal_term, written_with_dots
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
@@ -327,7 +327,7 @@ def term_value(case: Case, term: str) -> str | None:
         return None
     if place.problem == "unexpected-value":
         return UNKNOWN  # `--enable-expert-parallel=${switch}`: whether it is meant to be on is not known
-    return _inner(case, flag, path) if path else _text(place.value)
+    return _inner(case, flag, path) if path else written_with_dots(case, place) or _text(place.value)
 
 
 def _counts_twice(row: StartRefusal, case: Case) -> bool:

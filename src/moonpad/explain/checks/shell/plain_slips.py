@@ -110,7 +110,7 @@ def lines_of_script(case: Case) -> Iterator[Remark]:
         if line.lstrip().startswith("#"):
             continue
         pip = _PIP.search(line) if "=" in line else None
-        rest = pip["rest"] if pip is not None else ""
+        rest = pip["rest"].partition("`")[0] if pip is not None else ""
         found = _EQUALS.search(rest)
         if found is not None and "pip" not in told and not rest[: found.start()].rstrip().endswith(_NOT_NAMES):
             told.add("pip")
