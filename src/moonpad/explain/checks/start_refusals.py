@@ -327,6 +327,8 @@ def term_value(case: Case, term: str) -> str | None:
         return None
     if place.problem == "unexpected-value":
         return UNKNOWN  # `--enable-expert-parallel=${switch}`: whether it is meant to be on is not known
+    if not path and "." in place.written:
+        return UNKNOWN  # `--speculative_config.model M`: of the object, one key
     return _inner(case, flag, path) if path else _text(place.value)
 
 

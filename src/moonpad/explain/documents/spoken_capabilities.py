@@ -62,9 +62,11 @@ _OF_ROCM: Final = re.compile(
 )
 _OF_NVIDIA: Final = re.compile(r"\bon CUDA\b|\bnvidia-smi\b|\bCUDA(?: version)? ?:? ?1[0-9]\.[0-9]", re.IGNORECASE)
 _WRITTEN: Final = re.compile(
-    r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])",
+    r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])"
+    r"(?![ ]?\+|[ ]?(?:\(?(?:or|and)[ ]|及|或)?[ ]?(?:higher|above|later|newer|greater|up\b|更高|以上))",
     re.IGNORECASE,
 )
+"""Not the least that is asked for, `7.0 or higher`."""
 _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need", re.IGNORECASE)
 
 

@@ -102,6 +102,10 @@ _OF_ANOTHER: Final = re.compile(
     re.IGNORECASE,
 )
 """Behind a release in prose: what it did or has not, which is why another one is taken."""
+_BROUGHT: Final = re.compile(
+    r"[`*]{0,3}[ ](?:extended|introduced|brought|began|switched|replaced|redesigned|reworked)\b", re.IGNORECASE
+)
+"""The same of the release that brought something, of which a text tells how it came about."""
 _OF_A_POST: Final = re.compile(r"[^\[\]()]{0,60}\]\(https?://[^)\s]{0,100}(?:blog|news|announc)")
 """Behind the text of a link: what was written when that release came."""
 
@@ -140,6 +144,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 if pattern in {prose, spoken} and any(behind):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
+                least = least or bool(_BROUGHT.match(text, match.end()))
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(
                     number, *_engine_and_version(match), pattern not in {prose, spoken}, tag, least

@@ -40,13 +40,16 @@ _BETWEEN_ELEMENTS: Final = re.compile(r"[ \t\n\0;&|<>(]+|#[^\n]*")
 _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99})\])?(?:\}|(:?[-=+?]))", re.ASCII)
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
+_LETTERS: Final = "A-Za-z\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+_OF_SUM: Final = "[^<>|;&$`'\"()\\n\0]"
 _PLACEHOLDER: Final = re.compile(
     # A point stands in front of a digit alone: `<GLM-5.2-FP8>` is to be filled in, and `<in.txt>` is read and written.
-    "<(?:[A-Za-z\u4e00-\u9fff]|[0-9]{1,3}_)(?:(?:[\\w/\u4e00-\u9fff-]|\\.(?=\\d)){0,60}"
-    "|(?:[\\w/-]|\\.(?=\\d)){0,30}(?: [A-Za-z](?:[\\w/-]|\\.(?=\\d)){0,40}){1,9})>"
+    f"<(?:[{_LETTERS}]|[0-9]{{1,3}}_)(?:(?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,60}}"
+    f"|(?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,30}}(?: [{_LETTERS}](?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,40}}){{1,9}})>"
     "|<[0-9]{1,3}(?:(?:-or-|-to-|[/,-])[0-9Nn]{1,3}){1,8}>"
     # A sum or a sentence, `<prompt + 1152>`, `<FLAGS: see below, 7>`; `<in.txt 2>` has neither sign.
-    "|<[A-Za-z0-9][\\w/-]{0,40}(?: [A-Za-z][\\w/-]{0,40}){0,4}(?: [+*–—]|[:,]) [^<>|;&$`'\"()\\n\0]{1,80}(?<! )>"
+    f"|<[A-Za-z0-9][\\w/-]{{0,40}}(?: [A-Za-z][\\w/-]{{0,40}}){{0,4}}"
+    f"(?: [+*/×–—]|[:,]) (?:{_OF_SUM}|\\({_OF_SUM}{{1,60}}\\)){{1,80}}(?<! )>"
     "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>"
     # `<api-key.txt>` at the end of a line, where a file to write to would be missing
     "|<[A-Za-z][\\w-]{0,40}\\.[a-z]{1,5}>(?=[ \\t]*(?:\n|$))"
