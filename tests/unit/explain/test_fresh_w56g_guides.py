@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.script import read_script
 from moonpad.values.finding import Code, Severity
 from tests.unit.explain.judging import ask, ask_one
@@ -108,3 +108,56 @@ def test_a_script_writes_the_unit_of_another_program() -> None:
     found = ask_one(f"{UNIT}vllm serve moonshotai/Kimi-K2.5 -tp 8\n")
     assert found.layout is not None
     assert found.layout.tp == 8
+
+
+def test_a_machine_that_is_rented_with_its_image() -> None:
+    text = "vastai create instance <ID> --image vllm/vllm-openai:v0.12.0 --disk 500 \\\n  --args --model org/m -tp 4\n"
+    found = ask_one(text)
+    assert found.layout is not None
+    assert found.layout.tp == 4
+    assert not any("--disk" in each.where for each in found.findings)
+
+
+def test_a_request_whose_body_is_left_out() -> None:
+    text = "vllm serve org/m\ncurl -X POST http://localhost:8000/v1/chat/completions -d {}\n"
+    assert not any("sends -d as a form" in each for each in _messages(text.format("'...'")))
+    assert any("sends -d as a form" in each for each in _messages(text.format("""'{"model": "org/m"}'""")))
+
+
+SERVICE = """apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceService
+metadata: {name: x}
+spec:
+  model: {uri: hf://org/model, name: org/model}
+  replicas: 2
+  parallelism: {tensor: 4, data: 8, dataLocal: 4}
+  template:
+    containers:
+    - name: main
+      image: vllm/vllm-openai:v0.12.0
+      args: [--model, /mnt/models, --tensor-parallel-size, "4"]
+      resources: {limits: {nvidia.com/gpu: "4"}}
+  worker:
+    containers:
+    - name: main
+      image: vllm/vllm-openai:v0.12.0
+      args: [--model, /mnt/models, --tensor-parallel-size, "4"]
+"""
+
+
+def test_a_service_whose_pods_have_arguments_of_their_own() -> None:
+    told = _told(SERVICE)
+    assert not any("takes no such argument" in each or "stay idle" in each for each in told)
+
+
+def test_a_router_that_starts_its_servers() -> None:
+    text = "python -m sglang_router.{} --model-path Qwen/Qwen3-8B --dp-size 4\n"
+    assert not any("--dp-size" in each for each in _told(text.format("launch_server")))
+    assert any("--no-such" in each for each in _told(text.format("launch_server").replace("--dp-size", "--no-such")))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("For Intel Arc B60 cards", True), ("For Intel Arc B60 and A100", False), ("For servers", False)]
+)
+def test_devices_of_other_makers(text: str, told: bool) -> None:
+    assert speaks_of_others(read_script(f"# {text}\nvllm serve Qwen/Qwen3-8B\n")) is told

@@ -45,3 +45,13 @@ def test_a_build_of_a_pull_request(build: str, severity: str) -> None:
     text = f"pip install sglang=={build}\n{start}\n"
     found = next(each for each in ask_one(text).findings if "--enable-mtp" in each.where)
     assert found.severity is Severity(severity)
+
+
+def test_the_least_image() -> None:
+    text = "# A guide\n\nTake `vllm/vllm-openai:v0.12.0`{}.\n\n```\nvllm serve Qwen/Qwen3-8B\n```\n"
+    assert _version(text.format(" or newer")) != "0.12.0"
+    assert _version(text.format("")) == "0.12.0"
+
+
+def test_an_image_of_a_day_with_the_month_first() -> None:
+    assert _version("docker run rocm/vllm-dev:open-mi300-08052025 vllm serve openai/gpt-oss-120b -tp 8\n") == "0.10.0"

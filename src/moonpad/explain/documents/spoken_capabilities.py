@@ -114,6 +114,25 @@ def _is_of_amd(lines: tuple[str, ...]) -> bool:
     )
 
 
+_OF_OTHERS: Final = re.compile(
+    r"\bIntel (?:Arc|Gaudi|Data Center GPU|GPU Max)|\bArc (?:Pro )?[AB]\d{2,3}\b|\bGaudi ?[23]\b|\bxpu-smi\b"
+    r"|\bTPU ?v[4-7]|\bTrainium|\bInferentia|--device[ =](?:xpu|hpu|tpu)\b"
+)
+
+
+def speaks_of_others(script: Script) -> bool:
+    """Whether devices of makers without a platform here are named, and none of NVIDIA's or AMD's."""
+    script.budget.once("other makers", len(script.lines), "the text around its engine commands")
+    return _is_of_others(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)
+def _is_of_others(lines: tuple[str, ...]) -> bool:
+    texts = {line[:_LONGEST] for line in lines}
+    own = (_NAMED, _OF_NVIDIA, _AMD_NAMED, _OF_ROCM)
+    return any(map(_OF_OTHERS.search, texts)) and not any(name.search(text) for text in texts for name in own)
+
+
 def sm_of(capability: str) -> int | None:
     """`8.6` as 86; None for devices of other makers."""
     major, dot, minor = capability.partition(".")

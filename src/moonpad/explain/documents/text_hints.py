@@ -26,6 +26,7 @@ _FULL: Final = (
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
 _OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)
+_IMAGE_OR_LATER: Final = re.compile(rf"[\w.+-]{{0,60}}[`*\"']{{1,3}}(?:{_OR_LATER.pattern})", re.IGNORECASE)
 _LONGEST: Final = 2000
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
@@ -128,7 +129,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
         published = _published_images(text)
         for match, held in published:
             if held.version:
-                mention = VersionMention(number, held.engine, held.version, True, match[0], _is_first(text, match))
+                least = _is_first(text, match) or bool(_IMAGE_OR_LATER.match(text, match.end()))
+                mention = VersionMention(number, held.engine, held.version, True, match[0], least)
                 named.append((False, number, match.start(), mention))
         for pattern in (pin, image, wheel, listed, prose, spoken):
             for match in pattern.finditer(text):
@@ -145,6 +147,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 least = least or bool(_BROUGHT.match(text, match.end()))
+                least = least or (pattern is image and bool(_IMAGE_OR_LATER.match(text, match.end())))
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(
                     number, *_engine_and_version(match), pattern not in {prose, spoken}, tag, least
