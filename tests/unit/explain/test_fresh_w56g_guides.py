@@ -161,3 +161,17 @@ def test_a_router_that_starts_its_servers() -> None:
 )
 def test_devices_of_other_makers(text: str, told: bool) -> None:
     assert speaks_of_others(read_script(f"# {text}\nvllm serve Qwen/Qwen3-8B\n")) is told
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('docker ps | grep -q "^${NAME}$" && echo runs', False),
+        ('docker ps -q --filter "name=^/${NAME}$"', False),
+        ('pgrep -f "${NAME}$"', False),
+        ("echo $NAME$", True),
+    ],
+)
+def test_the_end_of_a_pattern(line: str, told: bool) -> None:
+    script = read_script(f"{line}\nvllm serve org/m -tp 8\n")
+    assert any("literally" in each.message for each in script.problems) is told

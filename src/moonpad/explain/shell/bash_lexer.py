@@ -39,6 +39,7 @@ _LINE: Final = re.compile(r"(?=.|\n)([^\n]*)\n?")
 _BETWEEN_ELEMENTS: Final = re.compile(r"[ \t\n\0;&|<>(]+|#[^\n]*")
 _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99})\])?(?:\}|(:?[-=+?]))", re.ASCII)
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+_OF_PATTERN: Final = re.compile(r"[\"'=]\^[^\"'\n]*$|\b(?:[efp]?grep|sed|g?awk)\b[^|;\n]*$")
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
 _LETTERS: Final = "A-Za-z\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
 _OF_SUM: Final = "[^<>|;&$`'\"()\\n\0]"
@@ -377,7 +378,8 @@ class Lexer:
     def _check_stray_dollar(self, segment: Segment, before: list[Segment]) -> None:
         if before and isinstance(before[-1], Variable) and isinstance(segment, LiteralText) and segment.text == "$":
             message = f"this $ after ${before[-1].name} is passed on literally"
-            self._problem("stray-dollar", segment.start, segment.end, message, "remove it")
+            if not _OF_PATTERN.search(self.text[max(0, segment.start - 200) : segment.start]):
+                self._problem("stray-dollar", segment.start, segment.end, message, "remove it")
 
     def _check_dollar_kept(self, placeholder: str, before: list[Segment]) -> None:
         """`$<TP>`: the value is filled in behind a sign that makes a variable of it, `$8`."""
