@@ -31,12 +31,16 @@ VLLM_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "max_lora_rank": st.sampled_from([16, 64]),
 }
 OFFLOAD: Mapping[str, st.SearchStrategy[object]] = {"cpu_offload_gib": AMOUNT, "kv_offload_size": AMOUNT}
+ELSEWHERE = ("attention_backend", "kv_cache_tokens")
+"""Of SGLang, and not on a processor."""
+BYTES: Mapping[str, st.SearchStrategy[object]] = {"kv_cache_bytes": st.integers(1, 2**53)}
 SGLANG_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "max_model_len": COUNT,
     "max_num_seqs": COUNT,
     "max_num_batched_tokens": COUNT,
     "gpu_memory_utilization": FRACTION,
     "kv_cache_dtype": st.sampled_from(["auto", "fp8_e4m3", "bfloat16"]),
+    "kv_cache_tokens": COUNT,
     "prefix_caching": st.just(False),  # on by default, and there is no flag that says so
     "attention_backend": st.sampled_from(["flashmla", "triton"]),
     "block_size": st.sampled_from([1, 64]),
@@ -93,9 +97,11 @@ TOLD: Mapping[str, Told] = {
         draft=True,
         executor=True,
     ),
-    "vllm": Told({**VLLM_SETTINGS, **OFFLOAD}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True),
+    "vllm": Told(
+        {**VLLM_SETTINGS, **OFFLOAD, **BYTES}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True
+    ),
     "vllm-ascend": Told(
-        {**VLLM_SETTINGS, **OFFLOAD}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True
+        {**VLLM_SETTINGS, **OFFLOAD, **BYTES}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True
     ),
     "sglang": Told(
         {**SGLANG_SETTINGS, **dict.fromkeys(OFFLOAD, COUNT.map(float)), "kv_offload_ratio": AMOUNT},
@@ -104,7 +110,11 @@ TOLD: Mapping[str, Told] = {
     ),
     "sglang-cpu": Told(
         {
-            **{name: value for name, value in SGLANG_SETTINGS.items() if name != "attention_backend"},
+            **{
+                name: value
+                for name, value in SGLANG_SETTINGS.items()
+                if name not in ("attention_backend", "kv_cache_tokens")
+            },
             "kv_cache_gib": COUNT,
         },
         text_only=True,
@@ -121,6 +131,7 @@ TOLD: Mapping[str, Told] = {
             "max_num_batched_tokens": COUNT,
             "kv_free_fraction": FRACTION,
             "kv_cache_dtype": st.sampled_from(["auto", "fp8"]),
+            "kv_cache_tokens": COUNT,
             "prefix_caching": st.booleans(),
             "block_size": st.sampled_from([32, 64]),
         },

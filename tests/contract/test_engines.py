@@ -169,6 +169,8 @@ FIELDS = {
     "gpu_memory_utilization": 0.5,
     "kv_cache_dtype": "auto",
     "kv_cache_gib": 1,
+    "kv_cache_bytes": 2**34,
+    "kv_cache_tokens": 50_000,
     "enforce_eager": True,
     "prefix_caching": False,
     "attention_backend": "x",

@@ -84,9 +84,9 @@ class KnownReport(Struct, frozen=True, kw_only=True):
 
     @property
     def particular(self) -> bool:
-        """So much has to agree that it is worth a note where no release is named: two settings, or one with the
-        model."""
-        settings = len(self.options) + len(self.variables) + bool(self.text) + bool(self.weights)
+        """So much has to agree that it is worth a note where no release is named: two settings, of which the devices
+        are one, or one with the model."""
+        settings = len(self.options) + len(self.variables) + bool(self.text) + bool(self.weights) + bool(self.devices)
         return not self.usual and settings + bool(self.models) >= 2 and settings > 0
 
 

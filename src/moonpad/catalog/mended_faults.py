@@ -23,6 +23,7 @@ ENGINES: Final = ("vllm", "sglang", "vllm-ascend", "ktransformers")
 OLDEST_DAYS: Final = 180
 """Where the first release that has a fault is not known, releases that came out so long before the mended one count:
 what is older mostly lacks the part that was mended."""
+_OF_A_KIND: Final = 3
 _KEY: Final = re.compile(r"(\d+)[a-z]?")
 
 
@@ -79,6 +80,11 @@ class MendedFault(Struct, frozen=True, kw_only=True):
         named = sum(2 if not word.startswith("@") else 1 for word in self.models[:1])
         settings = len(self.options) + len(self.at_least) + len(self.variables)
         return named + 2 * settings + bool(self.devices) + bool(self.formats)
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it is about one model, or two or three of a kind, that it names."""
+        return 0 < len(self.models) <= _OF_A_KIND and not any(word.startswith("@") for word in self.models)
 
 
 def mended_faults(engine: str) -> tuple[MendedFault, ...]:

@@ -238,9 +238,12 @@ def _finite(value: object) -> object:
 
 def _next(judged: Sequence[Judged]) -> str:
     """The plan for the judged deployment of which most is known; MODEL stands for a model that is not."""
+    from moonpad.explain.device_detection import example_of
+
     servers = [deployment for deployment in judged if deployment.layout is not None]
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
     first = servers[0] if servers else None
     model = first.checkpoint.name if first is not None and first.checkpoint is not None else "MODEL"
-    cluster = first.cluster.name if first is not None and first.cluster is not None else "8xH200"
+    ranks = first.layout.world_size if first is not None and first.layout is not None else 1
+    cluster = first.cluster.name if first is not None and first.cluster is not None else example_of(ranks)
     return f"moonpad plan --model {model} --on {cluster}"

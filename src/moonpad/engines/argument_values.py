@@ -71,13 +71,15 @@ class Words:
             return ""
         return f"{OFFLOAD_GROUPS} leaves some layers in host RAM, and what the devices then hold is not planned"
 
-    def whole(self, *flags: str, least: int = 1, read: Callable[[str], int | None] = whole) -> int | None:
-        """A whole number; None, and marked as unusable, where it is none or below `least`."""
+    def whole(
+        self, *flags: str, least: int = 1, most: int = MOST, read: Callable[[str], int | None] = whole
+    ) -> int | None:
+        """A whole number; None, and marked as unusable, where it is none, below `least` or above `most`."""
         text = self.text(*flags)
         if text is None or unresolved(text):
             return None
         size = read(text)
-        if size is None or not least <= size <= MOST:
+        if size is None or not least <= size <= most:
             self._mark(*flags)
             return None
         return size

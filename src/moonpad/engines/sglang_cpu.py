@@ -54,9 +54,8 @@ def on_a_processor(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
     Raises:
         PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
     """
-    refuse_unsaid(
-        plan, (SETTINGS | {"kv_cache_gib"}) - OFFLOAD - {"attention_backend", "draft_tokens", "draft"}, LAYOUT
-    )
+    elsewhere = OFFLOAD | {"attention_backend", "kv_cache_tokens", "draft_tokens", "draft"}
+    refuse_unsaid(plan, (SETTINGS | {"kv_cache_gib"}) - elsewhere, LAYOUT)
     kv_bytes = (plan.settings.kv_cache_gib or 0) * GIB
     ranks = plan.layout.world_size // plan.nodes
     variant = Variant(

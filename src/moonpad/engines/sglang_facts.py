@@ -89,6 +89,7 @@ SGLANG: Final = EngineFacts(
         "ep_num_redundant_experts": "redundant_experts",
         "hicache_size": "kv_offload_size",
         "hicache_ratio": "kv_offload_ratio",
+        "max_total_tokens": "kv_cache_tokens",
     },
     attention_dp=True,
     dcp_since="0.5.15",

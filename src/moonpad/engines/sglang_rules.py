@@ -11,9 +11,14 @@ from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding, illegal, invalid, unsupported
 from moonpad.values.platform import Platform
 
+_OF_PARTS: Final = "cutedsl_mla"
+
 
 def order_backends(configuration: Configuration, names: tuple[str, ...]) -> tuple[str, ...]:
-    """AITER comes first on AMD devices only for the numbers of heads that its first kernels had."""
+    """AITER comes first on AMD devices only for the numbers of heads that its first kernels had. Kimi-K3 decodes parts
+    of the context by a backend of its own: _kimi_k3_overrides, 0.5.17 to 0.5.23."""
+    if configuration.architecture.attention_residuals and configuration.layout.dcp > 1:
+        names = tuple(sorted(names, key=lambda name: name != _OF_PARTS))
     heads = configuration.architecture.heads // max(1, configuration.layout.tp)
     if configuration.platform is not Platform.ROCM or heads in (16, 128):
         return names

@@ -51,7 +51,7 @@ SETTING_FLAGS: Final = (
     ("--kv_cache_free_gpu_memory_fraction", "kv_free_fraction"),
 )
 SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
-    *("kv_cache_dtype", "prefix_caching", "block_size", "enforce_eager", "option_file")
+    *("kv_cache_dtype", "kv_cache_tokens", "prefix_caching", "block_size", "enforce_eager", "option_file")
 }
 OF_SETTINGS: Final[Mapping[str, str]] = {
     "tensor_parallel_size": "[layout] tp",
@@ -62,6 +62,7 @@ OF_SETTINGS: Final[Mapping[str, str]] = {
     "max_batch_size": "max_num_seqs",
     "max_num_tokens": "max_num_batched_tokens",
     "kv_cache_config.dtype": "kv_cache_dtype",
+    "kv_cache_config.max_tokens": "kv_cache_tokens",
     "kv_cache_config.enable_block_reuse": "prefix_caching",
     "kv_cache_config.tokens_per_block": "block_size",
     "kv_cache_config.free_gpu_memory_fraction": "kv_free_fraction",
@@ -274,6 +275,8 @@ def _options(plan: Plan) -> dict[str, object]:
     cache: dict[str, object] = {}
     if settings.kv_cache_dtype is not None:
         cache["dtype"] = settings.kv_cache_dtype
+    if settings.kv_cache_tokens is not None:
+        cache["max_tokens"] = settings.kv_cache_tokens
     if settings.prefix_caching is not None:
         cache["enable_block_reuse"] = settings.prefix_caching
     if settings.block_size is not None:

@@ -115,6 +115,7 @@ def _settings(words: Words, options: Mapping[str, str]) -> Settings:
         max_num_seqs=_count(options, "max_batch_size") or words.whole("--max_batch_size"),
         max_num_batched_tokens=_count(options, "max_num_tokens") or words.whole("--max_num_tokens"),
         kv_cache_dtype=options.get("kv_cache_config.dtype") or None,
+        kv_cache_tokens=_count(options, "kv_cache_config.max_tokens"),
         enforce_eager=options.get("cuda_graph_config") == "null",
         prefix_caching={"true": True, "false": False}.get(reuse),
         block_size=_count(options, "kv_cache_config.tokens_per_block"),

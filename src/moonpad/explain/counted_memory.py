@@ -8,13 +8,13 @@ from typing import Final
 
 from moonpad.catalog.hardware import hardware
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.other_families import doubtful_name
+from moonpad.explain.checks.models.other_families import doubtful_name
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.plan.judgement import judge
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
@@ -40,7 +40,6 @@ _OF_A_PART: Final = re.compile(
     r"attention|kv|cache|activation|comput|dtype|int4|fp8|fp4|convert|quanti[sz]", re.IGNORECASE
 )
 """BF16 of something else than all weights."""
-_SHORT: Final = (Code.DOES_NOT_FIT, Code.TIGHT)
 _LONGEST: Final = 2000
 _SPARE: Final = 1.25
 """An amount that is said to do is rounded, so that much below the weights it has to be."""
@@ -68,7 +67,7 @@ def counted_devices(case: Case) -> Iterator[Remark]:
     configuration = Configuration(checkpoint, cluster, facts, "", layout, settings)
     case.script.budget.work(400, "its engine commands")
     findings = judge(configuration, context=context).findings
-    finding = next((each for each in findings if each.code in _SHORT and each.severity is not Severity.NOTE), None)
+    finding = next((each for each in findings if each.code in OF_MEMORY and each.severity is not Severity.NOTE), None)
     if finding is None:
         return
     flag = case.engine.command_line.options.get(finding.where, finding.where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -20,18 +20,18 @@ from moonpad.explain.builds import of_fork, of_its_build, other_build
 from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
-from moonpad.explain.checks.config_keys import config_remarks
-from moonpad.explain.checks.dynamo_workers import but_own, is_worker, worker_remarks
-from moonpad.explain.checks.memory_certainty import as_sure
-from moonpad.explain.checks.node_checks import node_remarks, starts_ray
-from moonpad.explain.checks.offload_checks import offload_ignored
-from moonpad.explain.checks.other_families import as_published, doubtful_weights
-from moonpad.explain.checks.security import serving_remarks, wrapper_remarks
-from moonpad.explain.checks.serving_flags import parser_remarks
-from moonpad.explain.checks.stray_words import stray_remarks
+from moonpad.explain.checks.dynamo.dynamo_workers import but_own, is_worker, worker_remarks
+from moonpad.explain.checks.memory.memory_certainty import as_sure, beside_memory, but_memory, started
+from moonpad.explain.checks.memory.offload_checks import offload_ignored
+from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
+from moonpad.explain.checks.models.serving_flags import parser_remarks
+from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray
+from moonpad.explain.checks.options.security import serving_remarks, wrapper_remarks
+from moonpad.explain.checks.options.stray_words import stray_remarks
+from moonpad.explain.checks.releases.config_keys import config_remarks
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
-from moonpad.explain.device_detection import NO_DEVICES, cluster_of
+from moonpad.explain.device_detection import NO_DEVICES, cluster_of, example_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
@@ -65,7 +65,7 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
@@ -79,14 +79,6 @@ _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
 MUCH_ROOMIER: Final = 1.9
 """A suggestion that holds so many times the KV cache is worth a finding: half the bytes a token give hardly less."""
-
-
-def _beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
-    of_all = (Code.DOES_NOT_FIT, Code.TIGHT, Code.ILLEGAL_LAYOUT)
-    counted = ("tp", "pp", "dp")  # idle devices
-    return tuple(
-        finding for finding in judgement.findings if finding.code not in of_all and finding.where not in counted
-    )
 
 
 class Deployment(Struct, frozen=True):
@@ -151,17 +143,18 @@ class Deployment(Struct, frozen=True):
                     subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
                 if beside:
-                    judgement = replace(judgement, memory=None, unjudged=beside, findings=_beside_memory(judgement))
+                    judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
                 if memory is not None and not memory.fits and commands[0].held_tokens is not None:
-                    memory, judgement = None, replace(judgement, memory=None, findings=_but_memory(judgement.findings))
-                    unjudged = _started(commands[0].held_tokens)
+                    memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
+                    unjudged = started(commands[0].held_tokens)
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
-            unjudged = f"{because}: name them with --on 8xH200" if because == NO_DEVICES else because
+            ranks = first.layout.world_size * first.replicas
+            unjudged = f"{because}: name them with --on {example_of(ranks)}" if because == NO_DEVICES else because
         judged = Judged(
             self.engine.name,
             version.text or newest(self.engine.program),
@@ -361,7 +354,8 @@ class Deployment(Struct, frozen=True):
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
         for finding in but_longer(judgement.findings, self.group.commands):
             is_error = finding.severity is not Severity.NOTE
-            if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT) and short and is_error and self.suggest:
+            outside = finding.code is Code.TIGHT and finding.where == self.engine.facts.memory_fraction_name
+            if finding.code in OF_MEMORY and short and is_error and self.suggest and not outside:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
             named = self.question.cluster is None
             asked = (subject.configuration, memory, subject.context, self.calibrations)
@@ -390,13 +384,3 @@ class Deployment(Struct, frozen=True):
             lines.append(mended_line(command, judged.remarks_on(number), edits))
             changed.append(tuple(edits))
         return Better(suggestion.why, tuple(lines), suggestion.memory, tuple(changed), suggestion.changes)
-
-
-def _but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(finding for finding in findings if finding.code not in (Code.DOES_NOT_FIT, Code.TIGHT))
-
-
-def _started(tokens: int) -> str:
-    """Why an estimate is not shown that a log contradicts."""
-    held = f" with a KV cache of {tokens:,} tokens" if tokens else ""
-    return f"by moonpad's estimate it does not fit, by the log in the text it started{held}: the log counts"

@@ -11,16 +11,15 @@ from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Judged, Remark
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import next_releases, parse
 
 _EDITABLE: Final = re.compile(r"\binstall\b[^\n]{0,80}[ \t](?:-e|--editable)[ \t]|\beditable\b")
 _LONGEST: Final = 2000
 _OF_A_CHANGE: Final = re.compile(r"\+pr\b")
-_MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
 _FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.MENDED_LATER})
-_KEPT: Final = _MEMORY | _FAULTS
+_KEPT: Final = OF_MEMORY | _FAULTS
 """What is said of a build whatever is said of the release behind it."""
 
 
@@ -102,7 +101,7 @@ def _place(remark: Remark) -> object:
 
 
 def _is_error(remark: Remark) -> bool:
-    return remark.finding.severity is Severity.ERROR and remark.finding.code not in _MEMORY
+    return remark.finding.severity is Severity.ERROR and remark.finding.code not in OF_MEMORY
 
 
 def _as_build(remark: Remark, release: str, build: str) -> Remark:

@@ -34,6 +34,8 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 
 NO_DEVICES: Final = "no devices are named"
+MACHINE: Final = 8
+"""Devices of a usual machine."""
 
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
@@ -41,6 +43,13 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _LIST: Final = 3
 """So many kinds without a number on one line are a list, of which none is meant alone."""
+
+
+def example_of(ranks: int) -> str:
+    """A cluster with a device for each rank, as `--on` takes it; a whole machine where one rank says little."""
+    machines = ranks // MACHINE if ranks > MACHINE and ranks % MACHINE == 0 else 1
+    per_machine = ranks if 1 < ranks < MACHINE else MACHINE
+    return f"{machines}x{MACHINE}xH200" if machines > 1 else f"{per_machine}xH200"
 
 
 def cluster_of(

@@ -20,6 +20,7 @@ from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
+from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
@@ -153,6 +154,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             ]
             near = _nearest(written, names, 0.7, book, budget)
             hint = f"did you mean {near}?" if near else "leave it out"
+            if later := later_with(option, book):
+                hint = f"take {later}, which has it, or leave it out"
             if book.options.exact:
                 yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint)
             else:
@@ -211,6 +214,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             if known is not None:
                 choices = f"one of {', '.join(known.choices[:12])}"
                 remedy = choices if known.choices else f"it takes {_TAKES.get(known.kind, 'another value')}"
+            if later := later_taking(option, book):
+                remedy = f"take {later}, which takes it, or {remedy}"
             yield error(Code.INVALID_VALUE, written, message, remedy)
 
 

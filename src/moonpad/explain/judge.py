@@ -14,10 +14,10 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
 from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.checks.certainty import as_certain
-from moonpad.explain.checks.disaggregated_file import file_of_pools
-from moonpad.explain.checks.placeholders import stand_in_remarks
-from moonpad.explain.checks.router_addresses import router_addresses
-from moonpad.explain.checks.security import wrapper_remarks
+from moonpad.explain.checks.options.placeholders import stand_in_remarks
+from moonpad.explain.checks.options.security import wrapper_remarks
+from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
+from moonpad.explain.checks.pools.router_addresses import router_addresses
 from moonpad.explain.checks.text_alone import judged_alone, slips_alone
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected

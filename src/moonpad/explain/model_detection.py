@@ -12,8 +12,9 @@ from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
 from moonpad.engines import ENGINES
-from moonpad.explain.checks.other_families import is_other, other_in_text
+from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.folder_names import usual_name
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.programs import program_table
 from moonpad.explain.results import shortened
@@ -42,6 +43,9 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         close = difflib.get_close_matches(written, ours, n=1, cutoff=0.8)
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
     only_gguf = _reads_gguf(commands)
+    asked = _asked_format(commands)
+    if (model := find_model(usual_name(written))) is not None and not only_gguf and not _other_format(asked, model):
+        return model, f"named {written}"
     if served and (model := find_model(served)) is not None and not only_gguf:
         return model, f"served as {served}"
     mounted = on_the_host(written, commands)
@@ -58,7 +62,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     for where, model in (("the heading", _named_in(headings)), ("the text", near)):
         if model is not None:
             served_form = "" if _FORMATS.search(model.id.casefold()) else served
-            form = _other_format(f"{written} {served_form} {_asked_format(commands)}", model)
+            form = _other_format(f"{written} {served_form} {asked}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
             if form or (only_gguf and not is_gguf):
                 return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"

@@ -9,7 +9,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import fits, unresolved
 from moonpad.explain.builds import other_build
-from moonpad.explain.checks.dynamo_workers import by_module
+from moonpad.explain.checks.dynamo.dynamo_workers import by_module
 from moonpad.explain.commands import Command
 from moonpad.explain.flags import change_of
 from moonpad.explain.manifests.option_sources import Rulebook, program_of, rulebook

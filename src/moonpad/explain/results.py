@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -306,13 +307,21 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
+_LINE: Final = re.compile(r"[^:\n]{0,200}?line \d+: ")
+"""Where a finding about the text begins with its place."""
+
+
 def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
 
-    A value that the parser refuses is refused by a rule too: the parser's word is enough.
+    A value that the parser refuses is refused by a rule too: the parser's word is enough. So is the first of two
+    findings about one variable of a line.
     """
     kept: dict[object, Remark] = {}
     for remark in remarks:
         value = remark.finding.code is Code.INVALID_VALUE and remark.at is not None
-        kept.setdefault((Code.INVALID_VALUE if value else remark.finding, remark.command, remark.at), remark)
+        said: object = Code.INVALID_VALUE if value else remark.finding
+        if remark.finding.code is Code.CONFLICT and (line := _LINE.match(remark.finding.message)):
+            said = line[0], remark.finding.where
+        kept.setdefault((said, remark.command, remark.at), remark)
     yield from kept.values()

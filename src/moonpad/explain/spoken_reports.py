@@ -14,9 +14,9 @@ from moonpad.catalog.other_models import OtherModel, in_fp8, other_model
 from moonpad.catalog.transformers_types import transformers_types
 from moonpad.engines import ENGINES
 from moonpad.engines import foreign_names as names
-from moonpad.explain.checks.device_formats import is_nvfp4, nvfp4_refused
-from moonpad.explain.checks.slices_of_others import MARLIN
-from moonpad.explain.checks.transformers_checks import older_release, too_old
+from moonpad.explain.checks.memory.device_formats import is_nvfp4, nvfp4_refused
+from moonpad.explain.checks.models.slices_of_others import MARLIN
+from moonpad.explain.checks.releases.transformers_checks import older_release, too_old
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.device_mentions import capability_of, mentions
 from moonpad.explain.documents.pasted_failures import causes_in

@@ -18,7 +18,7 @@ from moonpad.catalog.known_reports import KnownReport, known_reports, reports_of
 from moonpad.catalog.options import versions
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
-from moonpad.explain.checks.known_reports import fits, of_release, told
+from moonpad.explain.checks.releases.known_reports import fits, of_release, told
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.device_mentions import mentions
 from moonpad.explain.documents.spoken_capabilities import spoken_capability

@@ -11,12 +11,13 @@ from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.explain.input_limits import Budget
+from moonpad.plan.judgement import room_outside
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
 from moonpad.plan.ranking import network_hops
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
-from moonpad.values.memory import Memory
+from moonpad.values.memory import LIKELY, Memory
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
@@ -104,6 +105,8 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
         roomiest = max(fitting, key=lambda way: way[2].kv_tokens.value)
         ways = [_improvement(lever, memory, after) for _, lever, after in (fitting[0], roomiest)]
         return _different(ways[:1], ways[1:])
+    if memory.outside is not None and not memory.outside.told and memory.outside.probability < LIKELY:
+        return ()  # no context is short enough for what runs outside of the memory fraction
     alone = memory.max_context.value
     shorter = [] if alone < SHORTEST or _holds_all(subject, alone) else [Lever("", (), subject)]
     longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
@@ -196,6 +199,8 @@ def _eager(subject: Subject) -> Lever | None:
 
 def _fraction(subject: Subject) -> Lever | None:
     name = subject.configuration.engine.memory_fraction_name
+    if subject.configuration.settings.kv_cache_bytes is not None:
+        return None  # it decides, not the fraction
     given = getattr(subject.configuration.settings, name, None)
     if not name or subject.memory().fits or (given is not None and given >= HIGH_FRACTION):
         return None
@@ -203,7 +208,72 @@ def _fraction(subject: Subject) -> Lever | None:
     return Lever(f"{HIGH_FRACTION:.0%} of the memory", ((name, str(HIGH_FRACTION)),), changed)
 
 
+def _told(subject: Subject) -> Lever | None:
+    """A KV cache of another size where it was told one: what is surely left of a device beside all else."""
+    memory = subject.memory()
+    outside = memory.outside
+    if outside is None or not outside.told or (memory.fits and not memory.tight):
+        return None
+    room = int(memory.kv_bytes.value + outside.left_bytes - outside.needed_bytes.high)
+    if room <= 0 or room == subject.configuration.settings.kv_cache_bytes:
+        return None
+    return Lever(
+        f"a KV cache of {gib(room)}", (("kv_cache_bytes", str(room)),), subject.with_settings(kv_cache_bytes=room)
+    )
+
+
+def _host_experts(subject: Subject) -> Lever | None:
+    """As few experts more in host RAM as it takes, for engines that can leave some there; all, where that is not
+    enough."""
+    settings, memory = subject.configuration.settings, subject.memory()
+    if memory.fits and not memory.tight:
+        return None
+    if settings.gpu_experts:
+        count = _most(settings.gpu_experts - 1, lambda number: subject.with_settings(gpu_experts=number))
+        what = f"{count} instead of {settings.gpu_experts} experts of each layer on the devices"
+        name = "gpu_experts"
+    elif settings.host_expert_layers is not None:
+        layers = subject.configuration.architecture.layers
+        if settings.host_expert_layers >= layers:
+            return None
+        left = layers - settings.host_expert_layers - 1
+        count = layers - _most(left, lambda number: subject.with_settings(host_expert_layers=layers - number))
+        what, name = f"the experts of {count} layers in host RAM", "host_expert_layers"
+    else:
+        return None
+    return Lever(what, ((name, str(count)),), subject.with_settings(**{name: count}))
+
+
+def _most(highest: int, changed: Callable[[int], Subject]) -> int:
+    """The largest number up to `highest` that fits, where each smaller one needs less; 0 where none does."""
+    most, too_many = 0, highest + 1
+    while too_many - most > 1:
+        number = (most + too_many) // 2
+        memory = changed(number).memory()
+        if memory.fits and not memory.tight:
+            most = number
+        else:
+            too_many = number
+    return most
+
+
+def _lower(subject: Subject) -> Lever | None:
+    """A smaller memory fraction where what runs outside of it may find too little."""
+    memory, name = subject.memory(), subject.configuration.engine.memory_fraction_name
+    outside = memory.outside
+    if not name or outside is None or outside.told or outside.probability >= LIKELY or not memory.fits:
+        return None
+    fraction = room_outside(memory, outside)
+    if fraction <= 0:
+        return None
+    changed = subject.with_settings(**{name: fraction})
+    return Lever(f"{fraction:.0%} of the memory", ((name, str(fraction)),), changed)
+
+
 _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
+    "told": _told,
+    "lower": _lower,
+    "host_experts": _host_experts,
     "dcp": _dcp,
     "fewer": _fewer,
     "kv_cache_dtype": _fp8_kv,
@@ -214,8 +284,9 @@ _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
 
 def _improvement(lever: Lever, before: Memory, after: Memory) -> Improvement:
     tokens, more = before.kv_tokens.value, after.kv_tokens.value
-    gains = [f"{more:,.0f} tokens of KV cache" + (f" instead of {tokens:,.0f}" if tokens >= 1 else "")]
-    if tokens >= 1:
+    other = tokens >= 1 and f"{more:,.0f}" != f"{tokens:,.0f}"
+    gains = [f"{more:,.0f} tokens of KV cache" + (f" instead of {tokens:,.0f}" if other else "")]
+    if other:
         gains.append(f"× {more / tokens:.3g}")
     freed = after.kv_bytes.value - max(before.kv_bytes.value, 0.0)
     if freed > GIB / 200:

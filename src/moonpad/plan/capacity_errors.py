@@ -29,6 +29,20 @@ def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
     host = memory.host
     if host is not None and host.available_bytes is not None and not memory.host_fits:
         return f"{gib(host.needed_bytes)} of host memory are needed, {gib(host.available_bytes)} is there"
+    if memory.outside is not None and memory.outside.lacks:
+        outside = memory.outside
+        needs = f"{gib(outside.needed_bytes.low)} to {gib(outside.needed_bytes.high)}"
+        return (
+            f"{gib(memory.weights_bytes)} of weights and a KV cache of {gib(memory.kv_bytes.value)}, as the engine is "
+            f"told, leave {gib(max(0, outside.left_bytes))} of {gib(memory.device_bytes)} on each device, and "
+            f"{outside.needed_bytes.because} takes {needs} (estimated)"
+        )
+    if memory.outside is not None and memory.outside.told:
+        need = gib(needed_bytes(memory, layout, sequences))
+        return (
+            f"{memory.context:,} tokens need {need} of KV cache on each device, and the engine is told to give it "
+            f"{gib(memory.kv_bytes.value)}; the longest context that fits is {memory.max_context.value:,.0f}"
+        )
     room, weights, budget = memory.sequence_room, gib(memory.weights_bytes), gib(memory.budget_bytes)
     share = budget
     if memory.device_bytes not in (0, memory.budget_bytes):  # what a host has may be unknown
@@ -76,6 +90,8 @@ def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -
     """The numbers, what was turned down already, and what a device would have to hold at the least."""
     layout, settings = configuration.layout, configuration.settings
     message, where = sentence(memory, layout, sequences), "host memory"
+    if memory.outside is not None and memory.outside.told:
+        return Finding(Severity.ERROR, Code.DOES_NOT_FIT, "kv_cache_bytes", message)
     if memory.host_fits:
         by_layers = "host_expert_layers" if configuration.engine.host_experts else "model"
         where = configuration.engine.memory_fraction_name or by_layers if memory.kv_bytes.high <= 0 else "max_model_len"

@@ -16,7 +16,7 @@ from moonpad.plan.rules import check
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
-from moonpad.values.memory import LIKELY, Memory
+from moonpad.values.memory import LIKELY, Memory, Outside
 from moonpad.values.plan_answer import Confidence, confidence_of
 from moonpad.values.records import replace
 from moonpad.values.units import gib
@@ -94,7 +94,8 @@ def memory_findings(configuration: Configuration, memory: Memory, wanted: int, s
     if not memory.holds(wanted, sequences, "high"):
         yield does_not_fit(configuration, memory, sequences)
     elif not memory.holds(wanted, sequences):
-        message = f"{memory.context:,} tokens fit {chance}, if everything else takes less than expected: {left}"
+        wanted_words = f"{memory.context:,} tokens fit" if memory.context > 1 else "the KV cache gets anything"
+        message = f"{wanted_words} {chance}, if everything else takes less than expected: {left}"
         yield Finding(Severity.WARNING, Code.TIGHT, "max_model_len", message, f"{remedy}, or use a shorter context")
     elif memory.kv_probability(wanted, sequences) < LIKELY:
         fits = f"{max(0, careful):,} tokens fit, not {wanted:,}" if careful > 0 or wanted > 1 else "no token fits"
@@ -107,17 +108,38 @@ def memory_findings(configuration: Configuration, memory: Memory, wanted: int, s
         yield Finding(Severity.NOTE, Code.MEMORY_LOW, "host memory", message, remedy)
 
 
+def room_outside(memory: Memory, outside: Outside) -> float:
+    """The largest memory fraction, in whole hundredths, that leaves enough beside it at the careful end."""
+    return math.floor(100 * (1 - outside.needed_bytes.high / memory.device_bytes)) / 100
+
+
+def _told(memory: Memory, outside: Outside) -> Finding:
+    """A KV cache of a given size, beside which the rest may find no room."""
+    needed = outside.needed_bytes
+    message = (
+        f"the KV cache is told to take {gib(memory.kv_bytes.value)}, which leaves {gib(outside.left_bytes)} of each "
+        f"device beside the weights, and {needed.because} takes {gib(needed.value)} there ({gib(needed.low)} to "
+        f"{gib(needed.high)}): enough with a probability of {outside.probability:.0%}"
+    )
+    room = math.floor(memory.kv_bytes.value + outside.left_bytes - needed.high)
+    remedy = f"set kv_cache_bytes = {room} or less" if room > 0 else "use devices with more memory"
+    return Finding(Severity.WARNING, Code.TIGHT, "kv_cache_bytes", message, remedy)
+
+
 def _outside(configuration: Configuration, memory: Memory) -> Iterator[Finding]:
     """Where what runs beside the memory fraction may find no room: the engine starts and fails at the first tokens."""
     outside = memory.outside
-    if outside is None or memory.measured or outside.probability >= LIKELY:
+    if outside is None or memory.measured or outside.lacks or outside.probability >= LIKELY:
+        return
+    if outside.told:
+        yield _told(memory, outside)
         return
     needed, name = outside.needed_bytes, configuration.engine.memory_fraction_name
-    fraction = math.floor(100 * (1 - needed.high / memory.device_bytes)) / 100
+    fraction = room_outside(memory, outside)
     message = (
         f"{gib(outside.left_bytes)} of each device are left outside of the memory fraction, and {needed.because} take "
         f"{gib(needed.value)} there ({gib(needed.low)} to {gib(needed.high)}): enough with a probability of "
         f"{outside.probability:.0%}"
     )
-    remedy = f"set {name} to {fraction:g} or less" if fraction > 0 else "use devices with more memory"
+    remedy = f"set {name} = {fraction:g} or less" if fraction > 0 else "use devices with more memory"
     yield Finding(Severity.WARNING, Code.TIGHT, name, message, remedy)

@@ -25,6 +25,7 @@ from moonpad.values.estimate import Estimate
 from moonpad.values.memory import Memory, Outside
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
+from moonpad.values.versions import since
 
 MOST_RANKS: Final = 1 << 16
 T = TypeVar("T", int, float)
@@ -56,8 +57,16 @@ def memory_of(
     moved = max(_total(whole) - _total(kept) for whole, kept in zip(whole_by_stage, weights_by_stage, strict=True))
     demand = Demand(configuration, limits, tuple(map(_total, weights_by_stage)), moved)
     room_of = rooms_of(demand, calibrations)
+    told = told_bytes(configuration)
     filled = tuple(
-        _fill(room_of(number), weights, _pagings(configuration, limits, stage, draft if number == last else NO_DRAFT))
+        _fill(
+            room_of(number),
+            weights,
+            _pagings(configuration, limits, stage, draft if number == last else NO_DRAFT),
+            told,
+            settings.kv_cache_tokens,
+            configuration.device.usable_bytes or 0,
+        )
         for number, (stage, weights) in enumerate(zip(stages, weights_by_stage, strict=True))
     )
     return _memory(demand, filled, bounded(context or settings.max_model_len or 0))
@@ -136,7 +145,15 @@ def _pagings(
     )
 
 
-def _fill(room: Room, weights: Mapping[Component, int], dealt: tuple[Paging, Paging, DraftShare]) -> _Stage:
+def _fill(
+    room: Room,
+    weights: Mapping[Component, int],
+    dealt: tuple[Paging, Paging, DraftShare],
+    told: int | None,
+    most_tokens: int | None,
+    device_bytes: int,
+) -> _Stage:
+    """`told`: the bytes that the engine was told to give the KV cache; `most_tokens`: how many it may hold at most."""
     paging, careful, draft = dealt
     over = room.overhead.total
     if draft.because:
@@ -145,7 +162,14 @@ def _fill(room: Room, weights: Mapping[Component, int], dealt: tuple[Paging, Pag
         room = replace(room, overhead=replace(room.overhead, total=over, because=because))
     left = room.budget_bytes - _total(weights)
     kv = Spread(left - over.value, left - over.high, left - over.low)
-    blocks = (paging.blocks(kv.value), careful.blocks(kv.low), paging.blocks(kv.high))
+    if told is not None:  # the whole device is the engine's then
+        room, kv, careful = replace(room, budget_bytes=device_bytes), Spread(told, told, told), paging
+    most = MOST if most_tokens is None else most_tokens // paging.tokens
+    blocks = tuple(
+        min(count, most) for count in (paging.blocks(kv.value), careful.blocks(kv.low), paging.blocks(kv.high))
+    )
+    if most_tokens is not None and not paging.slot_bytes:
+        kv = Spread(*(min(end, most * paging.block_bytes) for end in kv))
     return _Stage(room, weights, kv, paging, blocks, tuple(map(paging.sequences, kv)))
 
 
@@ -168,7 +192,8 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
     context = asked or max(1, int(longest.value))
     of_request = paging.of_request(context, dcp)
     whole = of_request * paging.tokens
-    reserved = reserved_sequences(configuration) * whole if asked and configuration.engine.reserves_kv else MOST
+    reserves = reserved_sequences(configuration) if asked and configuration.engine.reserves_kv else None
+    reserved = MOST if reserves is None else reserves * whole
     over = decisive.room.overhead
     return Memory(
         device_bytes=cluster.device.usable_bytes or cluster.host.memory_bytes or 0,
@@ -196,18 +221,30 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
         replicas=dp,
         stages=demand.weights,
         host=host_memory(demand, decisive.kv.value, context),
-        outside=_outside(configuration, limits, decisive.room.budget_bytes),
+        outside=_outside(configuration, limits, decisive),
         overhead_parts=over.parts,
         state_bytes_per_sequence=paging.bytes_per_sequence,
         sequence_room=rooms,
+        reserved_bytes=None if reserves is None else reserves * of_request * paging.block_bytes,
     )
 
 
-def _outside(configuration: Configuration, limits: Limits, budget_bytes: int) -> Outside | None:
-    if limits.budget not in ("device", "static") or not configuration.device.usable_bytes:
+def told_bytes(configuration: Configuration) -> int | None:
+    """What the engine was told to give the KV cache of each device; None where it decides."""
+    told, since_version = configuration.settings.kv_cache_bytes, configuration.engine.kv_bytes_since
+    takes = since_version and (not configuration.version or since(configuration.version, since_version))
+    return bounded(told) if told is not None and takes else None
+
+
+def _outside(configuration: Configuration, limits: Limits, stage: _Stage) -> Outside | None:
+    usable = configuration.device.usable_bytes
+    if limits.budget not in ("device", "static") or not usable:
         return None
     needed = outside_demand(configuration, limits)
-    left_bytes = configuration.device.usable_bytes - budget_bytes
+    if told_bytes(configuration) is not None:
+        everything = _estimate(needed.plus(stage.room.overhead.total), "all that is neither weights nor KV cache")
+        return Outside(usable - _total(stage.weights) - int(stage.kv.value), everything, told=True)
+    left_bytes = usable - stage.room.budget_bytes
     because = "context, collectives and graphs" if limits.budget == "device" else "forward pass and graphs"
     return Outside(left_bytes, _estimate(needed, because)) if needed.high else None
 

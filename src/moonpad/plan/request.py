@@ -24,6 +24,7 @@ from moonpad.values.plan_answer import Goal
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
 _SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching", "text_only"})
 _TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend", "all2all_backend", "cpu_binding"})
+_BYTES: Final = frozenset({"kv_cache_bytes"})
 _SIZES: Final = frozenset({"cpu_offload_gib", "kv_offload_size", "kv_offload_ratio"})
 _ZERO_TOO: Final = frozenset(
     {"redundant_experts", "draft_tokens", "max_loras", "gpu_experts", "host_expert_layers", "device_layers"}
@@ -37,6 +38,7 @@ USEFUL_CONTEXT: Final = 32768
 # and https://github.com/vllm-project/recipes/pull/347.
 DRAFT_TOKENS: Final = 3
 MAX_COUNT: Final = 2**31 - 1
+MAX_BYTES: Final = 2**53
 MAX_SERVERS: Final = 10_000
 
 Value = int | float | bool | str
@@ -177,8 +179,8 @@ def _value(name: str, written: str, text: str) -> Value:
                 return fraction
         problem, remedy = f"{problem}not a fraction above 0 and at most 1", f"write --set {written}=0.9"
     else:
-        at_least = 0 if name in _ZERO_TOO else 1
-        if re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) and at_least <= int(text) <= MAX_COUNT:
+        at_least, most = 0 if name in _ZERO_TOO else 1, MAX_BYTES if name in _BYTES else MAX_COUNT
+        if re.fullmatch(r"[0-9]{1,16}", text, re.ASCII) and at_least <= int(text) <= most:
             return int(text)
         problem += f"not a whole number of {at_least} or more"
     raise UsageError(problem, remedy=remedy)

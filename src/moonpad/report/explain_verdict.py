@@ -7,19 +7,21 @@ from typing import Final
 
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.unknowns import CONTEXT
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
 
-_OF_MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
 _LONGEST: Final = 160
+
+_SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
+"""Beginnings of options that most guides write."""
 
 
 def verdict(judged: Judged) -> tuple[str, str]:
     """The sentence and its style."""
     errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
-    wrong = [finding for finding in errors if finding.code not in _OF_MEMORY]
+    wrong = [finding for finding in errors if finding.code not in OF_MEMORY]
     memory = judged.memory
     starts = not any(finding.code is Code.DOES_NOT_FIT for finding in errors)
     if memory is not None and not memory.fits and starts and not wrong:
@@ -29,7 +31,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
             return f"Starts with less context than asked: {tokens}, not {memory.context:,}", _STYLES[Severity.WARNING]
         why = f"; {doubts[0].rpartition('; ')[2]}" if doubts else ""
         return f"May not fit: {tokens}, not {memory.context:,}{why}", _STYLES[Severity.WARNING]
-    if memory is not None and not memory.fits:
+    if memory is not None and not memory.fits and not starts:
         more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}" if wrong else ""
         return f"{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]
     if wrong:
@@ -55,6 +57,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
 def usual(remark: Remark) -> str:
     """What is to be done about a finding that nearly every command has; "" where it is another one."""
     finding = remark.finding
+    if finding.code is Code.PREFIX_FLAG and finding.where in _SHORT_SIZES and finding.severity is Severity.WARNING:
+        return f"{finding.where} is short for {finding.where}-size"
     if finding.code is Code.MISSING_FLAG and finding.severity is Severity.NOTE and "trust" in finding.where:
         return f"the tokenizer is Python code, which some releases load only with {finding.where}"
     if finding.code is not Code.INSECURE or finding.severity is Severity.ERROR:
@@ -72,19 +76,22 @@ def memory_words(memory: Memory) -> str:
     """`weights 70.96, everything else 4.58 (2.12 to 6.98), KV cache 57.33 of 132.87 GiB`."""
     over = memory.overhead
     spread = f" ({over.low / GIB:.2f} to {over.high / GIB:.2f})" if over.low != over.high else ""
-    kv_bytes = max(0.0, memory.kv_bytes.value)
     return (
         f"GiB on one device: weights {memory.weights_bytes / GIB:.2f}, everything else {over.value / GIB:.2f}{spread}, "
-        f"KV cache {kv_bytes / GIB:.2f}; the engine may use {memory.budget_bytes / GIB:.2f} of "
+        f"KV cache {memory.cache_bytes / GIB:.2f}; the engine may use {memory.budget_bytes / GIB:.2f} of "
         f"{memory.device_bytes / GIB:.2f}"
     )
 
 
 def _does_not_fit(judged: Judged, memory: Memory) -> str:
     finding = next((finding for finding in judged.findings if finding.code is Code.DOES_NOT_FIT), None)
-    needed = memory.weights_bytes + memory.overhead.value + _context_bytes(memory)
+    told = memory.outside is not None and memory.outside.told
+    kv_bytes = memory.kv_bytes.value if told else _context_bytes(memory)
+    needed = memory.weights_bytes + memory.overhead.value + kv_bytes
     sizes = f"{needed / GIB:.1f} of {memory.budget_bytes / GIB:.1f} GiB on each device"
-    if memory.weights_bytes + memory.overhead.value <= memory.budget_bytes:
+    if told and needed <= memory.budget_bytes:
+        sizes = f"{memory.context:,} tokens of context, and the KV cache is told to hold {memory.kv_tokens.value:,.0f}"
+    elif not told and memory.weights_bytes + memory.overhead.value <= memory.budget_bytes:
         sizes += f" with {memory.context:,} tokens of context"
     if not memory.host_fits:
         sizes = "the machine's memory is too small"
@@ -95,7 +102,7 @@ def _does_not_fit(judged: Judged, memory: Memory) -> str:
 def _context_bytes(memory: Memory) -> float:
     """What one sequence of the context takes of the KV cache of a device; 0 where nothing is left for any."""
     tokens = memory.kv_tokens.value
-    return memory.kv_bytes.value * memory.context / tokens if tokens >= 1 else 0.0
+    return memory.cache_bytes * memory.context / tokens if tokens >= 1 else 0.0
 
 
 def _fits(judged: Judged, memory: Memory) -> str:
@@ -105,6 +112,8 @@ def _fits(judged: Judged, memory: Memory) -> str:
     if CONTEXT in judged.unknown:
         most = f"{memory.max_context.value:,.0f}"
         return f"Fits ({judged.confidence}): {cache}{each}; the context is not known, up to {most} fit"
+    if tokens < 1:
+        return f"Tight ({judged.confidence}): perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
     return f"{'Tight' if memory.tight else 'Fits'} ({judged.confidence}): {cache}{each}, {sequences}"
 

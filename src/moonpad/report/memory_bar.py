@@ -33,10 +33,11 @@ def segments(memory: Memory) -> tuple[Segment, ...]:
     """What one device holds, in order, without empty parts; a negative KV cache counts as empty."""
     experts = memory.weights.get(Component.ROUTED_EXPERTS, 0)
     others = memory.weights_bytes - experts
-    overhead, kv_bytes = memory.overhead, max(0.0, memory.kv_bytes.value)
+    overhead, kv_bytes = memory.overhead, memory.cache_bytes
     unused = memory.device_bytes - memory.weights_bytes - overhead.value - kv_bytes
     each = f" in each of {memory.replicas} replicas" if memory.replicas > 1 else ""
-    kv_detail = f"{_span_gib(memory.kv_bytes)}{memory.kv_tokens.value:,.0f} tokens{each}"
+    left = "" if memory.reserved_bytes is not None else _span_gib(memory.kv_bytes)
+    kv_detail = f"{left}{memory.kv_tokens.value:,.0f} tokens{each}"
     parts = (
         Segment("routed experts", experts, "█", "#", "blue"),
         Segment("other weights", others, "▓", "=", "cyan", _other_weights(memory)),

@@ -123,7 +123,7 @@ def _cells(place: int, choice: Choice, heads: Sequence[str]) -> tuple[str, ...]:
         _short(memory.concurrency_at_context.value),
         _short(memory.kv_tokens_total.value),
         *((_short(memory.kv_tokens.value),) if heads is REPLICATED else ()),
-        f"{memory.kv_bytes.value / GIB:.2f}",
+        f"{memory.cache_bytes / GIB:.2f}",
         choice.confidence,
     )
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # `plan` shows commands too, and reads none
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9])[^{}]*\}|([A-Za-z_]\w*|[1-9]))", re.ASCII)
 _SPECIAL: Final = re.compile(r'[\\"`$]')
+_HOME: Final = "~/"
 _BACKSLASHED: Final = r"\\\g<0>"
 
 
@@ -56,6 +57,9 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
     `unresolved` are names of variables and substitutions that stay what they are: `"$MASTER_IP:50000"`. A dollar that
     begins none of them is quoted.
     """
+    if word.startswith(_HOME) and is_visible(word):  # in quotes it would be a folder called ~
+        rest = word.removeprefix(_HOME)
+        return _HOME + (quoted(rest, unresolved) if rest else "")
     kept = _kept(word, unresolved) if is_visible(word) else []
     if not kept:
         return shell_word(word)

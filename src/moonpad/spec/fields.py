@@ -16,6 +16,7 @@ _ZERO_OR_MORE: Final = Field(ge=0, le=2**31 - 1, description="a whole number of 
 _SWITCH: Final = Field(description="true or false")
 
 Count = Annotated[int, _COUNT]
+BytesOrDefault = Annotated[int | None, Field(ge=1, le=2**53, description="a whole number of 1 or more")]
 CountOrDefault = Annotated[int | None, _COUNT]
 ZeroOrMore = Annotated[int, _ZERO_OR_MORE]
 ZeroOrMoreOrDefault = Annotated[int | None, _ZERO_OR_MORE]

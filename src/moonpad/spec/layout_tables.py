@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from moonpad.spec.extra_args import check_extra_args
 from moonpad.spec.fields import (
+    BytesOrDefault,
     Count,
     CountOrDefault,
     EncoderMode,
@@ -49,6 +50,10 @@ class SettingsTable(Table):
     gpu_memory_utilization: Annotated[float | None, Field(gt=0, le=1, description="a number above 0, at most 1")] = None
     kv_cache_dtype: Text | None = None
     kv_cache_gib: CountOrDefault = None
+    kv_cache_bytes: BytesOrDefault = None
+    """vLLM: bytes of the KV cache on each device, instead of what the memory fraction leaves."""
+    kv_cache_tokens: CountOrDefault = None
+    """SGLang, TensorRT-LLM: the most tokens that the KV cache of a rank gets."""
     enforce_eager: SwitchOrDefault = None
     prefix_caching: SwitchOrDefault = None
     attention_backend: Text | None = None

@@ -83,6 +83,8 @@ class EngineFacts(Struct, frozen=True):
     host_experts: HostExperts = ""
     """Routed experts may lie in host RAM, where the processors compute them: some of each layer, or those of the first
     layers. "": they may not."""
+    kv_bytes_since: str = ""
+    """The first version that can be told how many bytes of each device the KV cache gets; "": none can."""
     embedding_on_host: bool = False
     """The token embedding lies in host RAM, beside the devices."""
     unpacks_kv_b: UnpacksKvB = "always"

@@ -88,6 +88,10 @@ class Finding(Struct, frozen=True):
         return {name: str(value) for name, value in as_dict(self).items()}
 
 
+OF_MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
+"""There is, or may be, too little of it."""
+
+
 def errors_of(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Those that stop a launch."""
     return tuple(finding for finding in findings if finding.severity is Severity.ERROR)

@@ -50,6 +50,13 @@ class Outside(Struct, frozen=True):
 
     left_bytes: int
     needed_bytes: Estimate
+    told: bool = False
+    """The KV cache has the size that the engine was told, whatever it finds: with too little here nothing starts."""
+
+    @property
+    def lacks(self) -> bool:
+        """Nothing starts, even where all else takes as little as it may."""
+        return self.told and self.left_bytes < self.needed_bytes.low
 
     @property
     def probability(self) -> float:
@@ -99,6 +106,8 @@ class Memory(Struct, frozen=True):
     state_bytes_per_sequence: int = 0
     """What a sequence takes on a device whatever its length: the states of its linear attention."""
     sequence_room: SequenceRoom | None = None
+    reserved_bytes: int | None = None
+    """What an engine allocates of what is left, where it takes no more than the contexts that it serves."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "weights", MappingProxyType(dict(self.weights)))
@@ -107,6 +116,12 @@ class Memory(Struct, frozen=True):
     @property
     def weights_bytes(self) -> int:
         return sum(self.weights.values())
+
+    @property
+    def cache_bytes(self) -> float:
+        """What the KV cache takes of a device."""
+        left = max(0.0, self.kv_bytes.value)
+        return left if self.reserved_bytes is None else min(left, self.reserved_bytes)
 
     @property
     def kv_tokens_total(self) -> Estimate:
@@ -130,7 +145,8 @@ class Memory(Struct, frozen=True):
         return int(min(longest, getattr(self.kv_tokens, end) // sequences))
 
     def holds(self, context: int, sequences: int = 1, end: End = "value") -> bool:
-        return self.host_fits and self.reach(sequences, end) >= context
+        starts = self.outside is None or not self.outside.lacks
+        return starts and self.host_fits and self.reach(sequences, end) >= context
 
     def probability(self, context: int | None = None, sequences: int = 1) -> float:
         """That a replica has room for so many sequences of `context` tokens (None: of `self.context`), and what lies

@@ -47,6 +47,10 @@ class Settings(Struct, frozen=True):
     kv_cache_dtype: str | None = None
     kv_cache_gib: int | None = None
     """Bytes given to the KV cache on a CPU, in whole GiB; on devices the memory fraction decides instead."""
+    kv_cache_bytes: int | None = None
+    """Bytes of the KV cache on each device, instead of what the memory fraction leaves (vLLM)."""
+    kv_cache_tokens: int | None = None
+    """The most tokens that the KV cache of a rank gets, however many there is room for (SGLang, TensorRT-LLM)."""
     enforce_eager: bool = False
     prefix_caching: bool | None = None
     attention_backend: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.checks import command_checks
-from moonpad.explain.checks.mended_later import mended_later
+from moonpad.explain.checks.releases.mended_later import mended_later
 
 
 @pytest.fixture(autouse=True)

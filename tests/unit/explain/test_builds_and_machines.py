@@ -111,6 +111,7 @@ def test_cards_of_one_machine(text: str, found: list[str]) -> None:
     "text",
     [
         "vllm                 0.19.1\nvllm_ascend          0.19.1rc1\n",
+        "vllm 0.10.1.1, vllm-ascend 0.10.1rc1, 910B\n",
         "| Docker Image | `quay.io/ascend/vllm-ascend:v0.18.0-openeuler` |\n| vLLM Version | v0.18.0 |\n",
     ],
 )

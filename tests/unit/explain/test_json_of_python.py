@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.checks.json_slips import slip_in
+from moonpad.explain.checks.shell.json_slips import slip_in
 from moonpad.explain.json_text import without_foreign
 from moonpad.values.finding import Finding, Severity
 from tests.unit.explain.judging import ask

@@ -106,14 +106,13 @@ def test_a_report_is_a_warning(text: str, on: str, version: str, where: str, sev
     ("text", "on", "version"),
     [
         (f"vllm serve {K25} -tp 8 --tool-call-parser kimi_k2", "", "0.20.0"),
-        (f"vllm serve {K25} -tp 8 --tool-call-parser kimi_k2", "", ""),
         (f"vllm serve {K25} -tp 8", "", "0.18.0"),
         (f"sglang serve --model-path {K25} --tp 8 {EAGLE}", "", "0.5.18"),
         (f"sglang serve --model-path {K25} --tp 8 {EAGLE}-mla", "", "0.5.20"),
         ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=1 vllm serve moonshotai/Kimi-K3 -tp 8", "16xB200", ""),
         ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=1 vllm serve moonshotai/Kimi-K3 -tp 8", "", ""),
         ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=$ON vllm serve moonshotai/Kimi-K3 -tp 16", "2x8xH200", ""),
-        ("vllm serve moonshotai/Kimi-K2.7-Code -tp 8 --kv-cache-dtype $KIND", "8xRTX-PRO-6000", ""),
+        ("vllm serve moonshotai/Kimi-K2.7-Code -tp 8 --kv-cache-dtype $KIND", "8xRTX-PRO-6000", "0.30.0"),
         ("vllm serve Qwen/Qwen3-8B --kv-cache-dtype fp8", "8xRTX-PRO-6000", ""),
     ],
 )

@@ -164,7 +164,7 @@ ON_VLLM = [
         "0.11.0",
     ),
     ("v32-mtp-eleven", f"vllm serve {V32_FP8} -tp 8 {MTP}", "", "0.11.0", "0.12.0"),
-    ("v32-mtp-many", f"vllm serve {V32_FP8} -tp 8 {MTP3}", "8xH200", "0.13.0", "0.14.1"),
+    ("v32-mtp-many", f"vllm serve {V32_FP8} -tp 8 {MTP3}", "8xH200", "0.13.0", "0.17.0"),
     ("async-pd", f"vllm serve {V3} -tp 8 --async-scheduling {NIXL}", "", "0.11.0", "0.12.0"),
     ("sm120-deepgemm-fp8", f"vllm serve {R1} -tp 8 -pp 2", "2x8xRTX-PRO-6000", "0.24.0", "0.23.0"),
     ("offload-dspark", f"vllm serve {K3} -tp 8 --cpu-offload-gb 25 {DSPARK}", "", "0.26.0", "0.27.0"),
@@ -191,7 +191,7 @@ ON_VLLM = [
     ("kimi-linear-early", f"vllm serve {LINEAR} -tp 4", "", "0.11.1rc6", "0.11.1"),
     ("kimi-vl-early", "vllm serve moonshotai/Kimi-VL-A3B-Instruct", "", "0.8.4", "0.8.5"),
     ("k3-dcp-early", f"vllm serve {K3} -tp 8 {DCP}", "", "0.27.1", "0.28.0"),
-    ("k3-tools-lost", f"vllm serve {K3} -tp 8 --tool-call-parser kimi_k3", "", "0.28.0", "0.29.0"),
+    ("k3-tools-lost", f"vllm serve {K3} -tp 8 --tool-call-parser kimi_k3", "", "0.33.0", "0.34.0"),
     ("k3-mnnvl", f"vllm serve {K3} -tp 16 --nnodes 2 --node-rank 0", "2x8xB300", "0.27.1", "0.28.0"),
     (
         "k3-fp8-twelve-heads",
@@ -205,7 +205,7 @@ V4F = "deepseek-ai/DeepSeek-V4-Flash-0731"
 V4P = "deepseek-ai/DeepSeek-V4-Pro"
 OFFLOAD = NIXL.replace("NixlConnector", "OffloadingConnector")
 LATE = [
-    ("trtllm-experts-dp", f"vllm serve {K25} -dp 4 {EP} --moe-backend flashinfer_trtllm", "4xB200", "0.27.1", "0.28.0"),
+    ("trtllm-experts-dp", f"vllm serve {K25} -dp 4 {EP} --moe-backend flashinfer_trtllm", "4xB200", "0.27.1", "0.29.0"),
     ("k3-kda-access", f"vllm serve {K3} -tp 8 {DSPARK}", "", "0.28.0", "0.29.0"),
     ("v4-flash-sm120-027", f"vllm serve {V4F} -tp 2", "2xRTX-PRO-6000", "0.27.1", "0.26.0"),
     ("v4-flash-all-reduce", f"vllm serve {V4F} -tp 4", "4xH800", "0.27.1", "0.26.0"),

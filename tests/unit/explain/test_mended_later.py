@@ -15,7 +15,8 @@ from moonpad.catalog.options import option_set, versions
 from moonpad.catalog.release_days import release_days
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
-from moonpad.explain.checks import command_checks, mended_later
+from moonpad.explain.checks import command_checks
+from moonpad.explain.checks.releases import mended_later
 from moonpad.values.finding import Code, Finding
 from moonpad.values.versions import order
 from tests.drawn import some, step_of_the_day
@@ -155,8 +156,17 @@ def test_it_is_not_told_outside_of_its_range(version: str) -> None:
 def test_where_no_release_is_named_only_what_agrees_in_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mended_later, "MOST", len(ROWS))
     assert [each for each in told(MTP, "8xH200", "") if "20022" in each.message]
-    few = [row.fault for row in mended_faults("vllm") if row.particular < 3]
+    few = [row.fault for row in mended_faults("vllm") if row.particular < 3 and not row.by_name]
     assert not [each for each in told(MTP, "8xH200", "") if any(each.message.startswith(fault) for fault in few)]
+
+
+def test_where_no_release_is_named_a_few_of_the_newest_are_about_the_model_alone() -> None:
+    notes = told("vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct -tp 4", "8xH100", "")
+    alone = {row.fault for row in mended_faults("vllm") if row.particular < 3 and row.by_name}
+    of_model = [each.remedy.split()[1] for each in notes if each.message.partition(": mended in")[0] in alone]
+    assert of_model == sorted(of_model, key=order, reverse=True)
+    assert 0 < len(of_model) <= 6
+    assert [each for each in notes if "40956" in each.message]
 
 
 def test_of_devices_that_are_not_known_it_says_which_are_meant() -> None:

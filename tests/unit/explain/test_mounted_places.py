@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.checks.mounted_places import HOME
+from moonpad.explain.checks.containers.mounted_places import HOME
 from tests.unit.explain.judging import ask
 
 RUN = "docker run --gpus all --ipc host {options} {image} --model {model} -tp 8\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.checks.parser_families import family_of, own_parser
+from moonpad.explain.checks.models.parser_families import family_of, own_parser
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_files
 from moonpad.explain.target_detection import Question

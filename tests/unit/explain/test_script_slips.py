@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.checks.json_slips import slip_in
+from moonpad.explain.checks.shell.json_slips import slip_in
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_files
 from moonpad.explain.target_detection import Question

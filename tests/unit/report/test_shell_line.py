@@ -30,7 +30,7 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)
 @settings(max_examples=50, deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=30))
 def test_words_come_out_as_they_went_in(words: list[str]) -> None:
-    assert by_bash([quoted(word) for word in words]) == words
+    assert by_bash([quoted(word) for word in words], HOME="~") == words
 
 
 @settings(max_examples=50, deadline=None)
@@ -46,6 +46,10 @@ def test_what_only_the_shell_knows() -> None:
     assert quoted("$MASTER_IP:50000") == "'$MASTER_IP:50000'"
     assert quoted("$(nproc)", {"$(nproc)"}) == '"$(nproc)"'
     assert quoted("${A:-x y}$", {"A"}) == '"${A:-x y}\\$"'
+    assert quoted("~/models/a b") == "~/'models/a b'"  # in quotes it would be a folder called ~
+    assert quoted("~/") == "~/"
+    assert quoted("~/$NAME", {"NAME"}) == '~/"$NAME"'
+    assert quoted("~") == "'~'"
     assert quoted("<HOST1>:8", {"<HOST1>"}) == "'<HOST1>:8'"  # a shell would take it for a redirection
     assert quoted("\x1b[31m") == "$'\\x1b[31m'"
     assert by_bash([quoted("\x1b[31m\u202e'\\")]) == ["\x1b[31m\u202e'\\"]

@@ -51,6 +51,7 @@ def test_everything_said() -> None:
         '[endpoint]\nport = 9000\nexpose = true\napi_key_env = "MY_KEY"\n'
         "[layout]\ntp = 2\npp = 3\ndp = 4\nep = 8\ndcp = 5\nexpert_parallel = true\n"
         "[settings]\nmax_model_len = 1\nmax_num_seqs = 2\nmax_num_batched_tokens = 3\ngpu_memory_utilization = 0.5\n"
+        "kv_cache_bytes = 9000000000\nkv_cache_tokens = 7\n"
         'kv_cache_dtype = "auto"\nkv_cache_gib = 4\nenforce_eager = false\nextra_args = ["--seed", "-1"]\n'
         "option_file = { print_iter_log = true, moe_config = { backend = 'CUTLASS' } }\n"
         'prefix_caching = true\nattention_backend = "FLASHMLA"\nblock_size = 64\nkv_free_fraction = 1.0\n'
@@ -72,6 +73,8 @@ def test_everything_said() -> None:
         "gpu_memory_utilization": 0.5,
         "kv_cache_dtype": "auto",
         "kv_cache_gib": 4,
+        "kv_cache_bytes": 9_000_000_000,
+        "kv_cache_tokens": 7,
         "enforce_eager": False,
         "prefix_caching": True,
         "attention_backend": "FLASHMLA",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
+from moonpad.catalog.options import newest, option_set, releases_with, versions
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import STARTS_SERVERS_TOO, WHOLE_HISTORY
@@ -17,6 +17,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
+from moonpad.explain.releases_taking import releases_taking
 from moonpad.explain.results import Edit, Remark
 from moonpad.explain.spelling import is_another_number
 from moonpad.explain.target_detection import Version
@@ -54,7 +55,9 @@ def as_certain(
         elif _took_the_form_of(option, book, version) or _is_of_a_server(option, command):
             continue
         elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version):
-            finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
+            finding = replace(
+                finding, severity=Severity.WARNING, message=f"{finding.message.removesuffix('.')}; {doubt}"
+            )
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
             edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
             yield replace(remark, finding=finding, edits=edits)
@@ -102,7 +105,7 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if code is Code.INVALID_VALUE:
         if not named and _had_another_form(option, book):
             return f"releases before {versions(book.program)[0]} may take it: {ask}"
-        taking = _releases_taking(option, book)
+        taking = releases_taking(option, book)
         if taking and not named:
             return f"{taking[0]} to {taking[-1]} take it: {ask}"
         if not named and is_another_number(str(option.value), _choices(option, book)):
@@ -163,18 +166,6 @@ def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
     if known is None or len(known.choices) < 5 or not isinstance(option.value, str):
         return False
     return not difflib.get_close_matches(option.value[:80], known.choices, n=1, cutoff=_ALIKE)
-
-
-def _releases_taking(option: Occurrence, book: Rulebook) -> list[str]:
-    """The recorded releases that have the value among those of the option."""
-    taking = []
-    for release in versions(book.program):
-        options = option_set(book.program, release)
-        known = options.named(option.flag) if options is not None and option.flag else None
-        listed = values_of(book.program, release, (option.flag or "").removeprefix("--").replace("-", "_"))
-        if known is not None and option.value in (known.choices or listed):
-            taking.append(release)
-    return taking
 
 
 def _is_slip(option: Occurrence, book: Rulebook) -> bool:

@@ -9,82 +9,82 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.builds import of_own_variables
-from moonpad.explain.checks.aiter_checks import AITER_CHECKS
-from moonpad.explain.checks.any_devices import any_devices
-from moonpad.explain.checks.arch_of_name import arch_of_name
-from moonpad.explain.checks.branch_options import branch_options
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.data_parallel import data_parallel
-from moonpad.explain.checks.device_formats import FORMAT_CHECKS
-from moonpad.explain.checks.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
-from moonpad.explain.checks.draft_targets import draft_of_other_model, vocabulary_of_draft
-from moonpad.explain.checks.expert_backends import EXPERT_CHECKS
-from moonpad.explain.checks.family_checks import MODEL_CHECKS
-from moonpad.explain.checks.file_options import FILE_OPTIONS
-from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
-from moonpad.explain.checks.gguf_parts import parts_of_set
-from moonpad.explain.checks.gguf_sizes import SIZE_CHECKS
-from moonpad.explain.checks.glued_options import GLUED_CHECKS
-from moonpad.explain.checks.head_address import HEAD_CHECKS
-from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
-from moonpad.explain.checks.known_reports import reported
-from moonpad.explain.checks.layout_checks import heads_of_others
-from moonpad.explain.checks.local_checks import chat_template, expert_method
+from moonpad.explain.checks.clients.request_checks import REQUEST_CHECKS
+from moonpad.explain.checks.dynamo.transceiver_files import transceiver_of_pool
+from moonpad.explain.checks.installs.arch_of_name import arch_of_name
 from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
-from moonpad.explain.checks.mended_later import mended_later
-from moonpad.explain.checks.model_features import feature_of_class
-from moonpad.explain.checks.model_overrides import types_of_overrides
-from moonpad.explain.checks.offered_machines import offered_machine
-from moonpad.explain.checks.offload_checks import cpu_offload
-from moonpad.explain.checks.option_file_keys import OPTION_FILE_KEY_CHECKS
-from moonpad.explain.checks.option_file_kinds import OPTION_FILE_KIND_CHECKS
-from moonpad.explain.checks.option_file_values import OPTION_FILE_CHECKS
-from moonpad.explain.checks.option_forms import FORM_CHECKS
-from moonpad.explain.checks.other_tokenizers import OTHER_TOKENIZERS
-from moonpad.explain.checks.own_code import OWN_CODE_CHECKS
-from moonpad.explain.checks.parser_families import parser_family
-from moonpad.explain.checks.parser_releases import PARSER_CHECKS
-from moonpad.explain.checks.preset_sections import PRESET_CHECKS
-from moonpad.explain.checks.quantization_checks import (
-    method_of_plain_weights,
-    quantization_mismatch,
-    weights_for_ascend,
-)
-from moonpad.explain.checks.quantization_flags import quantization_flag, redundant_quantization
-from moonpad.explain.checks.ranks_of_others import RANKS_OF_OTHERS
-from moonpad.explain.checks.reach_checks import quantization_name, unreachable
-from moonpad.explain.checks.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
-from moonpad.explain.checks.registered_names import registered_name
-from moonpad.explain.checks.repository_names import (
-    owner_left_out,
-    remark_in_name,
-    repository,
-    repository_of_draft,
-    repository_owner,
-)
-from moonpad.explain.checks.request_checks import REQUEST_CHECKS
-from moonpad.explain.checks.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
-from moonpad.explain.checks.serving_checks import (
+from moonpad.explain.checks.memory.any_devices import any_devices
+from moonpad.explain.checks.memory.device_formats import FORMAT_CHECKS
+from moonpad.explain.checks.memory.host_expert_checks import HOST_EXPERT_CHECKS
+from moonpad.explain.checks.memory.offered_machines import offered_machine
+from moonpad.explain.checks.memory.offload_checks import cpu_offload
+from moonpad.explain.checks.memory.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
+from moonpad.explain.checks.memory.serving_checks import (
     cache_of_workers,
     no_such_module,
     plain_server,
     prefill_context,
     step_budget,
 )
-from moonpad.explain.checks.shared_columns import SHARED_CHECKS
-from moonpad.explain.checks.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
-from moonpad.explain.checks.signs_in_text import TEXT_SIGNS
-from moonpad.explain.checks.size_checks import pool_of_log, prediction_layer, static_fraction
-from moonpad.explain.checks.sizes_of_others import CHECKS_OF_OTHERS
-from moonpad.explain.checks.slices_of_others import SLICE_CHECKS
-from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
-from moonpad.explain.checks.start_refusals import refused
+from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
+from moonpad.explain.checks.memory.whole_command import WHOLE_COMMAND_CHECKS
+from moonpad.explain.checks.memory.whole_machine import best_layout, other_release
+from moonpad.explain.checks.models.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
+from moonpad.explain.checks.models.draft_targets import draft_of_other_model, vocabulary_of_draft
+from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
+from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.models.gguf_parts import parts_of_set
+from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
+from moonpad.explain.checks.models.layout_checks import heads_of_others
+from moonpad.explain.checks.models.local_checks import chat_template, expert_method
+from moonpad.explain.checks.models.model_overrides import types_of_overrides
+from moonpad.explain.checks.models.other_tokenizers import OTHER_TOKENIZERS
+from moonpad.explain.checks.models.own_code import OWN_CODE_CHECKS
+from moonpad.explain.checks.models.parser_families import parser_family
+from moonpad.explain.checks.models.quantization_checks import (
+    method_of_plain_weights,
+    quantization_mismatch,
+    weights_for_ascend,
+)
+from moonpad.explain.checks.models.quantization_flags import quantization_flag, redundant_quantization
+from moonpad.explain.checks.models.ranks_of_others import RANKS_OF_OTHERS
+from moonpad.explain.checks.models.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
+from moonpad.explain.checks.models.repository_names import (
+    owner_left_out,
+    remark_in_name,
+    repository,
+    repository_of_draft,
+    repository_owner,
+)
+from moonpad.explain.checks.models.shared_columns import SHARED_CHECKS
+from moonpad.explain.checks.models.signs_in_text import TEXT_SIGNS
+from moonpad.explain.checks.models.size_checks import pool_of_log, prediction_layer, static_fraction
+from moonpad.explain.checks.models.sizes_of_others import CHECKS_OF_OTHERS
+from moonpad.explain.checks.models.slices_of_others import SLICE_CHECKS
+from moonpad.explain.checks.models.start_checks import colon_in_name, dense_size, ranks_of_nodes
+from moonpad.explain.checks.models.weights_file import WEIGHTS_CHECKS
+from moonpad.explain.checks.nodes.data_parallel import data_parallel
+from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
+from moonpad.explain.checks.nodes.reach_checks import quantization_name, unreachable
+from moonpad.explain.checks.options.file_options import FILE_OPTIONS
+from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
+from moonpad.explain.checks.options.option_file_keys import OPTION_FILE_KEY_CHECKS
+from moonpad.explain.checks.options.option_file_kinds import OPTION_FILE_KIND_CHECKS
+from moonpad.explain.checks.options.option_file_values import OPTION_FILE_CHECKS
+from moonpad.explain.checks.options.option_forms import FORM_CHECKS
+from moonpad.explain.checks.options.preset_sections import PRESET_CHECKS
+from moonpad.explain.checks.releases.aiter_checks import AITER_CHECKS
+from moonpad.explain.checks.releases.branch_options import branch_options
+from moonpad.explain.checks.releases.expert_backends import EXPERT_CHECKS
+from moonpad.explain.checks.releases.known_reports import reported
+from moonpad.explain.checks.releases.mended_later import mended_later
+from moonpad.explain.checks.releases.model_features import feature_of_class
+from moonpad.explain.checks.releases.parser_releases import PARSER_CHECKS
+from moonpad.explain.checks.releases.registered_names import registered_name
+from moonpad.explain.checks.releases.start_refusals import refused
+from moonpad.explain.checks.releases.transformers_checks import transformers_of_text
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
-from moonpad.explain.checks.transceiver_files import transceiver_of_pool
-from moonpad.explain.checks.transformers_checks import transformers_of_text
-from moonpad.explain.checks.weights_file import WEIGHTS_CHECKS
-from moonpad.explain.checks.whole_command import WHOLE_COMMAND_CHECKS
-from moonpad.explain.checks.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision, stated_devices
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code, Severity

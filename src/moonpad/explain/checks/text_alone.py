@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from moonpad.explain.checks.compose_health import compose_health_in
-from moonpad.explain.checks.compose_words import refused_by_compose
-from moonpad.explain.checks.container_slips import shells_of_containers
-from moonpad.explain.checks.dockerfile_slips import slips_of_dockerfile
-from moonpad.explain.checks.install_options import unknown_to_installers
-from moonpad.explain.checks.line_slips import slips_in_lines
-from moonpad.explain.checks.module_names import misspelt_modules
-from moonpad.explain.checks.package_sources import not_installable_in
-from moonpad.explain.checks.script_slips import markers_of_conflict
-from moonpad.explain.checks.shallow_clones import commits_of_shallow
+from moonpad.explain.checks.containers.compose_health import compose_health_in
+from moonpad.explain.checks.containers.compose_words import refused_by_compose
+from moonpad.explain.checks.containers.container_slips import shells_of_containers
+from moonpad.explain.checks.containers.dockerfile_slips import slips_of_dockerfile
+from moonpad.explain.checks.installs.install_options import unknown_to_installers
+from moonpad.explain.checks.installs.package_sources import not_installable_in
+from moonpad.explain.checks.installs.shallow_clones import commits_of_shallow
+from moonpad.explain.checks.options.module_names import misspelt_modules
+from moonpad.explain.checks.shell.line_slips import slips_in_lines
+from moonpad.explain.checks.shell.script_slips import markers_of_conflict
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.spoken_reports import engines_named

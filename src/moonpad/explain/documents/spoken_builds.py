@@ -58,11 +58,17 @@ def is_logged(name: str, script: Script) -> bool:
 
 def is_paired(name: str, base: str, script: Script) -> bool:
     """Whether a text without devices of others names the release of the build and that of the engine beneath it, which
-    is the same one: `vllm 0.18.0` in a list of packages beside `vllm_ascend 0.18.0rc1`."""
+    is the same one: `vllm 0.18.0` in a list of packages beside `vllm_ascend 0.18.0rc1`, or `vllm 0.10.1.1` beside
+    `vllm_ascend 0.10.1rc1`."""
     own, beneath = script.versions.get(name), script.versions.get(base)
-    if not own or not beneath or release_of(own) != release_of(beneath) or not is_spoken_of(name, script):
+    if not own or not beneath or _number(own) != _number(beneath) or not is_spoken_of(name, script):
         return False
     return not any(_is_gpu(each.kind) for each in mentions(script.lines, script.placed_hints))
+
+
+def _number(release: str) -> list[str]:
+    """The three parts that a repaired release has in common with the one before it."""
+    return release_of(release).split(".")[:3]
 
 
 def _is_gpu(kind: str) -> bool:

@@ -23,6 +23,8 @@ _FULL: Final = (
     r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)(?![\w-]|\.\w)"
 )
 """A whole release, where less than that might be a measurement."""
+_BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0-9]))?"
+"""`vLLM ROCm v0.21.0`; the number of the platform itself is no such one."""
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
 _OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)
@@ -67,7 +69,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}(?::|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]){_NUMBER}",
-        rf"(?<![\w/-]){names}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
+        rf"(?<![\w/-]){names}{_BUILT_FOR}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
         rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[:：](?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",
         rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",

@@ -75,6 +75,14 @@ _CHOICE: Final = re.compile(
 _SENTENCE: Final = re.compile(
     r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
 )
+_SAID: Final = re.compile(
+    r"^[ \t]{0,12}"
+    r"[^\n'\"`$\\=|;&<>{}]*(?:[A-Za-z]'(?:[mstd]|re|ve|ll)\b[^\n'\"`$\\=|;&<>{}]*)+$",
+    re.MULTILINE,
+)
+"""`I'm trying to serve it on eight cards`: a sentence, in which an apostrophe opens no quote."""
+_FEW_WORDS: Final = 3
+_SENTENCE_BEGINS: Final = re.compile(r"[ \t]*(?:[A-Z]|[a-z]+')")
 _CJK: Final = re.compile("[\u4e00-\u9fff]")
 """Of a sentence that goes on behind a command without a blank."""
 _OPENS: Final = re.compile(
@@ -95,6 +103,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):
         text = _SENTENCE.sub(_without_sentence, text)
+        text = _SAID.sub(_said, text)
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
@@ -113,6 +122,11 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _TORN.sub(lambda match: _mended(match, start, problems), text)
     text = with_commands(_unwrapped(text, start, problems), start, problems)
     return with_images(text, start, problems)
+
+
+def _said(match: re.Match[str]) -> str:
+    begins = _SENTENCE_BEGINS.match(match[0]) is not None and match[0].count(" ") >= _FEW_WORDS
+    return match[0].replace("'", "\u2019") if begins else match[0]
 
 
 def _ignored(match: re.Match[str]) -> str:

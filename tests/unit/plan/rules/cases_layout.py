@@ -247,6 +247,11 @@ LAYOUT: dict[str, tuple[Trial, ...]] = {
         Trial(
             Layout(tp=8, dcp=8), engine="sglang", settings=Settings(attention_backend="flashinfer"), version="0.5.23"
         ),
+        # Kimi-K3 gets cutedsl_mla by itself where its context has parts.
+        Trial(Layout(tp=8, dcp=8), "mxfp4-packed", cluster(B200), "sglang", version="0.5.18", architecture=K3),
+        Trial(
+            Layout(tp=8, dcp=8), on=cluster(B200), engine="sglang", version="0.5.18", says=("trtllm_mla",), where="dcp"
+        ),
     ),
     "dcp-fp8-kv": (
         Trial(

@@ -1,0 +1,1 @@
+"""Requests, measurements and programs that ask the server."""

@@ -1,0 +1,1 @@
+"""Images, and what a container is given."""

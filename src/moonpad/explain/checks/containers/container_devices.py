@@ -1,0 +1,53 @@
+"""Containers that are started by hand without the devices that the server in them is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.image_devices import image_devices
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.shared_memory import by_hand, shell_around
+from moonpad.explain.commands import Wrapper
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_BARE: Final = re.compile(r"\$\{?\w+\}?|\$\(.*|\{.*")
+"""A word that a variable gives as a whole: it may be any option."""
+_QUIET: Final = frozenset(
+    {"--volume", "--env", "--name", "--publish", "--network", "--shm-size", "--env-file", "--user"}
+)
+"""Options whose values say nothing of devices."""
+_LONGEST: Final = 4000
+_PROCESSORS: Final = ("cpu", "none")
+
+
+def container_devices(case: Case) -> Iterator[Remark]:
+    """The first that lacks: others come with it."""
+    command = case.commands[0]
+    container = command.container
+    if container is None and (shell := shell_around(case)) is not None:
+        command, container = shell, shell.container
+    image = container.image if container is not None else None
+    if container is None or image is None or image.unresolved or container.kind != "docker run":
+        return
+    if _is_open(container) or not by_hand(case, command) or case.text("--device") in _PROCESSORS:
+        return
+    words = " ".join(word.text for word in container.words if word is not image)[:_LONGEST]
+    served = " ".join(word.text for word in case.commands[0].argv)[:_LONGEST]
+    for row in image_devices().values():
+        if row.command and not re.search(row.command, served):
+            continue
+        if not re.search(row.image, image.text, re.IGNORECASE):
+            continue
+        if (row.given and not re.search(row.given, words)) or re.search(row.needs, words, re.IGNORECASE):
+            continue
+        yield make_remark(Severity.WARNING, Code.MISSING_FLAG, row.missing, row.message, row.remedy, word=image)
+        return
+
+
+def _is_open(container: Wrapper) -> bool:
+    """Whether words that cannot be read may hold the devices."""
+    quiet = {id(word) for option in container.options if option.name in _QUIET for word in option.words}
+    return any(_BARE.fullmatch(word.text) and id(word) not in quiet for word in container.words)

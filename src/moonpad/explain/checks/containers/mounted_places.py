@@ -1,0 +1,200 @@
+"""What is mounted into a container, against the folder that its engine reads the weights from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from moonpad.engines import surrounding_names as around
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.manifests.pod_objects import (
+    Fields,
+    PodObject,
+    fields_of,
+    inner,
+    items_of,
+    own_container,
+    text_of,
+)
+from moonpad.explain.checks.models.repository_names import REPOSITORY
+from moonpad.explain.commands import Wrapper
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+
+_KINDS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Pod", "Job", "LeaderWorkerSet"})
+_WHOLE: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
+"""Kinds whose `spec.selector` tells an object from a patch of one."""
+_PATH: Final = re.compile(r"/[\w.@+/-]+")
+_FROM: Final = re.compile(r"\s*FROM\s", re.IGNORECASE)
+_DISKS: Final = ("mnt", "data", "raid", "nvme")
+"""Folders below which machines have their disks."""
+_UNKNOWN: Final = ("--volumes-from", "--workdir", "--user")
+_FOR_MODELS: Final = re.compile(
+    r"hugging|(?<![a-z])hf(?![a-z])|models?(?![a-z])|weights|^/data/?$|(?:^|/)cache/?$", re.IGNORECASE
+)
+_IS_CACHE: Final = re.compile(r"huggingface|\.cache")
+"""The cache of another user, whose name the image may have."""
+_HUB: Final = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
+_HOME: Final = "HF_HOME"
+_OTHERS: Final = re.compile(r"TRANSFORMERS_CACHE|MODELSCOPE|XDG_CACHE_HOME|^HOME$|LLAMA_CACHE|LLAMA_ARG")
+_DOWNLOADS: Final = "--download-dir"
+HOME: Final = "/".join(("", "root"))
+"""Of the user of the published images."""
+_CACHE: Final = f"{HOME}/.cache/huggingface"
+
+
+def model_not_mounted(case: Case) -> Iterator[Remark]:
+    """`--model /models/k2` in an image that has no weights, with nothing mounted at /models, or nothing at all."""
+    model, targets = case.first.model, _targets(case)
+    if targets is None or not _PATH.fullmatch(model) or unresolved(model):
+        return
+    if any(_covers(target, model) or _covers(model, target) for target in targets):
+        return
+    meant = [each for each in targets if _is_meant(each) or _are_neighbours(each, model)]
+    cut = any(low <= case.commands[0].line <= high for low, high in case.script.objects)
+    if not meant and (targets or cut):
+        return  # a text that is cut to what it shows, or a folder that holds more
+    there = (
+        f"the volumes are at {', '.join(shortened(each, 40) for each in meant[:3])}" if meant else "nothing is mounted"
+    )
+    message = (
+        f"{shortened(model, 60)}: the image has no weights, and {there}: the engine takes a path that it does not "
+    )
+    message += "find for the name of a repository, and ends"
+    remedy = "mount the folder of the weights there, or write the path inside of the container"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, "model", message, remedy)
+
+
+def cache_not_mounted(case: Case) -> Iterator[Remark]:
+    """`-v ./data:/data` for a model by its name, which is downloaded into another folder of the container."""
+    targets, command = _targets(case), case.commands[0]
+    if not targets or not REPOSITORY.fullmatch(case.first.model) or case.engine.facts.gguf_only:
+        return
+    if any(_OTHERS.search(name) for name in command.env) or case.open_ended:
+        return
+    cache = _cache(case)
+    if not cache or any(_covers(target, cache) or _covers(cache, target) for target in targets):
+        return
+    meant = [each for each in targets if _is_meant(each) and not _IS_CACHE.search(each)]
+    meant += [each for each in targets if cache == _CACHE and re.fullmatch(rf"{HOME}/\.?huggingface/?", each)]
+    if not meant:
+        return
+    message = (
+        f"{shortened(case.first.model, 50)} is downloaded to {cache}, where no volume is: {shortened(meant[0], 40)} "
+    )
+    message += "is not read, and each new container downloads it again"
+    remedy = f"mount the volume at {cache}" if cache == _CACHE else f"let {_HOME} name the volume's folder"
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, meant[0], message, remedy)
+
+
+def undeclared_volume(case: Case) -> Iterator[Remark]:
+    """A volumeMount of a name that the pod does not have."""
+    found = own_container(case)
+    if found is None:
+        return
+    holder, container, pod = found
+    if holder.templated or not _is_whole(holder):
+        return
+    known = {text_of(fields_of(each).get("name")) for each in items_of(pod.get("volumes"))}
+    claims = items_of(inner(holder.fields, "spec", "volumeClaimTemplates"))
+    known |= {text_of(inner(fields_of(each), "metadata", "name")) for each in claims}
+    for mount in map(fields_of, items_of(container.get("volumeMounts"))):
+        name = text_of(mount.get("name"))
+        if name and name not in known:
+            line = case.script.where(holder.offset + mount["name"].start_mark.line)
+            message = f"{line}: the pod has no volume {shortened(name, 40)}: Kubernetes refuses the object"
+            remedy = "name it under volumes of the pod"
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, "volumeMounts", message, remedy)
+            yield replace(remark, command=None)
+            return
+
+
+def _is_whole(holder: PodObject) -> bool:
+    if holder.kind in _WHOLE:
+        return bool(fields_of(inner(holder.fields, "spec", "selector")))
+    return holder.kind in ("Pod", "Job")
+
+
+def _targets(case: Case) -> Sequence[str] | None:
+    """Where volumes are mounted into the container of a published image; None where that is not known."""
+    command = case.commands[0]
+    container = command.container
+    if container is None or container.kind != "docker run" or container.image is None or is_fragment(command):
+        return None
+    if command.custom or command.more or command.wrappers[-1] is not container or command.files:
+        return None
+    if _is_built(case, container.image.line):
+        return None
+    if not around.WITHOUT_WEIGHTS.fullmatch(container.image.text) or any(container.given(flag) for flag in _UNKNOWN):
+        return None
+    if any(low <= command.line <= high for low, high in case.script.objects):
+        found = own_container(case)
+        if found is None:
+            return None
+        holder, *container_and_pod = found
+        if holder.templated or holder.kind not in _KINDS:
+            return None
+        if holder.kind in _WHOLE and not _is_whole(holder):
+            return None  # a patch: the mounts may stand in what it is for
+        return _of_pod(*container_and_pod)
+    return _of_options(container)
+
+
+def _is_built(case: Case, line: int) -> bool:
+    """Whether it is the image that a Dockerfile begins with: what is copied into it, or mounted later, is not known."""
+    return 0 < line <= len(case.script.lines) and _FROM.match(case.script.lines[line - 1]) is not None
+
+
+def _of_pod(container: Fields, pod: Fields) -> Sequence[str] | None:
+    if "securityContext" in pod or "envFrom" in container or "volumeDevices" in container:
+        return None
+    mounts = [text_of(fields_of(each).get("mountPath")) for each in items_of(container.get("volumeMounts"))]
+    return None if any(not mount.startswith("/") for mount in mounts) else mounts
+
+
+def _of_options(container: Wrapper) -> Sequence[str] | None:
+    targets: list[str] = []
+    for value in container.values("--volume"):
+        parts = value.split(":")
+        target = next((part for part in reversed(parts) if part.startswith("/")), "")
+        if not target or (len(parts) < 2 and not value.startswith("/")) or "$" in target:
+            return None
+        targets.append(target)
+    for value in container.values("--mount"):
+        parts_of = dict(part.partition("=")[::2] for part in value.split(","))
+        target = next((parts_of[key] for key in ("target", "destination", "dst") if key in parts_of), "")
+        if not target.startswith("/") or "$" in target:
+            return None
+        targets.append(target)
+    return targets
+
+
+def _is_meant(target: str) -> bool:
+    """Whether weights are meant to be there."""
+    return _FOR_MODELS.search(target) is not None and around.NOT_FOR_MODELS.search(target) is None
+
+
+def _are_neighbours(target: str, model: str) -> bool:
+    """Two disks of one machine: `/mnt/raid0` is mounted, and the model lies in `/mnt/nvme`."""
+    parts = target.strip("/").split("/"), model.strip("/").split("/")
+    return len(parts[0]) == 2 and len(parts[1]) > 2 and parts[0][0] == parts[1][0] and parts[0][0] in _DISKS
+
+
+def _covers(folder: str, path: str) -> bool:
+    return f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _cache(case: Case) -> str:
+    """Where the weights go; "" where that is not known."""
+    if case.option(_DOWNLOADS) is not None:
+        text = case.text(_DOWNLOADS)
+        return text if text.startswith("/") and "$" not in text else ""
+    for name in (*_HUB, _HOME):
+        if name in case.commands[0].env:
+            value = case.variable(name)
+            return value.rstrip("/") if value.startswith("/") and "$" not in value else ""
+    return _CACHE

@@ -1,0 +1,1 @@
+"""Dynamo's workers, its frontend and its graphs of services."""

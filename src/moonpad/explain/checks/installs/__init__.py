@@ -1,0 +1,1 @@
+"""Packages, clones and weights that are fetched before a start."""

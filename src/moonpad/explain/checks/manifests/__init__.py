@@ -1,0 +1,1 @@
+"""Objects of Kubernetes, and the charts that they come from."""

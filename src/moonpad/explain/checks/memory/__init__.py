@@ -1,0 +1,1 @@
+"""What the devices and the host have room for."""

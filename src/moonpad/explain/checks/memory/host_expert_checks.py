@@ -1,0 +1,245 @@
+"""Engines whose experts lie in host memory: threads, nodes of memory, and the files of rules of its server of 2025."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.models import find_model
+from moonpad.engines import host_expert_names as names
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.expert_memory import experts_on_devices, memory_of_host, one_node_of_memory
+from moonpad.explain.checks.memory.expert_pools import POOL_CHECKS
+from moonpad.explain.checks.memory.host_expert_rules import HOST_EXPERT_RULES
+from moonpad.explain.checks.memory.host_expert_weights import WEIGHT_CHECKS
+from moonpad.explain.commands import Script
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
+
+_LONGEST: Final = 400
+_EACH: Final = (
+    re.compile(r"Core\(s\) per socket:\s{0,40}(\d{1,3})\b", re.IGNORECASE),
+    re.compile(
+        r"每(?:颗|个|路)?(?:物理)?(?:CPU|处理器|座|插槽)?(?:的)?核(?:心)?数(?:量)?\s{0,4}[:：]\s{0,40}(\d{1,3})"
+    ),
+)
+_SOCKETS: Final = (
+    re.compile(r"Socket\(s\):\s{0,40}(\d{1,2})\b", re.IGNORECASE),
+    re.compile(r"(?:物理\s?CPU(?:数量|个数|数)|^\s{0,8}座)\s{0,4}[:：]\s{0,40}(\d{1,2})"),
+)
+_TOGETHER: Final = (
+    re.compile(r"(?P<sockets>\d)\s?(?:颗|路|个)[，,、 ]{0,3}每(?:颗|路|个)\s?(?P<each>\d{1,3})\s?(?:物理)?核"),
+    re.compile(r"(?P<sockets>\d)\s?[x×][^,;|]{0,60}?\b(?P<each>\d{1,3})\s?c(?:ores?)?[ /]{0,2}\d{2,3}\s?t\b", re.I),
+    re.compile(
+        r"(?P<sockets>\d)\s?sockets?,? ?(?:with |x |× ?|of )?(?P<each>\d{1,3}) cores (?:each|per)", re.IGNORECASE
+    ),
+)
+_OF_FAMILY: Final = re.compile(r"(kimi[-_]?)(k\d(?:\.\d)?)(?:[-_](instruct|thinking|base|code))?(?![.\d])")
+_WHOLE: Final = re.compile(r"(?<![\d.])(\d{1,3})\s?(?:physical cores|物理核心?(?!数))", re.IGNORECASE)
+
+
+def processor_threads(case: Case) -> Iterator[Remark]:
+    """More threads than the processors of the text have cores."""
+    place = case.option(*names.THREADS)
+    if place is None or not isinstance(place.value, str) or unresolved(place.value):
+        return
+    threads = whole(place.value) or 0
+    cores = physical_cores(case.script)
+    if not cores or threads <= cores:
+        return
+    fits = max(1, cores - 2)
+    message = f"{threads} threads, and the processors named here have {cores} cores: threads above their number wait"
+    message += " for each other, and the guide asks for a few less than the cores"
+    edit = Edit(place.index, place.length, (place.written, str(fits)))
+    where, remedy = place.written, f"write {place.written} {fits}"
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, where, message, remedy, at=place.index, edits=[edit])
+
+
+def physical_cores(script: Script) -> int:
+    """Of the machine that a text describes; 0 where it describes none, or several."""
+    each, sockets, totals = set[int](), set[int](), set[int]()
+    script.budget.work(4 * len(script.lines), "the processors of its text")
+    for line in script.lines:
+        text = line[:_LONGEST]
+        each |= {int(match[1]) for pattern in _EACH for match in pattern.finditer(text)}
+        sockets |= {int(match[1]) for pattern in _SOCKETS for match in pattern.finditer(text)}
+        both = (match for pattern in _TOGETHER for match in pattern.finditer(text))
+        totals |= {int(match["sockets"]) * int(match["each"]) for match in both}
+        totals |= {int(match[1]) for match in _WHOLE.finditer(text)}
+    if len(each) == len(sockets) == 1:
+        totals.add(each.pop() * sockets.pop())
+    return totals.pop() if len(totals) == 1 else 0
+
+
+def memory_nodes(case: Case) -> Iterator[Remark]:
+    """Each pool of threads has a node of memory of its own."""
+    place = case.option(names.NODES)
+    if place is None:
+        return
+    text = " ".join(place.value) if isinstance(place.value, tuple) else place.value
+    given = text.replace(",", " ").split() if isinstance(text, str) and not unresolved(text) else []
+    pools = whole(case.text(names.POOLS)) or 0
+    if given and pools and len(given) != pools:
+        message = f"{len(given)} nodes for {pools} pools of threads ({names.POOLS}): one for each is asked for"
+        remedy = f"write {pools} nodes, or {names.POOLS} {len(given)}"
+        code, where = Code.INVALID_VALUE, names.NODES
+        yield make_remark(Severity.WARNING, code, where, message, remedy, at=place.index)
+
+
+def rules_of_backend(case: Case) -> Iterator[Remark]:
+    """A file of rules for the other backend: the modules that it puts in have other arguments."""
+    place = case.option(*names.RULES)
+    if place is None or not isinstance(place.value, str) or unresolved(place.value):
+        return
+    file = place.value.strip("'\"").rpartition("/")[2].casefold()
+    for_many, many = "serve" in file, case.text(names.BACKEND) == names.MANY
+    if for_many == many or ("chat" not in file and not for_many):
+        return
+    backend = case.text(names.BACKEND)
+    if for_many and not backend:
+        if not any(names.CHAT in word.text for word in case.commands[0].words):
+            return  # a server may have it in its configuration
+        why = f"its modules are for {names.BACKEND} {names.MANY} of the server, and this is the chat"
+    elif for_many:
+        why = f"its modules are for {names.BACKEND} {names.MANY}, not for {shortened(backend)}"
+    else:
+        why = f"{names.MANY} wants modules of its own, from a file with -serve in its name"
+    message = f"{shortened(file)}: {why}"
+    remedy = f"add {names.BACKEND} {names.MANY} to the server, or take the file without -serve"
+    if not for_many:
+        remedy = "take the file of the same name with -serve"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+
+
+def chunk_of_server(case: Case) -> Iterator[Remark]:
+    place = case.option(names.CHUNK)
+    if place is None or not isinstance(place.value, str) or case.text(names.BACKEND) != names.MANY:
+        return
+    size = 0 if unresolved(place.value) else whole(place.value) or 0
+    if size > names.CHUNK_STEP and size % names.CHUNK_STEP:
+        message = f"{size}: a chunk is at most {names.CHUNK_STEP} tokens, or a multiple of that: the start ends"
+        remedy = f"write {names.CHUNK} {size // names.CHUNK_STEP * names.CHUNK_STEP}"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, names.CHUNK, message, remedy, at=place.index)
+
+
+def batch_of_server(case: Case) -> Iterator[Remark]:
+    """Several requests at once: by one backend alone, and they share one cache."""
+    place, size = case.option(names.BATCH), case.size(names.BATCH)
+    if place is None or size <= 1 or case.option(names.FOLDER) is None:
+        return
+    if case.text(names.BACKEND) != names.MANY:
+        message = f"several requests at once are served by {names.BACKEND} {names.MANY} alone; the default serves one"
+        remedy = f"add {names.BACKEND} {names.MANY}, with a file of rules for it"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, names.BATCH, message, remedy, at=place.index)
+        return
+    cache, answer = case.size(names.CACHE), case.size(names.ANSWER)
+    if cache > 1 and answer > 1 and cache < size * answer:
+        message = f"{size} requests of {answer} tokens ({names.ANSWER}) do not share a cache of {cache}"
+        message += f" ({names.CACHE}): fewer run at once"
+        remedy = f"raise {names.CACHE} above {size * answer}"
+        where, at = names.CACHE, case.option(names.CACHE)
+        yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, where, message, remedy, at=at.index if at else None)
+
+
+def folder_of_weights(case: Case) -> Iterator[Remark]:
+    """The published weights, which are no GGUF, in the place of the GGUF."""
+    place = case.option(names.FOLDER)
+    if place is None or not isinstance(place.value, str) or unresolved(place.value):
+        return
+    folder = place.value.strip("'\"").rstrip("/")
+    if "gguf" in folder.casefold():
+        return
+    same = folder == case.text(names.MODEL).strip("'\"").rstrip("/") and folder.count("/") > 1 and _as_published(folder)
+    if not same and not (repository := _downloaded(folder, case.script)):
+        return
+    what = f"the folder of {names.MODEL} too" if same else f"what is downloaded there is {shortened(repository)}"
+    message = f"{shortened(folder)} is {what}: the weights of the experts are read from GGUF files, and none are named"
+    remedy = "download a GGUF of the model into a folder of its own, and give that"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, names.FOLDER, message, remedy, at=place.index)
+
+
+def experts_of_another(case: Case) -> Iterator[Remark]:
+    """A folder of experts that is called after another model of the family than the one that is served."""
+    place, model = case.option(*names.EXPERTS), case.readings[0].model
+    if place is None or not isinstance(place.value, str) or unresolved(place.value) or unresolved(model):
+        return
+    folder = place.value.strip("'\"").rstrip("/")
+    own, theirs = ({(one[1], one[2] or "") for one in _OF_FAMILY.findall(text.casefold())} for text in (model, folder))
+    if len(own) != 1 or len(theirs) != 1 or own == theirs:
+        return
+    (release, kind), (other, its_kind) = own.pop(), theirs.pop()
+    if release == other and not (kind and its_kind):
+        return  # one of them is called by the release alone
+    name = shortened(folder.rpartition("/")[2])
+    message = f"{name}: by its name the experts of another model than {shortened(model.rstrip('/').rpartition('/')[2])}"
+    remedy = f"give {place.written} the experts of the model that is served"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+
+
+def file_of_set(case: Case) -> Iterator[Remark]:
+    """One of the GGUF files where their folder is meant."""
+    place = case.option(names.FOLDER)
+    value = place.value.strip("'\"*_`") if place is not None and isinstance(place.value, str) else ""  # of Markdown too
+    if place is None or unresolved(value) or not value.casefold().endswith(".gguf"):
+        return
+    if case.version and since(case.version, names.FILE_FOR_FOLDER):
+        return
+    message = (
+        f"{shortened(value.rpartition('/')[2])} is a file: releases before {names.FILE_FOR_FOLDER} look into a folder "
+        "for all files of the set, and find no tensor (can't find token_embd.weight in GGUF file)"
+    )
+    folder = value.rpartition("/")[0] or "."
+    edits = [Edit(place.index, place.length, (place.written, folder))] if case.version else []
+    severity = Severity.WARNING if case.version else Severity.NOTE
+    remedy = f"give the folder, {shortened(folder)}, with no other GGUF in it"
+    yield make_remark(severity, Code.INVALID_VALUE, names.FOLDER, message, remedy, at=place.index, edits=edits)
+
+
+def _as_published(folder: str) -> bool:
+    """Whether a folder has the name of a repository of a publisher."""
+    model = find_model(folder)
+    return model is not None and model.id.rpartition("/")[2].casefold() == folder.rpartition("/")[2].casefold()
+
+
+def _downloaded(folder: str, script: Script) -> str:
+    """The repository, of no GGUF, that a line of the text brings into this folder."""
+    name = re.escape(folder.removeprefix("./"))
+    repository, end = r"download\b.{0,80}?\s([\w.-]+/[\w.-]+)\b", r"/?['\"]?(?:\s|$)"
+    into = re.compile(rf"{repository}.{{0,200}}?--local[-_]dir[ =]+['\"]?(?:\./)?{name}{end}")
+    script.budget.work(len(script.lines), "what its text downloads")
+    joined = re.sub(r"\\\n", " ", "\n".join(line[:_LONGEST] for line in script.lines))
+    found = (match[1] for line in joined.splitlines() if (match := into.search(line[:_LONGEST])))
+    return next((repository for repository in found if "gguf" not in repository.casefold()), "")
+
+
+def false_is_true(case: Case) -> Iterator[Remark]:
+    """argparse's type bool makes every text that is not empty true."""
+    for flag in names.TRUTHS:
+        place = case.option(flag)
+        if place is not None and isinstance(place.value, str) and place.value.casefold() in ("false", "0", "no"):
+            message = f"{place.value} is a text, and every text is true here: this switches it on"
+            edit = Edit(place.index, place.length, ())
+            remedy = "leave it out"
+            yield make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=[edit])
+
+
+HOST_EXPERT_CHECKS: Final = (
+    processor_threads,
+    memory_nodes,
+    rules_of_backend,
+    chunk_of_server,
+    batch_of_server,
+    folder_of_weights,
+    experts_of_another,
+    file_of_set,
+    experts_on_devices,
+    one_node_of_memory,
+    memory_of_host,
+    false_is_true,
+    *WEIGHT_CHECKS,
+    *POOL_CHECKS,
+    *HOST_EXPERT_RULES,
+)

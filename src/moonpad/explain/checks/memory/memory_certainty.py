@@ -1,0 +1,101 @@
+"""Too little memory is an error only if the start surely fails; else a warning that says what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from moonpad.catalog.calibrations import Calibration
+from moonpad.engines.foreign_names import BUILT_ELSEWHERE
+from moonpad.explain.documents.device_mentions import LARGER, cluster_named
+from moonpad.plan.judgement import Judgement, judge
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
+from moonpad.values.memory import Memory
+from moonpad.values.platform import Platform
+from moonpad.values.records import replace
+
+
+def as_sure(
+    finding: Finding,
+    configuration: Configuration,
+    memory: Memory | None,
+    context: int | None,
+    calibrations: Sequence[Calibration],
+    *,
+    named: bool,
+) -> Finding:
+    """The finding as it is, or as a warning. `named`: the devices are those that a text names, not what a person
+    asked for."""
+    engine, platform = configuration.engine, configuration.device.platform
+    if finding.code is Code.PLATFORM_UNSUPPORTED and (engine.name, platform.value) in BUILT_ELSEWHERE:
+        message = f"{engine.title} has a build for {configuration.device.product}, which moonpad does not judge"
+        return replace(finding, severity=Severity.NOTE, message=message, remedy="")
+    if finding.code is not Code.DOES_NOT_FIT or finding.severity is not Severity.ERROR or memory is None:
+        return finding
+    if doubt := _doubt(finding, configuration, memory, context, calibrations, named=named):
+        return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
+    return finding
+
+
+def _doubt(
+    finding: Finding,
+    configuration: Configuration,
+    memory: Memory,
+    context: int | None,
+    calibrations: Sequence[Calibration],
+    *,
+    named: bool,
+) -> str:
+    facts = configuration.engine
+    cuts = not facts.needs_whole_context and not facts.reserves_kv
+    if finding.where == "max_model_len" and cuts and memory.kv_tokens.high >= 1:
+        return "the engine starts, and takes no longer request than that"
+    holds_weights = memory.weights_bytes < memory.device_bytes  # else no fraction is enough
+    if finding.where == facts.memory_fraction_name and holds_weights and _chooses_fraction(configuration):
+        return "the engine chooses this fraction itself, and by another rule in some releases"
+    if configuration.device.platform is Platform.ASCEND and not memory.measured:
+        # No start on such devices was measured, so only what weights and cache take is certain.
+        tokens = memory.kv_tokens.value
+        cache = memory.kv_bytes.value * memory.context / tokens if tokens >= 1 else 0.0
+        if memory.weights_bytes + cache <= memory.budget_bytes:
+            return "what else is needed was not measured on such devices"
+    if named and (larger := _larger(configuration)) is not None:
+        other = judge(larger, context=context, calibrations=tuple(calibrations)).memory
+        if other is not None and other.fits:
+            return f"on {larger.cluster.name}, which is called so too, it fits"
+    return ""
+
+
+def _chooses_fraction(configuration: Configuration) -> bool:
+    facts = configuration.engine
+    is_static = facts.memory_fraction_name == "gpu_memory_utilization" and not facts.needs_whole_context
+    return is_static and configuration.settings.gpu_memory_utilization is None
+
+
+def _larger(configuration: Configuration) -> Configuration | None:
+    """On the devices with more memory that have the same name."""
+    cluster = configuration.cluster
+    kind = cluster.name.rpartition("x")[2]
+    if kind not in LARGER:
+        return None
+    larger = cluster_named(cluster.name.removesuffix(kind) + LARGER[kind])
+    return None if larger is None else replace(configuration, cluster=larger)
+
+
+def beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
+    """What holds whatever the memory is."""
+    of_all = OF_MEMORY | {Code.ILLEGAL_LAYOUT}
+    counted = ("tp", "pp", "dp")  # idle devices
+    return tuple(
+        finding for finding in judgement.findings if finding.code not in of_all and finding.where not in counted
+    )
+
+
+def but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.code not in OF_MEMORY)
+
+
+def started(tokens: int) -> str:
+    """Why an estimate is not shown that a log contradicts."""
+    held = f" with a KV cache of {tokens:,} tokens" if tokens else ""
+    return f"by moonpad's estimate it does not fit, by the log in the text it started{held}: the log counts"

@@ -1,0 +1,167 @@
+"""Devices that are too few for the weights, nodes whose commands are missing, options that are given twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moonpad.catalog.hardware import hardware
+from moonpad.engines import foreign_names as names
+from moonpad.engines.argument_values import MOST
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.base import Engine
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.models.other_families import in_full, is_other
+from moonpad.explain.checks.options.placeholders import stand_in_remarks
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+from moonpad.values.units import GIB
+
+_HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
+_BRANCH: Final = re.compile(r"\{[{%]-?[ \t]*(?:if|elif|else|endif|end)\b")
+_SIDE: Final = re.compile(r"[ \t]#")
+_LONGEST: Final = 2000
+_LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
+_OTHER_RANKS: Final = re.compile(
+    r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b"
+    r"|rank[`'\"]{0,2}[ ]{0,2}(?:to|is|becomes|改[为成]|设置?[为成]|换[为成]|为|を)[ ]{0,2}[`'\"]{0,2}[1-9](?![0-9.])",
+    re.IGNORECASE,
+)
+
+_TRACED: Final = re.compile(r"[ \t]*\++ ")
+"""What a shell prints of a command that it runs (`set -x`): a log is that of one machine."""
+
+
+def one_device(case: Case) -> Iterator[Remark]:
+    """Too few devices for the weights, whatever their kind."""
+    reading, checkpoint, facts = case.first, case.checkpoint, case.engine.facts
+    ranks = reading.layout.world_size
+    settings = reading.settings
+    helped = facts.host_experts or reading.left_to_engine or settings.device_layers is not None
+    if checkpoint is None or case.cluster is not None or not case.whole or reading.takes_all_devices or helped:
+        return
+    if is_fragment(case.commands[0]):
+        return
+    flag = case.engine.command_line.options.get("tp")
+    largest = max(
+        row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
+    )
+    largest += round(min(settings.cpu_offload_gib or 0, MOST) * GIB)
+    share = checkpoint.total_bytes / ranks
+    if flag is None or share <= largest:
+        return
+    given, container = case.option(flag), case.commands[0].container
+    granted = container.devices if container is not None else None
+    each = "one device gets all" if ranks == 1 else f"each of {ranks} devices gets at least"
+    known = granted is not None and granted * case.commands[0].pods <= ranks
+    why = "none is given, so " if given is None and ranks == 1 and not known else ""
+    message = f"{why}{each} {share / GIB:,.0f} GiB of weights; the largest device known holds {largest / GIB:,.0f} GiB"
+    devices = " and give the container as many" if known else ", for as many devices"
+    remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
+    # A wrapper or an image may supply what is missing here, so that alone is not an error.
+    sure = (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
+    severity = Severity.ERROR if sure else Severity.WARNING
+    yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
+
+
+def other_nodes(case: Case) -> Iterator[Remark]:
+    """Rank 0 of several, the commands of the others missing, or the address where they meet."""
+    node, command = case.first.node, case.commands[0]
+    if (
+        node.nodes is None
+        or node.nodes < 2
+        or command.pods > 1
+        or any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers)
+    ):
+        return
+    rank = case.option("--node-rank", "-r")
+    is_variable = rank is not None and isinstance(rank.value, str) and unresolved(rank.value)
+    at = rank.index if rank else None
+    if len(case.readings) == 1 and not is_variable and node.node_rank in (None, 0):
+        texts = [text[:500] for text in case.script.lines]
+        case.script.budget.work(len(texts), "its engine commands")
+        own = texts[command.line - 1] if 0 < command.line <= len(texts) else ""
+        if not any(_OTHER_RANKS.search(text) for text in texts) and not _TRACED.match(own):
+            message = f"--nnodes {node.nodes}, and the only command is that of rank 0: it waits for the others"
+            others = "1 on the other machine" if node.nodes == 2 else f"1 to {node.nodes - 1} on the other machines"
+            remedy = f"start the same with --node-rank {others}"
+            if case.engine.command_line.nodes is not None:
+                remedy += f", and {case.engine.command_line.nodes.headless}"
+            yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)
+    if case.base == names.EXPERTS_BY_VARIABLE and case.option("--data-parallel-address") is None:
+        place = case.option("--master-addr")
+        given = case.text("--master-addr")
+        if place is None or given in _HERE:
+            message = f"{given or 'its default 127.0.0.1'} is this machine: rank 1 on another one does not reach it"
+            at = place.index if place else None
+            remedy = "add --master-addr and the address of node 0, on each node"
+            yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--master-addr", message, remedy, at=at)
+
+
+def twice(case: Case) -> Iterator[Remark]:
+    """An option that is given twice: the last one counts."""
+    for number, reading in enumerate(case.readings):
+        seen: dict[str, Occurrence] = {}
+        for place in reading.parsed.occurrences:
+            if place.flag is None or "." in place.written:
+                continue
+            if isinstance(place.value, tuple) and place.flag not in names.LISTS_REPLACED:
+                continue
+            before = seen.get(place.flag)
+            seen[place.flag] = place
+            if before is None or not _single(case.engine, place) or _is_either(case, number, before, place):
+                continue
+            same = before.value == place.value
+            values = f"{_written(before)} and {_written(place)}"
+            message = "given twice" if same else f"given twice, {values}: the last one counts"
+            several = isinstance(place.value, tuple)
+            edits = [] if several else [Edit(before.index, before.length, ())]
+            remedy = f"write all of them behind one {place.written}" if several else "leave one out"
+            severity = Severity.NOTE if same else Severity.WARNING
+            remark = make_remark(
+                severity, Code.REDUNDANT_FLAG, place.written, message, remedy, at=before.index, edits=edits
+            )
+            yield replace(remark, command=number)
+
+
+def _written(place: Occurrence) -> str:
+    return " ".join(map(str, place.value)) if isinstance(place.value, tuple) else str(place.value)
+
+
+def _is_either(case: Case, number: int, before: Occurrence, place: Occurrence) -> bool:
+    """Whether a template takes one of the two, or a list of options shows the two sides of one: a line each, with a
+    comment that says whose it is."""
+    argv, lines = case.commands[number].argv, case.script.lines
+    if max(before.index, place.index) >= len(argv):
+        return False
+    first, last = argv[before.index].line, argv[place.index].line
+    if not 0 < first < last <= len(lines):
+        return False
+    case.script.budget.work(last - first, "its engine commands")
+    if any(_BRANCH.search(text[:_LONGEST]) for text in lines[first - 1 : last]):
+        return True
+    both = (lines[first - 1][:_LONGEST], lines[last - 1][:_LONGEST])
+    apart = any(not text.strip() for text in lines[first : last - 1])  # two lists, of which one is taken
+    return is_fragment(case.commands[number]) and (apart or all(_SIDE.search(text) for text in both))
+
+
+def _single(engine: Engine, place: Occurrence) -> bool:
+    """Whether each further one replaces the one before. llama.cpp gathers several of some."""
+    return engine.facts.name in names.CHECKED
+
+
+def stand_ins(case: Case) -> Iterator[Remark]:
+    """Words that a person has to replace before the deployment can start."""
+    yield from stand_in_remarks(case.commands, case.script, [reading.model for reading in case.readings])
+
+
+WHOLE_COMMAND_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    one_device,
+    other_nodes,
+    twice,
+    stand_ins,
+)

@@ -1,0 +1,78 @@
+"""Too little memory that is certain although the layout, or the release, leaves the rest open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.models.other_families import doubtful_name
+from moonpad.explain.flag_lists import LAYOUT, is_fragment
+from moonpad.explain.own_flags import in_own_flags
+from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.unknowns import CONTEXT
+from moonpad.plan.judgement import judge
+from moonpad.plan.rules.layout import largest_divisor
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Code, Severity
+from moonpad.values.plan import Layout
+from moonpad.values.records import replace
+from moonpad.values.units import gib
+
+_LEFT_OPEN: Final = frozenset({*LAYOUT, CONTEXT})
+
+
+def best_layout(case: Case) -> Iterator[Remark]:
+    """What does not fit over all devices that are named fits with no layout on them."""
+    checkpoint, cluster, reading = case.checkpoint, case.cluster, case.first
+    if checkpoint is None or cluster is None or case.laid_out or case.unknown - _LEFT_OPEN or not checkpoint.groups:
+        return
+    facts, settings, nodes = case.engine.facts, reading.settings, reading.node.nodes or 1
+    if nodes not in (1, cluster.nodes) or facts.host_experts or settings.cpu_offload_gib or reading.takes_all_devices:
+        return
+    if is_fragment(case.commands[0]) or _doubtful(case, checkpoint):
+        return
+    tp = largest_divisor(checkpoint.architecture.heads, cluster.devices)
+    if tp != cluster.devices:
+        return
+    context = settings.max_model_len
+    if context is None and CONTEXT not in case.unknown and facts.needs_whole_context:
+        context = checkpoint.architecture.max_context
+    over_all = Configuration(checkpoint, cluster, facts, case.version, Layout(tp=tp), settings)
+    yield from _short_of(case, over_all, context, f"even with tensor parallelism over all of {cluster.name}")
+
+
+def _doubtful(case: Case, checkpoint: Checkpoint) -> bool:
+    """Whether other weights than these may be meant: a folder of their whole name, with the format in it, is not."""
+    own, written = (name.casefold().rstrip("/").rpartition("/")[2] for name in (checkpoint.name, case.first.model))
+    return doubtful_name(checkpoint, case.first.model) and not (own == written and "bf16" in own)
+
+
+def other_release(case: Case) -> Iterator[Remark]:
+    """The memory of a deployment whose release does not serve the model: another release alone would not help."""
+    if case.subject is None or not case.version:
+        return
+    configuration, context = case.subject.configuration, case.subject.context
+    judged = judge(configuration, context=context, calibrations=case.subject.calibrations)
+    if judged.memory is not None or [finding.where for finding in judged.errors] != ["engine"]:
+        return
+    yield from _short_of(case, replace(configuration, version=""), context, "in a release that serves it too")
+
+
+def _short_of(case: Case, configuration: Configuration, context: int | None, how: str) -> Iterator[Remark]:
+    case.script.budget.work(400, "its engine commands")
+    judged = judge(configuration, context=context)
+    memory = judged.memory
+    finding = next((each for each in judged.errors if each.code is Code.DOES_NOT_FIT), None)
+    if memory is None or finding is None:
+        return
+    flag = case.engine.command_line.options.get(finding.where, finding.where)
+    place = case.option(flag)
+    message = f"{how}, {finding.message}"
+    if memory.weights_bytes < memory.budget_bytes and context is not None and case.first.settings.max_model_len is None:
+        message = f"{how}, {gib(memory.weights_bytes)} of weights leave too little on each device for the model's own "
+        message += f"context of {context:,} tokens: {finding.message}"
+    at = place.index if place is not None else None
+    remedy = in_own_flags(finding.remedy, case.engine.command_line) or "take more devices, or a shorter context"
+    yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy, at=at)

@@ -1,0 +1,1 @@
+"""What the model that is served cannot have, or needs: its sizes, formats, parsers, drafts and names."""

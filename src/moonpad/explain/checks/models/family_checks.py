@@ -1,0 +1,148 @@
+"""What a command of the family lacks or has too much: its release, its own code, its parsers, its names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.models.other_families import is_other
+from moonpad.explain.checks.models.repository_names import REPOSITORY
+from moonpad.explain.checks.models.serving_flags import of_family, thinks
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.shell.stand_in import stand_in
+from moonpad.plan.rules.formats import model_version
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+from moonpad.values.versions import since
+
+INT4_OVER_DEEPEP: Final = "0.12.0"
+"""The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
+_FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
+_OWN_TOKENIZER: Final = re.compile(r"(?:^|/)(?:kimi-vl-|moonlight-16b)", re.IGNORECASE)
+"""Smaller models of the same publisher, whose tokenizer is code too (their README.md start with the option)."""
+_WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
+
+
+def model_release(case: Case) -> Iterator[Remark]:
+    """Where the devices are known, the rule of this name says it."""
+    if case.version and (configuration := stand_in(case)) is not None:
+        for finding in model_version(configuration):
+            yield Remark(replace(finding, severity=Severity.WARNING), None)
+
+
+def served_name(case: Case) -> Iterator[Remark]:
+    """Clients ask for another model than the one that answers."""
+    served, checkpoint = case.first.served_name, case.checkpoint
+    if checkpoint is None or not served or case.option("--served-model-name", "--alias") is None:
+        return
+    asked, is_it = _FAMILY.search(served), _FAMILY.search(checkpoint.name)
+    if asked and is_it and asked[1] != is_it[1] and not is_it[1].startswith(asked[1]):
+        place = case.option("--served-model-name", "--alias")
+        message = f"clients will ask for {shortened(served)}, and {checkpoint.name} answers"
+        remedy = "serve the model of that name, or rename it"
+        at = place.index if place else None
+        yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy, at=at)
+
+
+def no_thoughts(case: Case) -> Iterator[Remark]:
+    """A parser of reasoning for a model that has none."""
+    name = (case.checkpoint.name if case.checkpoint else case.model_named).rstrip("/").rpartition("/")[2]
+    flag = case.engine.command_line.reasoning_parser
+    place = case.option(flag) if flag else None
+    if place is None or thinks(name) or not _WITHOUT_THOUGHTS.match(name):
+        return
+    message = (
+        f"{shortened(name)} does not think: the parser waits for the end of thoughts that never come, so answers may "
+        "arrive as reasoning, and some releases refuse the start"
+    )
+    edit = Edit(place.index, place.length, ())
+    code = Code.CONFLICT
+    yield make_remark(Severity.WARNING, code, flag, message, "leave it out", at=place.index, edits=[edit])
+
+
+def remote_code(case: Case) -> Iterator[Remark]:
+    """Checkpoints of the family bring Python code of their own: the tokenizer, of some the configuration too.
+
+    With releases that know none of it the start fails; later ones load a part of the family by classes of their own.
+    """
+    option = names.TRUST_OPTION.get(case.base)
+    name = case.checkpoint.name if case.checkpoint else case.model_named
+    served = case.first.served_name or ""
+    if case.checkpoint is None and (not name or unresolved(name)) and REPOSITORY.fullmatch(served):
+        name = served
+    if option is None or case.first.serving.trust_remote_code or case.open_ended or "tiny" in name:
+        return
+    if not case.laid_out and not all(word.text for word in case.commands[0].argv):
+        return  # a script that is told more when it is called
+    of_ours = of_family(name) or _OWN_TOKENIZER.search(name) is not None
+    if case.checkpoint is None and not (REPOSITORY.fullmatch(name) and of_ours):
+        return
+    if is_other(case.checkpoint):
+        return
+    title, name = case.engine.facts.title, shortened(name)
+    first = names.KNOWS_FAMILY.get(case.engine.name, "")
+    written = case.model_named or (name if is_fragment(case.commands[0]) else "")
+    named = _FAMILY.search(written) or "kimi-linear" in written.casefold()
+    own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
+    known = case.checkpoint is not None and case.version and first
+    if known and not since(case.version, first) and named and own is None:
+        message = f"{name} brings a tokenizer in Python, and {title} {case.version} ends at its start without it"
+        for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+            if not reading.serving.trust_remote_code:
+                edits = [Edit(len(command.argv), 0, (option,))]
+                severity = Severity.NOTE if is_fragment(command) else Severity.ERROR  # a list need not be whole
+                if severity is Severity.ERROR and not _serves(case):
+                    severity = Severity.WARNING  # a build of its own, whatever it calls itself
+                remark = make_remark(severity, Code.MISSING_FLAG, option, message, f"add {option}", edits=edits)
+                yield replace(remark, command=number)
+        return
+    message = f"{name} brings a tokenizer in Python, which some releases load only with it"
+    if not is_fragment(case.commands[0]):
+        yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+
+
+def _serves(case: Case) -> bool:
+    """Whether the release of that number knows the model at all."""
+    model_type = case.checkpoint.architecture.model_type if case.checkpoint else ""
+    first = case.engine.facts.first_versions.get(model_type, "")
+    return not first or since(case.version, first)
+
+
+def int4_deepep(case: Case) -> Iterator[Remark]:
+    checkpoint = case.checkpoint
+    quantization = checkpoint.quantization if checkpoint else None
+    if checkpoint is None or quantization is None or quantization.scheme != "int4":
+        return
+    if quantization.method not in ("compressed-tensors", ""):
+        return
+    why = f"{checkpoint.name} has INT4 experts (compressed-tensors, Marlin)"
+    if case.base == names.EXPERTS_BY_OPTION and (place := case.option("--moe-a2a-backend")) and place.value == "deepep":
+        message = f"{why}, which do not take DeepEP's tokens: reports end in an illegal memory access"
+        edit = Edit(place.index, place.length, ())
+        remedy = "leave it out, or serve FP8 or NVFP4 weights"
+        where = "--moe-a2a-backend"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=place.index, edits=[edit])
+    elif case.base == names.EXPERTS_BY_VARIABLE and case.version and not since(case.version, INT4_OVER_DEEPEP):
+        place, variable = case.option("--all2all-backend"), names.EXPERTS_VARIABLE
+        by_option = case.text("--all2all-backend").startswith("deepep")
+        if not by_option and not case.variable(variable).startswith("deepep"):
+            return
+        where = "--all2all-backend" if by_option else variable
+        message = f"{why}, which take DeepEP's tokens from {names.EXPERTS_TITLE} {INT4_OVER_DEEPEP} on"
+        remedy = f"take {INT4_OVER_DEEPEP} or later, or the default all-to-all"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy)
+        yield replace(remark, at=place.index) if by_option and place else replace(remark, variable=variable)
+
+
+MODEL_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    model_release,
+    served_name,
+    no_thoughts,
+    remote_code,
+    int4_deepep,
+)

@@ -1,0 +1,59 @@
+"""Layouts that a model cannot have which is not planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.other_models import OtherModel
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.models.named_models import named_model
+from moonpad.explain.checks.releases.registered_names import of_own_build
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_PADDING: Final = 64
+"""The vocabulary is made a multiple of that before it is shared out."""
+_KV: Final = "KV heads"
+
+
+def heads_of_others(case: Case) -> Iterator[Remark]:
+    """What tensor parallelism would cut that cannot be cut so; of the others the rules of plan/rules tell."""
+    named, flag = named_model(case), case.engine.command_line.options.get("tp")
+    if named is None or flag is None or "tp" in case.unknown or case.engine.name not in names.CHECKED:
+        return
+    known, tp, place = named.model, case.first.layout.tp, case.option(flag)
+    shares = [*_shares_of(known, case)]
+    uneven = [what for size, what, _ in shares if not _divides(size, tp, what)]
+    if tp < 2 or place is None or not uneven:
+        return
+    fitting = [n for n in range(tp, 1, -1) if all(_divides(size, n, what) for size, what, _ in shares)]
+    # A part of the size that was meant first: of what is shared out besides, that divides more.
+    most = next((n for n in fitting if tp % n == 0), next(iter(fitting), 1))
+    message = f"{tp}: {' and '.join(uneven[:2])} of {known.title} cannot be shared out evenly"
+    certain = named.sure and any(sure and not _divides(size, tp, what) for size, what, sure in shares)
+    certain = certain and not is_fragment(case.commands[0]) and not of_own_build(case)
+    severity = Severity.ERROR if certain else Severity.WARNING
+    yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, f"write {flag} {most}", at=place.index)
+
+
+def _shares_of(known: OtherModel, case: Case) -> Iterator[tuple[int, str, bool]]:
+    """What the ranks of a tensor-parallel group share out: how many, what it is, and whether another number surely ends
+    the start."""
+    if known.heads:
+        yield known.heads, f"the {known.heads} attention heads", True
+    if case.base not in names.SHARE_KV_HEADS:
+        return
+    plain = case.base == names.EXPERTS_BY_VARIABLE
+    if known.kv_heads:
+        yield known.kv_heads, f"the {known.kv_heads} {_KV}", plain
+    if known.vocabulary and plain:
+        padded = -(-known.vocabulary // _PADDING) * _PADDING
+        yield padded, f"the {known.vocabulary} tokens of the vocabulary", True
+
+
+def _divides(size: int, tp: int, what: str) -> bool:
+    """KV heads are copied where there are more ranks than heads."""
+    return size % tp == 0 or (what.endswith(_KV) and tp % size == 0)

@@ -1,0 +1,159 @@
+"""What a Kimi endpoint needs to be told, and this command line does not tell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from moonpad.catalog.options import option_set, values_of, versions
+from moonpad.engines.base import Engine, Reading
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.models.other_families import is_other
+from moonpad.explain.checks.models.parser_families import family_of, own_parser
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.manifests.option_sources import following
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.spelling import is_another_number
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+from moonpad.values.versions import order, since
+
+_missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
+
+
+_NIGHTLY: Final = re.compile(r"[:/_-]nightly\b|\bnightly (?:build|image|wheel)|--pre\b")
+_LONGEST: Final = 2000
+_EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
+"""Parsers that guides write to show how one is added."""
+
+
+def thinks(model_id: str) -> bool:
+    """K2-Thinking, everything from K2.5 on and K3 answer with their reasoning first (their model cards)."""
+    name = model_id.rpartition("/")[2].casefold()
+    return "thinking" in name or name.startswith(("kimi-k3", *(f"kimi-k2.{minor}" for minor in "56789")))
+
+
+def parser_remarks(
+    command: Command, reading: Reading, engine: Engine, version: str, checkpoint: Checkpoint | None, script: Script
+) -> Iterator[Remark]:
+    """Tool calls and reasoning. What lacks is said of the family alone, where the model is surely one of it."""
+    serving, line, length = reading.serving, engine.command_line, len(command.argv)
+    if reading.node.headless or not line.tool_parser:
+        return
+    auto = (line.auto_tools,) if line.auto_tools and not serving.auto_tool_choice else ()
+    if serving.tool_parser is not None and auto:
+        given = f"{line.tool_parser} {shortened(serving.tool_parser)}"
+        message = f"{given} alone does nothing: requests with tools are refused"
+        tool = reading.parsed.occurrence(line.tool_parser)
+        at = tool.index if tool else None
+        yield _missing(line.auto_tools, message, f"add {line.auto_tools}", at=at, edits=[Edit(length, 0, auto)])
+    called = (reading.model, reading.served_name or "")
+    name = checkpoint.name if checkpoint else next((each for each in called if of_family(each)), "")
+    for flag, parser_given in (
+        (line.tool_parser, serving.tool_parser),
+        (line.reasoning_parser, serving.reasoning_parser),
+    ):
+        for remark in _unknown_parser(reading, flag, parser_given, engine.program, version, name):
+            # A build of its own may have parsers that the release of the same number lacks, and so has a build that
+            # serves a model which the release does not know.
+            model_type = checkpoint.architecture.model_type if checkpoint else parser_given or ""
+            first = engine.facts.first_versions.get(model_type, "")
+            # What no recorded release has, a nightly may that the text speaks of.
+            recorded = bool(version or _since(engine.program, flag, parser_given or "")) or not _runs_nightly(script)
+            sure = line.build is None and recorded and (not version or not first or since(version, first))
+            finding = remark.finding
+            yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
+    if name and not is_other(checkpoint):
+        yield from _lacking(length, reading, engine, version, name)
+
+
+def _runs_nightly(script: Script) -> bool:
+    script.budget.once("nightlies", len(script.lines), "the text around its engine commands")
+    return is_in_lines(_NIGHTLY, script.lines, _LONGEST)
+
+
+def of_family(name: str) -> bool:
+    """Whether a name is surely that of a model whose calls and thoughts these parsers read."""
+    family = family_of(name)
+    return family is not None and any(parser.startswith("kimi") for parser in family.tools)
+
+
+def _lacking(length: int, reading: Reading, engine: Engine, version: str, name: str) -> Iterator[Remark]:
+    """`length` counts the words of the command, behind which new ones go."""
+    serving, line = reading.serving, engine.command_line
+    # The parsers are those of the engine, whichever of its programs starts it.
+    parser, takes = own_parser(name), partial(_takes, engine.program, version)
+    auto = (line.auto_tools,) if line.auto_tools and not serving.auto_tool_choice else ()
+    if serving.tool_parser is None and takes(line.tool_parser, parser):
+        needed = (*auto, line.tool_parser, parser)
+        message = "tool calls come back as plain text with special tokens in it"
+        edit, remedy = Edit(length, 0, needed), f"add {' '.join(needed)}"
+        yield make_remark(Severity.NOTE, Code.MISSING_FLAG, line.tool_parser, message, remedy, edits=[edit])
+    if thinks(name) and serving.reasoning_parser is None:
+        option, short = line.reasoning_parser, name.rpartition("/")[2]
+        message = f"{short} thinks aloud: without a parser, its reasoning is part of the content"
+        if takes(option, parser):
+            yield _missing(option, message, f"add {option} {parser}", edits=[Edit(length, 0, (option, parser))])
+        else:
+            first = _since(engine.program, option, parser)
+            yield _missing(option, message, f"take {first} or later, which has {option} {parser}" if first else "")
+
+
+def _takes(program: str, version: str, option: str, parser: str) -> bool:
+    """Whether the option takes that parser; where the version is not recorded, whether that of the next one does."""
+    options = option_set(program, version or None)
+    if options is None or options.named(option) is None:
+        return False
+    names = _names(program, version, option)
+    later = None if options.exact else following(program, options.version)
+    return not names or parser in names or (later is not None and parser in _names(program, later.version, option))
+
+
+def _names(program: str, version: str, option: str) -> tuple[str, ...]:
+    return values_of(program, version or None, option.removeprefix("--").replace("-", "_"))
+
+
+def _having(program: str, option: str, parser: str) -> tuple[str, ...]:
+    """The recorded releases that have the parser."""
+    return tuple(version for version in versions(program) if parser in _names(program, version, option))
+
+
+def _since(program: str, option: str, parser: str) -> str:
+    return next(iter(_having(program, option, parser)), "")
+
+
+def _unknown_parser(
+    reading: Reading, flag: str, given: str | None, program: str, version: str, name: str
+) -> Iterator[Remark]:
+    place, options = reading.parsed.occurrence(flag), option_set(program, version or None)
+    if given is None or place is None or place.problem or unresolved(given) or options is None:
+        return
+    names = _names(program, version, flag)
+    if not names or _takes(program, version, flag, given) or _has_plugin(reading) or given in _EXAMPLES:
+        return
+    called = name or next((each for each in (reading.model, reading.served_name or "") if family_of(each)), "")
+    parser = own_parser(called) if called else ""
+    right = parser if parser in names else ""
+    having = _having(program, flag, given)
+    message = f'{options.version} has no parser "{shortened(given)}": some releases refuse it, others fail on using it'
+    edits = [Edit(place.index, place.length, (flag, right))] if right else []
+    severity = Severity.ERROR
+    if not version and having:
+        severity, edits = Severity.WARNING, []
+        have = f"{having[0]} to {having[-1]} have" if len(having) > 1 else f"{having[0]} has"
+        message = f"{message}; {have} it: --engine-version says which is meant"
+    came = bool(having) and order(having[-1]) > order(options.version)
+    release = f"take {having[0]} or later" if came else f"take {having[-1]}" if having else ""
+    remedy = f"write {flag} {right}" if right else release or f"leave {flag} out"
+    if not version and not having and is_another_number(given, names):
+        severity, message = Severity.WARNING, f"{message}; a build with a newer model may have it"
+    yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
+
+
+def _has_plugin(reading: Reading) -> bool:
+    """Whether a file of the person's own brings more parsers."""
+    return any("-parser-plugin" in place.written.replace("_", "-") for place in reading.parsed.occurrences)

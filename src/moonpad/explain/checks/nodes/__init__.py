@@ -1,0 +1,1 @@
+"""Several machines, their ranks, and what starts them."""

@@ -1,0 +1,90 @@
+"""Layouts against the devices that a text counts in words, and against those that the pods of a group hold together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.clients.request_names import is_only_server
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.own_lines import numbered
+from moonpad.values.finding import Code, Severity
+
+_NUMBERS: Final = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
+_COUNTED: Final = re.compile(
+    r"(?<![\w-])(?P<number>one|two|four|eight|sixteen)[ ]+(?:NVIDIA |AMD )?"
+    r"(?P<device>(?:GB|MI|[ABHL])\d{2,3}[A-Z]{0,2})(?:s|[ -](?:GPUs?|SXM5?|\d+ ?GB))?(?![\w-])",
+    re.IGNORECASE,
+)
+_SEVERAL: Final = re.compile(
+    r"\b(?:each|per|nodes?|machines|hosts|servers|replicas?|pairs?|prefill|decode|or|and|to|at least)\b|[+×]|\bx ?\d",
+    re.IGNORECASE,
+)
+"""What makes of a line one about more machines, or about a choice of them."""
+_NODES: Final = ("--nnodes", "--node-rank", "--data-parallel-size-local", "--data-parallel-address", "--headless")
+
+
+def devices_in_words(case: Case) -> Iterator[Remark]:
+    """`# Kimi-Linear on four H100` and a layout of eight ranks."""
+    command, first = case.commands[0], case.first
+    if not case.laid_out or command.more or command.custom or is_fragment(command) or not is_only_server(case):
+        return
+    if any(case.option(flag) is not None for flag in _NODES) or case.devices_asked or case.script.objects:
+        return
+    counted: dict[tuple[int, str], int] = {}
+    for number, text in numbered(case.script, 1, len(case.script.lines)):
+        for match in _COUNTED.finditer(text):
+            if _SEVERAL.search(text):
+                return
+            counted.setdefault((_NUMBERS[match["number"].casefold()], match["device"].upper()), number)
+    ranks = first.layout.tp * first.layout.pp * first.layout.dp
+    if len(counted) != 1:
+        return
+    (((devices, device), line),) = counted.items()
+    if ranks <= devices:
+        return
+    message = (
+        f"{ranks} ranks, and {case.script.where(line)} names {devices} {device}: the start waits for more, or ends "
+    )
+    message += "where a rank finds no device"
+    flag = case.engine.command_line.options["tp"]
+    place = case.option(flag)
+    yield make_remark(
+        Severity.WARNING,
+        Code.ILLEGAL_LAYOUT,
+        flag,
+        message,
+        f"take a layout of {devices} ranks, or more devices",
+        at=place.index if place is not None else None,
+    )
+
+
+def ranks_of_pods(case: Case) -> Iterator[Remark]:
+    """`--nnodes` of a group of pods that hold more devices together than the layout has ranks, or fewer."""
+    command, first = case.commands[0], case.first
+    container, place = command.container, case.option("--nnodes")
+    if place is None or container is None or not container.devices or command.pods < 2 or not case.script.objects:
+        return
+    if command.custom or command.more or case.unknown & {"tp", "pp", "dp"} or is_fragment(command):
+        return
+    ranks, devices = first.layout.tp * first.layout.pp * first.layout.dp, container.devices * command.pods
+    written = place.value if isinstance(place.value, str) else ""
+    if ranks == devices or (written.isdigit() and int(written) != command.pods):
+        return
+    each = f"{command.pods} pods of {container.devices}"
+    flag = case.engine.command_line.options["tp"]
+    if ranks > devices:
+        message = (
+            f"{ranks} ranks, and the group has {devices} devices ({each}): ranks find no device, and the start ends"
+        )
+        remedy = f"take a layout of {devices} ranks, or {-(-ranks // container.devices)} pods"
+    else:
+        message = f"{ranks} ranks, and the group has {devices} devices ({each}): {devices - ranks} of them stay idle"
+        remedy = f"take a layout of {devices} ranks, or fewer pods"
+    at = case.option(flag)
+    yield make_remark(
+        Severity.WARNING, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=at.index if at is not None else None
+    )

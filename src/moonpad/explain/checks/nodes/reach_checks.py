@@ -1,0 +1,82 @@
+"""Servers that nobody reaches, and names that an engine's register does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.options import option_set, values_of, versions
+from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, NO_METHODS
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
+from moonpad.explain.checks.models.other_families import is_of_own_build
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import numbered
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.versions import since
+
+_LOOPBACK: Final = ("127.0.0.1", "localhost")
+_POD_PORT: Final = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?containerPort[\"']?:|[ \t]*readinessProbe:")
+_MODES: Final = ("prefill", "decode")
+
+
+def unreachable(case: Case) -> Iterator[Remark]:
+    """Without --host some engines listen on the loopback alone, which ends at the container, the pod or the machine."""
+    options, command, facts = option_set(case.engine.program, case.version or None), case.commands[0], case.engine.facts
+    known = options.named("--host") if options else None
+    if known is None or known.default not in _LOOPBACK or case.option("--host") is not None or case.open_ended:
+        return
+    node = case.first.node
+    other_rank = node.node_rank not in (None, 0) or node.headless
+    if other_rank or command.embedded or command.custom or facts.gguf_only or is_worker(command, case.script):
+        return
+    if any(name.endswith("_HOST") for name in command.env):
+        return
+    container, script = command.container, case.script
+    by_host = container is None or container.value("--network") == "host"
+    ports = [value for value in container.values("--publish") if value] if container is not None else []
+    span = next(((low, high) for low, high in script.objects if low <= command.line <= high), None)
+    where = ""
+    if ports and not by_host:
+        where = f"the published port {shortened(ports[0])} of the container leads nowhere"
+    elif span is not None and any(_POD_PORT.match(text) for _, text in numbered(script, *span)):
+        where = "probes, the service and other pods do not reach it"
+    elif case.text("--disaggregation-mode") in _MODES and (node.nodes or 1) > 1:
+        where = "a router on another machine does not reach it"
+    if where:
+        message = f"{case.engine.facts.title} listens on {known.default} by default: {where}"
+        yield Remark(Finding(Severity.WARNING, Code.MISSING_FLAG, "--host", message, "add --host 0.0.0.0"), command=0)
+
+
+def quantization_name(case: Case) -> Iterator[Remark]:
+    """A method of quantisation that the release does not register."""
+    place = case.option("--quantization")
+    if place is None or case.engine.command_line.build is not None or not isinstance(place.value, str):
+        return
+    given, options = place.value, option_set(case.engine.program, case.version or None)
+    names = values_of(case.engine.program, case.version or None, "quantization")
+    # The letters' case does not count: the configuration makes them small before it looks the name up.
+    if not names or given.lower() in (*names, "none", "auto") or unresolved(given) or options is None:
+        return
+    if place.problem is not None or (case.version and not since(case.version, options.version)):
+        return
+    if any("plugin" in word.text.casefold() for word in (*case.commands[0].words, *case.commands[0].env.values())):
+        return
+    message = f"{case.engine.facts.title} {options.version} has no quantisation method {shortened(given)}"
+    remedy = "leave it out: the method is read from the weights"
+    never = given.casefold() in NO_METHODS and case.engine.name == EXPERTS_BY_VARIABLE
+    if not never and is_of_own_build(given.casefold(), case.engine):
+        message = f"{message}, unless it is somebody's own build"
+    elif not case.version and (others := _releases_with_method(case.engine.program, given.casefold())):
+        message = f"{message}; {others[0]} to {others[-1]} have it: --engine-version says which is meant"
+    severity = Severity.ERROR if never else Severity.WARNING
+    quantised = case.checkpoint is not None and bool(case.checkpoint.quantization.method)
+    edits = [Edit(place.index, place.length, ())] if never and quantised else []
+    code, where = Code.INVALID_VALUE, "--quantization"
+    yield make_remark(severity, code, where, message, remedy, at=place.index, edits=edits)
+
+
+def _releases_with_method(program: str, method: str) -> list[str]:
+    return [release for release in versions(program) if method in values_of(program, release, "quantization")]

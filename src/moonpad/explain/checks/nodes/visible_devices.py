@@ -1,0 +1,127 @@
+"""The devices that a variable leaves a process to see, against its ranks and against what its container is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines.base import Reading
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.nodes.node_checks import starts_ray
+from moonpad.explain.commands import Command, Wrapper
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+from moonpad.values.versions import since
+
+CUDA: Final = "CUDA_VISIBLE_DEVICES"
+_NAMES: Final = (CUDA, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
+_NUMBERS: Final = re.compile(r"\d{1,3}(?:,[ ]?\d{1,3})*,?")
+_LAUNCHERS: Final = frozenset({"srun", "mpirun", "torchrun", "ssh", "pdsh", "clush"})
+_OWN_RANK: Final = "--data-parallel-rank"
+_FIRST: Final = "--base-gpu-id"
+_STEP: Final = "--gpu-id-step"
+_BY_RAY: Final = "--data-parallel-backend"
+_RUNTIME: Final = "NVIDIA_VISIBLE_DEVICES"
+_ALL_NODES: Final = ("/dev", "/dev:/dev", "/dev/nvidia")
+
+
+def visible_devices(case: Case) -> Iterator[Remark]:
+    """`CUDA_VISIBLE_DEVICES=0,1,2,3` before a server of eight ranks."""
+    if not _is_judged(case) or case.first.settings.executor not in (None, "mp"):
+        return
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        ranks = _ranks_here(case, command, reading)
+        for name in (*_NAMES, _RUNTIME):
+            seen = _numbers(command, name)
+            if name == _RUNTIME and not _by_runtime(case, command):
+                continue
+            if ranks is None or seen is None or len({*seen}) != len(seen) or len(seen) >= ranks:
+                continue
+            if starts_ray(case.script):
+                return
+            plural = "s" if len(seen) > 1 else ""
+            message = f"the process sees {len(seen)} device{plural}, and the command starts {ranks} ranks here: the "
+            message += "start ends where the first of them finds no device"
+            flag = case.engine.command_line.options.get("tp", "layout")
+            remedy = f"name {ranks} devices, or a layout of {len(seen)} ({flag})"
+            nodes = case.engine.command_line.nodes
+            sure = nodes is None or (case.version and since(case.version, nodes.native_since))
+            told = not case.script.markdown and not is_fragment(command)
+            severity = Severity.ERROR if sure and told else Severity.WARNING  # older ones go to Ray by themselves
+            remark = make_remark(severity, Code.ILLEGAL_LAYOUT, name, message, remedy)
+            yield replace(remark, command=number, variable=name)
+            return
+
+
+def _by_runtime(case: Case, command: Command) -> bool:
+    """Whether this variable alone says what the container gets: Kubernetes, and `--gpus`, set it by themselves."""
+    container = command.container
+    if container is None or case.script.objects:
+        return False
+    return container.devices is None and not container.has("--gpus") and not _sees_all(container)
+
+
+def numbered_anew(case: Case) -> Iterator[Remark]:
+    """`--gpus device=2,3` with `CUDA_VISIBLE_DEVICES=2,3`: in the container the two are 0 and 1."""
+    for number, command in enumerate(case.commands):
+        container, seen = command.container, _numbers(command, CUDA)
+        if container is None or not seen or container.kind != "docker run" or _sees_all(container):
+            continue
+        granted = container.devices if container.devices is not None else _of_runtime(command)
+        if granted is None or granted < 1 or max(seen) < granted:
+            continue
+        written = shortened(",".join(map(str, seen)), 30)
+        last = f"0 to {granted - 1}" if granted > 1 else "0"
+        number_of = "one device, which is" if granted == 1 else f"{granted} devices, which are"
+        message = f"{written}: the container gets {number_of} {last} inside, whatever the numbers outside: "
+        message += "CUDA passes over the first number that is not there and all behind it"
+        remedy = "leave the variable out: the container has these devices alone"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, CUDA, message, remedy)
+        yield replace(remark, command=number, variable=CUDA)
+
+
+def _is_judged(case: Case) -> bool:
+    command = case.commands[0]
+    if case.engine.facts.gguf_only or not case.laid_out or command.custom or command.by_ray or command.more:
+        return False
+    if case.first.takes_all_devices or case.option(_BY_RAY) is not None:
+        return False
+    return not any(wrapper.kind in _LAUNCHERS for each in case.commands for wrapper in each.wrappers)
+
+
+def _ranks_here(case: Case, command: Command, reading: Reading) -> int | None:
+    """Of one command; more where the first of its devices is not the first one that it sees."""
+    layout, node = reading.layout, reading.node
+    alone = reading.parsed.occurrence(_OWN_RANK) is not None
+    copies = 1 if alone else node.data_parallel_local if node.data_parallel_local is not None else layout.dp
+    apart = len(case.commands) if node.data_parallel_local is None and not alone else 1
+    nodes = max(node.nodes or 1, command.pods, apart)
+    ranks = layout.world_size // max(1, layout.dp) * copies * reading.replicas
+    if nodes > 1 and node.data_parallel_local is not None:
+        return None
+    ranks //= nodes
+    texts = [place.value for flag in (_FIRST, _STEP) if (place := reading.parsed.occurrence(flag)) is not None]
+    return ranks if not texts and ranks > 0 else None
+
+
+def _numbers(command: Command, name: str) -> list[int] | None:
+    """None where the variable is not set, or not to numbers."""
+    word = command.env.get(name)
+    if word is None or word.unresolved:
+        return None
+    value = word.text.removeprefix(f"{name}=").strip("'\"").strip()
+    return [int(each) for each in value.strip(",").split(",")] if _NUMBERS.fullmatch(value) else None
+
+
+def _sees_all(container: Wrapper) -> bool:
+    """A privileged container has the files of all devices."""
+    mounts = (*container.values("--volume"), *container.values("--device"))
+    return container.has("--privileged") or any(value.startswith(_ALL_NODES) for value in mounts)
+
+
+def _of_runtime(command: Command) -> int | None:
+    seen = _numbers(command, _RUNTIME)
+    return len(seen) if seen else None

@@ -1,0 +1,1 @@
+"""Servers for prefill and for decode, and the routers in front of servers."""

@@ -1,0 +1,255 @@
+"""What was reported about the release, the model, the devices and the options of a command: warnings, never errors.
+
+The rows are data/known_reports*.toml. What is not known matches no row that asks for it: a row with releases needs the
+release, one with devices the devices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from typing import Final
+
+from msgspec import Struct
+
+from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
+from moonpad.catalog.toml_rows import any_of, pattern_of
+from moonpad.engines import ENGINES
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import (
+    LONGEST,
+    are_devices,
+    are_left_out,
+    model_names,
+    option_text,
+    spoken_devices,
+    with_other_names,
+)
+from moonpad.explain.checks.given_names import given_names
+from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.releases.expert_backends import expert_backend
+from moonpad.explain.checks.releases.start_refusals import oldest_recent
+from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.tabs import tab_labels
+from moonpad.explain.documents.text_hints import build_of_fork
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+from moonpad.values.versions import is_final, order, release_of
+
+_MOST: Final = 6
+_ONE_WORD: Final = re.compile(r"\{\w+\}")
+_ANY_WORD: Final = "{x}"
+"""A template: only a pattern that asks for its very word fits."""
+
+
+class _Known(Struct, frozen=True):
+    """What each row asks of a command again: the capability of devices that the text speaks of, and what its model is
+    called, with the name that clients use or without."""
+
+    spoken: str
+    names: Callable[[bool], Sequence[str]]
+
+
+@lru_cache(maxsize=64)
+def _rows_of(engine: str, version: str, fork: str) -> tuple[tuple[KnownReport, tuple[frozenset[str], ...]], ...]:
+    """Those about the release, each with the options and variables that it is about: of each group one has to be
+    there."""
+    recent = oldest_recent(ENGINES[engine].program)
+    rows = [row for row in reports_of(engine) if row.fork == fork and _of_release(row, engine, version, recent)]
+    return tuple((row, (*(frozenset(any_of(term)) for term in row.options), *_variables(row))) for row in rows)
+
+
+def _variables(row: KnownReport) -> Iterator[frozenset[str]]:
+    return (frozenset({f"${name}"}) for name in row.variables)
+
+
+def reported(case: Case) -> Iterator[Remark]:
+    """One warning for each report, at the first of its options or variables that the command has. A fork has faults of
+    its own."""
+    if case.commands[0].fork and not case.version:
+        case = replace(case, version=build_of_fork(case.engine.name, "\n".join(case.script.lines)))
+    rows = _rows_of(case.engine.name, case.version, case.commands[0].fork)
+    case.script.budget.work(len(rows) // 2, "its known reports")
+    ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
+    case = replace(case, cluster=kind_named(case))
+    known = _Known(spoken_devices(case), cache(partial(model_names, case)))
+    given = given_names(case)
+    # Most go by this, which costs least.
+    near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
+    case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
+    # What is sure first, then what ended latest.
+    found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
+    found = [one for one in found if one[1].at not in ended]
+    found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
+    found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
+    yield from [remark for _, remark in found[:_MOST]]
+
+
+def report_remark(row: KnownReport, case: Case) -> Remark | None:
+    """Of one row alone."""
+    if not _of_release(row, case.engine.name, case.version, oldest_recent(case.engine.program)):
+        return None
+    spoken = spoken_capability(case.script) if case.cluster is None else ""
+    return _remark(row, case, _Known(spoken, partial(model_names, case)))
+
+
+def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
+    if not (_of_model(row, case, known.names) and are_devices(row.devices, row.other_devices, case, known.spoken)):
+        return None
+    forked = row.forks.get(case.engine.name, "")
+    if not are_left_out(row.lacks, case) or not _of_image(row, case):
+        return None
+    if row.lacks and not row.options and is_fragment(case.commands[0]):
+        return None  # a few options of a command may leave out any other
+    if row.text and not _is_spoken(row.text, case):
+        return None
+    options = [_option(term, pattern, case) for term, pattern in row.options.items()]
+    if None in options:
+        return None
+    variables = case.commands[0].env
+    if any(name not in variables for name in row.variables) or any(name in variables for name in row.unset):
+        return None
+    if row.unset and may_be_set(case, row.unset):
+        return None
+    if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
+        return None
+    place = options[0] if options else None
+    where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
+    words = _words(case, known.spoken)
+    title = ENGINES[row.engines[0] if _is_shared(row, case.engine.name) else case.engine.name].facts.title
+    title = row.fork.partition(",")[0] or title
+    message = told(row, title, words, forked=case.engine.name in row.forks)
+    at = place.index if place is not None else None
+    sure = not row.usual and (case.version or not (row.until or row.last or forked))
+    severity = Severity.WARNING if sure else Severity.NOTE
+    remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
+    return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _is_shared(row: KnownReport, engine: str) -> bool:
+    """Whether it is of the engine that a plugin builds upon, and of the plugin because of that."""
+    build = ENGINES[engine].command_line.build
+    return engine in SHARED and build is not None and build.of != engine and build.of in row.engines
+
+
+def _of_release(row: KnownReport, engine: str, version: str, recent: str) -> bool:
+    """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
+    if forked := row.forks.get(engine, ""):
+        return _of_fork(forked, version)
+    return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version, recent)
+
+
+def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
+    """The first option of those that the term names whose value is meant."""
+    for flag in with_other_names(any_of(term), case):
+        placed = option_text(flag, case)
+        if placed is not None and _matches(pattern, placed[1]):
+            return placed[0]
+    return None
+
+
+def _of_fork(releases: str, version: str) -> bool:
+    """`0.5.3`, or `0.5.3 to 0.7.0`."""
+    first, _, last = releases.partition(" to ")
+    if not version:
+        return not last
+    return order(version) >= order(first) and (not last or order(version) <= order(last))
+
+
+def of_release(row: KnownReport, version: str, recent: str = "") -> bool:
+    """A row that ends somewhere needs a release that is named. Where none is, its message says of which releases it is:
+    worth a note where much else agrees and it ended after the release `recent`."""
+    if not version:
+        ends = row.until or row.last
+        late = bool(recent and ends) and row.particular and order(ends) >= order(recent)
+        return row.also_unnamed or late or not ends
+    if row.counted and not version.startswith("b"):
+        return False  # `0.3.0`: which build that is, the number does not say
+    if row.since and order(version) < order(row.since):
+        return False
+    if row.last:
+        rebuilt = is_final(row.last) and release_of(version) == release_of(row.last)
+        return rebuilt or order(version) <= order(row.last)
+    return not row.until or order(version) < order(row.until)
+
+
+def _of_image(row: KnownReport, case: Case) -> bool:
+    if not row.image:
+        return True
+    container = case.commands[0].container
+    image = container.image if container is not None else None
+    if image is None:
+        return _in_lines(row.image, case)
+    return re.search(row.image, image.text[:LONGEST], re.IGNORECASE) is not None
+
+
+def _is_spoken(pattern: str, case: Case) -> bool:
+    """In the label of the command's own tab, or in the text; not where the label of a neighbour says it alone."""
+    own, others = tab_labels(case.script.lines, case.commands[0].line) if case.script.markdown else ("", ())
+    if own and any(re.search(pattern, label, re.IGNORECASE) for label in (own, *others)):
+        return re.search(pattern, own, re.IGNORECASE) is not None
+    return _in_lines(pattern, case)
+
+
+def _in_lines(pattern: str, case: Case) -> bool:
+    case.script.budget.once(f"lines like {pattern}", len(case.script.lines), "its known reports")
+    return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, LONGEST)
+
+
+def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str]]) -> bool:
+    checkpoint = case.checkpoint
+    scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
+    if row.weights and scheme not in row.weights:
+        return False
+    if not row.models or len(case.model_named) > LONGEST:
+        return not row.models
+    return any(map(pattern_of(row.models).search, names(bool(row.options or row.text))))
+
+
+def _matches(pattern: str, text: str) -> bool:
+    if pattern and unresolved(text) and not (_ONE_WORD.fullmatch(text) and not fits(pattern, _ANY_WORD)):
+        return False
+    return not pattern or fits(pattern, text)
+
+
+def fits(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern, text[:LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
+
+
+def _words(case: Case, spoken: str) -> Mapping[str, str]:
+    unknown = f"devices of capability {spoken}" if spoken else "these devices"
+    device = case.cluster.device.product if case.cluster else unknown
+    names = model_names(case, True)
+    name = names[0] if case.checkpoint else names[0].rpartition("/")[2]
+    return {"model": name or "the model", "device": device, "version": case.version or "this release"}
+
+
+def told(row: KnownReport, title: str, known: Mapping[str, str], *, forked: bool = False) -> str:
+    """The message with the releases that it was reported for, of the engine that is called `title`, and its thread."""
+    shared = f"{ENGINES[row.engines[0]].facts.title}, whose source {title} brings with it" if forked else ""
+    message = row.message.format_map(known)
+    return f"reported for {shared or _releases(row, title)}: {message}{_threads(row.provenance.source)}"
+
+
+def _releases(row: KnownReport, title: str) -> str:
+    concluded = row.provenance.standing == "estimated"
+    if row.last:
+        first = "" if row.since in ("", row.last) else f"{row.since} to "
+        return f"{title}{', of the time of' if concluded else ''} {first}{row.last}"
+    if row.until:
+        first = f" from {row.since} on, mended in {row.until}" if row.since else f" before {row.until}"
+        return f"{title}{first}{', by the dates' if concluded else ''}"
+    return f"{title} from {row.since} on" if row.since else title
+
+
+def _threads(source: str) -> str:
+    """` (#12345)`, so that the thread can be found; the address is in the table."""
+    repositories = re.findall(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", source)
+    return f" ({repositories[0][0]}#{repositories[0][1]})" if repositories else ""

@@ -1,0 +1,246 @@
+"""What later releases of the engine mended in what a command uses: notes.
+
+Older releases may have it or not; that the later one mended it is sure. The rows are data/mended_*.toml.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Final
+
+from moonpad.catalog.known_reports import KnownReport, reports_of
+from moonpad.catalog.mended_faults import MendedFault, ModelGroup, candidates, mended_fault
+from moonpad.catalog.other_models import other_model
+from moonpad.catalog.toml_rows import any_of
+from moonpad.engines import ENGINES
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import (
+    LONGEST,
+    are_devices,
+    are_left_out,
+    is_generation_of_amd,
+    model_names,
+    option_text,
+    spoken_devices,
+    with_other_names,
+)
+from moonpad.explain.checks.given_names import given_names
+from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.releases.known_reports import report_remark
+from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.spoken_capabilities import speaks_of_others
+from moonpad.explain.documents.spoken_models import spoken_model
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
+from moonpad.values.records import replace
+from moonpad.values.versions import order
+
+MOST: Final = 40
+_OF_PARSERS: Final = frozenset({"--tool-call-parser", "--reasoning-parser", "--enable-auto-tool-choice"})
+"""What a plugin leaves to the engine that it builds upon."""
+_ALSO_CALLED: Final[Mapping[str, tuple[str, ...]]] = {
+    "nvfp4": ("-fp4", "modelopt_fp4"),
+    "int4": ("w4a16",),
+    "w4afp8": ("w4a8-fp8",),
+    "modelopt": ("nvfp4", "-fp4"),
+    "bf16": ("bfloat16",),
+}
+_FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re.ASCII)
+"""A name that has one of its own is not of the weights as they were published."""
+_WORD: Final = re.compile(r"(?!(?:that|this|with|which|from|where|when|have|been|they|than|into|more)\b)[a-z]\w{3,}")
+_SHARED: Final = 0.25
+"""Of 86 pairs those of other faults have up to 0.22."""
+_LEAST: Final = 3
+"""So much has to agree where no release is named: two settings, or one with a model or its group."""
+_BY_NAME: Final = 6
+"""So many of the newest that are about a model alone, by its name, are told beside those."""
+
+
+def mended_later(case: Case) -> Iterator[Remark]:
+    """The likeliest first: those with which the most agrees, then those of the next releases, and of the newest ones
+    where no release is named."""
+    if case.commands[0].fork or case.again:
+        return
+    given = given_names(case)
+    near = list(_near(case, given))
+    if not case.version:
+        least = order(case.script.minimum_versions.get(case.engine.name, "") or "0")
+        near = [row for row in near if _is_worth(row) and order(row.mended_in) > least]
+        first = order(_first_with_model(case) or "0")
+        near = [row for row in near if order(row.mended_in) >= first]
+    case.script.budget.work(4 * len(near), "what later releases mended")
+    called = [name.casefold()[-LONGEST:] for name in _called(case)] if near else []
+    case = replace(case, cluster=kind_named(case))
+    spoken = spoken_devices(case)
+    formats = _formats(called, case) if near else ()
+    of_model = _looked_at(tuple(called), tuple(formats))
+    met = [row for row in near if _is_of_model(row, called, formats, of_model) and _is_met(row, case, spoken)]
+    met = [row for row in met if not _is_reported(row, case)]
+    met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
+    met.sort(key=lambda row: -row.particular)
+    yield from (_remark(row, case, spoken) for row in (met[:MOST] if case.version else _unnamed(met)))
+
+
+def _is_worth(row: MendedFault) -> bool:
+    """Whether enough agrees where no release is named."""
+    return row.particular >= _LEAST or row.by_name
+
+
+def _unnamed(met: Sequence[MendedFault]) -> Sequence[MendedFault]:
+    """Of those that are met where no release is named."""
+    by_name = [row for row in met if row.particular < _LEAST]
+    return [*[row for row in met if row.particular >= _LEAST][: MOST // 2], *by_name[:_BY_NAME]]
+
+
+def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
+    """Those whose options and variables the command has. Of the engine that a plugin builds upon, those of parsers."""
+    keys = candidates(case.engine.name, case.version)
+    case.script.budget.work(len(keys) // 2, "what later releases mended")
+    yield from (mended_fault(case.engine.name, key) for key, needed in keys if not _lacks_one(given, needed))
+    if case.base != case.engine.name and case.base_version:
+        of_base = candidates(case.base, case.base_version)
+        rows = (mended_fault(case.base, key) for key, needed in of_base if needed and not _lacks_one(given, needed))
+        yield from (row for row in rows if _of_parsers(row))
+
+
+def _lacks_one(given: frozenset[str], needed: tuple[frozenset[str], ...]) -> bool:
+    return any(map(given.isdisjoint, needed))
+
+
+def _first_with_model(case: Case) -> str:
+    """The first release that has the model's class: what was mended before it never touched this model."""
+    if case.checkpoint is not None:
+        return case.engine.facts.first_versions.get(case.checkpoint.architecture.model_type, "")
+    other = other_model(case.model_named)
+    return other.first.get(case.engine.name, "") if other is not None else ""
+
+
+def _called(case: Case) -> Sequence[str]:
+    """The model's names. Where the one that is written is not known, also the one that the text speaks of."""
+    names = model_names(case, True)
+    known = case.checkpoint is not None or other_model(case.model_named) is not None
+    spoken = "" if known else spoken_model(case.script)
+    return [*names, spoken] if spoken else names
+
+
+def _is_reported(row: MendedFault, case: Case) -> bool:
+    """Whether a known report that has the same source and is about the same fault is told, which says more. A change
+    often mends several."""
+    reports = _reports_of(case.engine.name).get(row.provenance.source, ())
+    return any(_is_alike(row.fault, report.message) and report_remark(report, case) for report in reports)
+
+
+@cache
+def _is_alike(fault: str, message: str) -> bool:
+    """By the share of words that both have."""
+    one, other = ({word[:6] for word in _WORD.findall(text.casefold())} for text in (fault, message))
+    return len(one & other) >= _SHARED * min(len(one), len(other))
+
+
+@cache
+def _reports_of(engine: str) -> Mapping[str, Sequence[KnownReport]]:
+    """By each pull request of their sources."""
+    by_source: dict[str, list[KnownReport]] = {}
+    for report in reports_of(engine):
+        for source in report.provenance.source.split("; "):
+            by_source.setdefault(source, []).append(report)
+    return by_source
+
+
+def _of_parsers(row: MendedFault) -> bool:
+    return bool(row.options) and _OF_PARSERS.issuperset(row.options) and not row.devices and not row.variables
+
+
+@lru_cache(maxsize=16)
+def _looked_at(called: tuple[str, ...], formats: tuple[str, ...]) -> dict[int, bool]:
+    """Of each row, by its identity, whether it is about a model of these names: a text with fifty starts asks as often.
+    The rows are kept for as long as the program runs."""
+    return {}
+
+
+def _is_of_model(row: MendedFault, called: Sequence[str], formats: Sequence[str], known: dict[int, bool]) -> bool:
+    if (found := known.get(id(row))) is None:
+        found = known[id(row)] = _of_model(row, called, formats)
+    return found
+
+
+def _of_model(row: MendedFault, called: Sequence[str], formats: Sequence[str]) -> bool:
+    if row.not_models and any(part in name for name in called for part in row.not_models):
+        return False
+    if row.formats and not any(_is_of_format(word, formats) for word in row.formats):
+        return False
+    if not row.models:
+        return True
+    return any(_is_in(group, name) for group in row.groups for name in called)
+
+
+def _is_in(group: ModelGroup, name: str) -> bool:
+    """Of a distilled model the name of its teacher says nothing."""
+    if any(part in name for part in group.without):
+        return False
+    return any(part in name and not ("distill" in name and part.startswith("deepseek")) for part in group.parts)
+
+
+def _formats(called: Sequence[str], case: Case) -> Sequence[str]:
+    """Texts that name the format of the weights."""
+    quantization = case.checkpoint.quantization if case.checkpoint is not None else None
+    scheme = quantization.scheme if quantization is not None else ""
+    other = other_model(case.model_named)
+    published = other.published if other is not None and _FORMAT.search(case.model_named.casefold()) is None else ""
+    return scheme, published, case.text("--quantization").casefold(), *called
+
+
+def _is_of_format(word: str, formats: Sequence[str]) -> bool:
+    return any(name in text for name in (word, *_ALSO_CALLED.get(word, ())) for text in formats)
+
+
+def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
+    of_amd = spoken == Platform.ROCM and any(map(is_generation_of_amd, row.devices))
+    unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
+    unknown = unknown and not (row.devices and speaks_of_others(case.script))
+    if not (unknown or are_devices(row.devices, (), case, spoken)) or not are_left_out(row.lacks, case):
+        return False
+    variables = case.commands[0].env
+    if any(name in variables for name in row.unset) or (row.unset and may_be_set(case, row.unset)):
+        return False
+    for term, words in row.variables.items():
+        if not any(name in variables and _says(words, case.variable(name)) for name in any_of(term)):
+            return False
+    if not all(any(_says(words, text) for text in _texts(flag, case)) for flag, words in row.options.items()):
+        return False
+    return all(any(_reaches(least, text) for text in _texts(flag, case)) for flag, least in row.at_least.items())
+
+
+def _texts(term: str, case: Case) -> Iterator[str]:
+    flags = with_other_names(any_of(term), case)
+    placed = (option_text(flag, case) for flag in flags)
+    yield from (each[1] for each in placed if each is not None)
+    off = {place.written for place in case.first.parsed.occurrences if place.value is False}
+    yield from ("" for flag in flags if flag in off)
+
+
+def _says(words: str, text: str) -> bool:
+    """Without blanks, which JSON may have anywhere. A value that only a shell can fill in says nothing."""
+    text = "".join(text[:LONGEST].casefold().split())
+    return not words or (not unresolved(text) and any(word in text for word in "".join(words.split()).split("|")))
+
+
+def _reaches(least: int, text: str) -> bool:
+    return not unresolved(text) and (whole(text) or 0) >= least
+
+
+def _remark(row: MendedFault, case: Case, spoken: str) -> Remark:
+    flag = next((name for term in (*row.options, *row.at_least) for name in any_of(term)), "")
+    place = option_text(flag, case) if flag else None
+    variables = (name for term in row.variables for name in any_of(term))
+    where = place[0].written if place is not None else next(variables, "engine")
+    title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
+    unknown = not are_devices(row.devices, (), case, spoken)
+    of_devices = f"on {', '.join(row.devices)}, if the devices are of these: " if unknown else ""
+    message = f"{of_devices}{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
+    at = place[0].index if place is not None else None
+    return make_remark(Severity.NOTE, Code.MENDED_LATER, where, message, f"take {row.mended_in} or later", at=at)

@@ -1,0 +1,135 @@
+"""Parsers that a release does not have yet, and a model that thinks aloud without one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.first_parsers import first_parsers
+from moonpad.catalog.options import values_of, versions
+from moonpad.catalog.reasoning_parsers import reasoning_family
+from moonpad.engines import foreign_names as names
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
+from moonpad.explain.checks.models.serving_flags import of_family
+from moonpad.explain.documents import text_hints
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.model_detection import says_nothing
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+from moonpad.values.versions import order, since
+
+_PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin")
+_THINKING_OFF: Final = re.compile(r"enable_thinking[\"']?[ ]?[:=][ ]?[\"']?false", re.IGNORECASE)
+
+_MEASURES: Final = re.compile(r"[ \t-]*[\"']?benchmarks?[\"']?:")
+"""A key of recipes whose servers are started to be measured."""
+_SERVED: Final = ("--served-model-name", "--alias")
+_LONGEST: Final = 2000
+
+
+def parser_release(case: Case) -> Iterator[Remark]:
+    """Releases older than all that are recorded: which parsers came after them."""
+    recorded = versions(case.engine.program)
+    if not case.version or not recorded or order(case.version) >= order(recorded[0]) or _has_plugin(case):
+        return
+    line, facts = case.engine.command_line, case.engine.facts
+    given = case.first.serving.tool_parser or ""
+    first = facts.first_versions.get("kimi_k2", "")
+    if first and given.startswith("kimi") and not since(case.version, first):
+        message = f"{facts.title} {case.version} has no parser {given}, which came with the model, in {first}"
+        yield _refused(line.tool_parser, case, message, first)
+        return
+    for flag in (line.tool_parser, line.reasoning_parser):
+        table, place = first_parsers().get((case.engine.program, flag)), case.option(flag)
+        parser = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
+        if (
+            table is None
+            or place is None
+            or parser not in table.lacks
+            or order(case.version) > order(table.lacks[parser])
+        ):
+            continue
+        message = f"{facts.title} {case.version} has no parser {parser}, which came in {table.first[parser]}"
+        older = table.same_as.get(parser, "")
+        has = older if order(case.version) >= order(table.first.get(older, "0")) else ""
+        remark = _refused(flag, case, message, table.first[parser], has, place)
+        if later := _later(case, table.lacks[parser]):
+            message += f"; the text names another build too, {later}, which has it"
+            doubtful = replace(remark.finding, severity=Severity.WARNING, message=message)
+            remark = replace(remark, finding=doubtful, edits=())
+        yield remark
+
+
+def _later(case: Case, lacks: str) -> str:
+    """A later release that a line of the text names: which of them runs is not certain."""
+    case.script.budget.work(case.script.steps_to_scan, "the text around its engine commands")
+    named = (text_hints.versions_of(line[:_LONGEST])[0].get(case.engine.name, "") for line in case.script.lines)
+    return next((version for version in named if version and order(version) > order(lacks)), "")
+
+
+def _refused(
+    flag: str, case: Case, message: str, first: str, older: str = "", place: Occurrence | None = None
+) -> Remark:
+    place = place or case.option(flag)
+    remedy = f"write {flag} {older}, or take {first} or later" if older else f"take {first} or later"
+    edits = [Edit(place.index, place.length, (flag, older))] if older and place is not None else []
+    at = place.index if place else None
+    return make_remark(Severity.ERROR, Code.INVALID_VALUE, flag, message, remedy, at=at, edits=edits)
+
+
+def reasoning_left_in(case: Case) -> Iterator[Remark]:
+    """Tool calls are taken out of the answers, and the reasoning stays in them; or an object of a cluster, which is
+    meant to serve clients, has no parser at all."""
+    line, serving = case.engine.command_line, case.first.serving
+    flag, tool = line.reasoning_parser, line.tool_parser
+    place = case.option(tool) if tool else None
+    if not flag or case.option(flag) is not None or serving.reasoning_parser is not None:
+        return
+    if place is None and (not case.script.objects or not _is_deployed(case)):
+        return
+    if case.engine.name not in names.CHECKED or case.open_ended or case.first.node.headless or _has_plugin(case):
+        return
+    name = _name(case)
+    family = reasoning_family(name) if name and not of_family(name) else None
+    if family is None or any(_THINKING_OFF.search(word.text) for word in case.commands[0].argv):
+        return
+    known = values_of(case.engine.program, case.version or None, flag.removeprefix("--").replace("-", "_"))
+    parser = next((each for each in family.parsers if each in known), "")
+    if not parser:
+        return
+    short = shortened(name.rstrip("/").rpartition("/")[2], 40)
+    message = f"{short} thinks aloud: without a parser its reasoning is part of the content"
+    remedy = f"add {flag} {parser}" + (f" beside {tool}" if place is not None else "")
+    yield make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy)
+
+
+def _is_deployed(case: Case) -> bool:
+    """In an object of Kubernetes, by a whole command of the text that answers clients by itself, in a name for them."""
+    command = case.commands[0]
+    if case.option(*_SERVED) is None:
+        return False
+    case.script.budget.work(len(case.script.lines), "what its servers are for")
+    if any(_MEASURES.match(line[:_LONGEST]) for line in case.script.lines):
+        return False
+    within = any(first <= command.line <= last for first, last in case.script.objects)
+    return within and not (is_fragment(command) or command.more or is_worker(command, case.script))
+
+
+def _name(case: Case) -> str:
+    written = case.checkpoint.name if case.checkpoint is not None else case.model_named
+    if case.checkpoint is None and says_nothing(written):
+        return case.first.served_name or ""
+    return "" if unresolved(written) else written
+
+
+def _has_plugin(case: Case) -> bool:
+    """Whether a file of the person's own brings more parsers."""
+    return any(_PLUGIN.match(word.text) for word in case.commands[0].argv)
+
+
+PARSER_CHECKS: Final = (parser_release, reasoning_left_in)

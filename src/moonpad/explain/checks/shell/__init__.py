@@ -1,0 +1,1 @@
+"""What a shell makes of lines, quotes and variables."""

@@ -1,0 +1,22 @@
+"""Names of the family as people call folders: `kimi_k2_5`, `kimik2.5-w4a8`, `Kimi2.6`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_FOLDER: Final = re.compile(
+    r"kimi[-_ ]?k?(?P<major>[23])(?:[-_.pd]?(?P<minor>[5-9]))?(?![0-9.])[-_]?(?P<rest>[\w.-]{0,60})",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def usual_name(written: str) -> str:
+    """The name that a folder's own stands for, as the checkpoint is called: `Kimi-K2.5-w4a8`. "" for other names, and
+    for `kimi2`, which may be any of several."""
+    match = _FOLDER.fullmatch(written.rstrip("/").rpartition("/")[2])
+    if match is None or (match["major"], match["minor"], match["rest"]) == ("2", None, ""):
+        return ""
+    version = match["major"] + (f".{match['minor']}" if match["minor"] else "")
+    rest = match["rest"].replace("_", "-")
+    return f"Kimi-K{version}{f'-{rest}' if rest else ''}"
