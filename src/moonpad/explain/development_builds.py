@@ -17,6 +17,7 @@ from moonpad.values.versions import next_releases, parse
 
 _EDITABLE: Final = re.compile(r"\binstall\b[^\n]{0,80}[ \t](?:-e|--editable)[ \t]|\beditable\b")
 _LONGEST: Final = 2000
+_OF_A_CHANGE: Final = re.compile(r"\+pr\b")
 _FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.MENDED_LATER})
 _KEPT: Final = OF_MEMORY | _FAULTS
 """What is said of a build whatever is said of the release behind it."""
@@ -35,7 +36,20 @@ def judged_as_build(
     for behind in (judged.version_behind,) if judged.version_behind else later:
         other = again(behind)
         judged = judged if other is None else _both(judged, other, behind, because)
-    return judged
+    return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
+
+
+def _with_a_change(judged: Judged) -> Judged:
+    """A build of a pull request has what that brings, which no release needs to have."""
+    return replace(judged, remarks=tuple(map(_as_doubt, judged.remarks)))
+
+
+def _as_doubt(remark: Remark) -> Remark:
+    finding = remark.finding
+    if finding.severity is not Severity.ERROR or finding.code is not Code.UNKNOWN_FLAG:
+        return remark
+    message = f"{finding.message}; a build of a pull request has what that brings"
+    return replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message), edits=())
 
 
 def _is_from_source(judged: Judged, script: Script, commands: Sequence[Command]) -> bool:

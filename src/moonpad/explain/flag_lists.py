@@ -78,7 +78,17 @@ def with_program(command: Command, of: Collection[str] = ()) -> Command:
     # One known flag of two, or two of seven, may be a proxy's or a client's, which has an option of that name too.
     most = 3 * (known + begun) >= len(flags) if known > 1 else 2 * (known + begun) > len(flags)
     listed = known > 2 or bool(known and (most or set(_MODEL) & set(flags)))
-    return replace(command, program=best) if listed else command
+    return replace(command, program=best) if listed and not _names_only(command, best) else command
+
+
+def _names_only(command: Command, program: str) -> bool:
+    """Whether it lists what options there are, as a form does that asks for their values: none has one, and several
+    take one."""
+    if not all(word.text.startswith("-") and "=" not in word.text for word in command.argv):
+        return False
+    options = option_set(program)
+    parsed = parse([word.text for word in command.argv], Grammar(options)) if options is not None else None
+    return parsed is not None and sum(each.problem == "missing-value" for each in parsed.occurrences) > 1
 
 
 def knows_most(command: Command, flags: Collection[str]) -> bool:

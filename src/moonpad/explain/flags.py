@@ -115,6 +115,8 @@ def _changed(
 ) -> Iterator[Remark]:
     if change.kind in ("renamed", "deprecated", "prefix") and option.flag == option.written != change.flag:
         return  # written in the new way, of which the old one is an alias
+    if change.apart and "=" in words[option.index]:
+        return
     code, severity = _CODES[change.kind]
     if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name

@@ -19,6 +19,10 @@ _DAY: Final = re.compile(
     r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)",
     re.ASCII,
 )
+_MONTH_FIRST: Final = re.compile(
+    r"(?<!\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?P<year>20(?:2[3-9]|3\d))(?!\d)", re.ASCII
+)
+"""As American publishers write it, `rocm/vllm-dev:open-mi300-08052025`."""
 _LONGEST: Final = 400
 
 
@@ -42,14 +46,16 @@ def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[s
 
 def day_of(image: str) -> str:
     """`2026-07-10`; "" where its tag has none."""
-    match = _DAY.search(image[:_LONGEST].partition("@")[0].rpartition(":")[2])
+    tag = image[:_LONGEST].partition("@")[0].rpartition(":")[2]
+    match = _DAY.search(tag) or _MONTH_FIRST.search(tag)
     return f"{match['year']}-{match['month']}-{match['day']}" if match else ""
 
 
 @lru_cache(maxsize=4)  # each deployment of a text asks
 def _images_of(engine: str, lines: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the text that are of the engine, where one of them has a day."""
-    if not any(":" in line and _DAY.search(line[:_LONGEST]) for line in lines):
+    days = (_DAY, _MONTH_FIRST)
+    if not any(":" in line and any(day.search(line[:_LONGEST]) for day in days) for line in lines):
         return ()
     images = (match[0] for line in lines if ":" in line for match in REFERENCE.finditer(line[:_LONGEST]))
     program = ENGINES[engine].program

@@ -9,7 +9,7 @@ from moonpad.explain.commands import Word
 from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
 from moonpad.explain.documents.makefile import is_makefile, read_makefile
 from moonpad.explain.documents.source_strings import is_source, read_strings
-from moonpad.explain.documents.systemd_unit import is_unit, read_unit
+from moonpad.explain.documents.systemd_unit import is_unit, read_unit, writes_units
 from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
 from moonpad.explain.python.text import is_python, parsed, read_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell
@@ -57,8 +57,11 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         read_makefile(text, start, state)
         return True
     if is_unit(text):
+        known = state.last_known
         read_unit(text, start, state)
-        return True
+        # Where a script writes the unit of another program, the rest of it may start the engine.
+        if state.last_known is not known or not writes_units(text):
+            return True
     if is_pod_description(text):
         read_pod_description(text, start, state)
         return True

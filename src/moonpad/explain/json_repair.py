@@ -83,7 +83,7 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
     for item in _objects(command):
         script.budget.work(50 + len(item.text), "its quotes and dashes")
         source = _source(command.argv[item.first], command.argv[item.last], script)
-        slip = _with_stand_ins(item) or _meant(item, source)
+        slip = None if _lacks_values_alone(item) else _with_stand_ins(item) or _meant(item, source)
         if slip is None:
             continue
         argv += command.argv[at : item.first]
@@ -153,6 +153,12 @@ def _source(first: Word, last: Word, script: Script) -> str:
 def _filled(text: str) -> str:
     """With a number in each place that a person has to fill in."""
     return _STAND_IN.sub(lambda match: match[0] if match["text"] else match[0].replace(match["name"], "0"), text)
+
+
+def _lacks_values_alone(item: _Object) -> bool:
+    """Whether it is JSON as soon as numbers stand in all the places that a person has to fill in."""
+    found = [match for match in _STAND_IN.finditer(item.text) if match["text"] is None]
+    return bool(found) and not any(map(_is_textual, found)) and as_json(_filled(item.text)) is not None
 
 
 def _with_stand_ins(item: _Object) -> _Slip | None:

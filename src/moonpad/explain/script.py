@@ -24,7 +24,7 @@ from moonpad.explain.documents.restructured_text import blocks_of, is_restructur
 from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
-from moonpad.explain.documents.systemd_unit import is_unit
+from moonpad.explain.documents.systemd_unit import is_unit, writes_units
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
@@ -165,7 +165,8 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
 def _read_other(block: Block, state: ScriptState, document: bool) -> None:
     """A manifest, or another file that is no script."""
     first = len(state.commands)
-    read_kind(block.text, block.start, state)
+    if not read_kind(block.text, block.start, state) and writes_units(block.text):
+        _read_block(block, state, document)
     if document and len(state.commands) > first and state.earlier.values and "${" in block.text:
         from moonpad.explain.manifests.here_manifests import fill_templates  # it needs PyYAML
 

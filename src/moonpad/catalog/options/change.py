@@ -31,7 +31,8 @@ ChangeKind = Literal[
 class Change(Struct, frozen=True, kw_only=True):
     """`flag` is an option, an environment variable, a module or file, a key of a YAML file, or a field of an answer.
 
-    `value` narrows it to one value of the option. The change holds from `since` (in) to `until` (out); "": no limit.
+    `value` narrows it to one value of the option, `apart` to an option whose value is a word of its own, `--model M`
+    and not `--model=M`. The change holds from `since` (in) to `until` (out); "": no limit.
     `bracket` says between which releases it was found. `to` is what to write instead.
     """
 
@@ -40,6 +41,7 @@ class Change(Struct, frozen=True, kw_only=True):
     flag: str
     kind: ChangeKind
     value: str = ""
+    apart: bool = False
     since: str = ""
     until: str = ""
     to: tuple[str, ...] = ()

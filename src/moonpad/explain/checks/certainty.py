@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moonpad.catalog.options import newest, option_set, releases_with, versions
+from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, Parsed
-from moonpad.engines.foreign_names import WHOLE_HISTORY
+from moonpad.engines.foreign_names import STARTS_SERVERS_TOO, WHOLE_HISTORY
 from moonpad.engines.former_forms import as_object
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
@@ -51,7 +52,7 @@ def as_certain(
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
         elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
             yield remark  # a row of the catalogue says so
-        elif _took_the_form_of(option, book, version):
+        elif _took_the_form_of(option, book, version) or _is_of_a_server(option, command):
             continue
         elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version):
             finding = replace(
@@ -62,6 +63,14 @@ def as_certain(
             yield replace(remark, finding=finding, edits=edits)
         else:
             yield remark
+
+
+def _is_of_a_server(option: Occurrence, command: Command) -> bool:
+    """Whether the module starts servers beside its router, which have the option."""
+    engine = next((STARTS_SERVERS_TOO[word.text] for word in command.prefix if word.text in STARTS_SERVERS_TOO), "")
+    options = option_set(ENGINES[engine].program) if engine else None
+    match = Grammar(options).find(option.written) if options is not None else None
+    return match is not None and match.problem in (None, "prefix")
 
 
 def _of_an_own_build(parsed: Parsed) -> dict[str, str]:

@@ -56,11 +56,12 @@ def are_left_out(flags: tuple[str, ...], case: Case) -> bool:
 
 
 def _is_given(flag: str, case: Case) -> bool:
-    """Options that the release which is meant knows no more count too."""
+    """Options that the release which is meant knows no more count too, and beginnings that may be of this one."""
     return (
         case.option(flag) is not None
         or equal_option(case, flag) is not None
         or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+        or any(place.problem == "ambiguous" and flag in place.matches for place in case.first.parsed.occurrences)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.values.versions import order
 
 _NUMBER: Final = r"v?(?P<{}>\d{{1,2}}\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)(?![\w-]|\.\w|\.\d)"
@@ -28,6 +29,13 @@ _OF_OTHERS: Final = re.compile(
 )
 """Lines that say what another release has or lacks."""
 _LONGEST: Final = 2000
+_PRODUCT: Final = r"(?<![\w./-])(?P<product>[A-Z][A-Za-z]{{2,30}})[ ]v?{}(?![\w-]|\.\d)"
+_NO_PRODUCT: Final = re.compile(
+    r"(?:version|release|tag|image|docker|container|the|use|using|with|for|from|at|on|currently|latest|stable|server"
+    r"|engine|upgrade|update|install|build)s?",
+    re.IGNORECASE,
+)
+"""Words in front of a number that are no name of what it counts."""
 
 
 @lru_cache(maxsize=4)
@@ -42,9 +50,19 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     all that are recorded; "" where there is none."""
     found = _named(lines)
     version, in_words = next(iter(found)) if len(found) == 1 else ("", False)
+    if version and _is_of_a_product(lines, version):
+        return ""
     oldest = next(iter(recorded), "")
     if version and in_words and oldest and order(version) < order(oldest):
         return version
     series = version.rpartition(".post")[0] or version
     beginning = f"{series.rpartition('.')[0]}."
     return version if version and any(release.startswith(beginning) for release in recorded) else ""
+
+
+def _is_of_a_product(lines: tuple[str, ...], version: str) -> bool:
+    """Whether the text puts the number behind the name of something else: `Speculators v0.3.0`."""
+    named = re.compile(_PRODUCT.format(re.escape(version)))
+    engines = {name.casefold() for engine in ENGINES.values() for name in engine.command_line.names}
+    products = (match["product"] for line in lines for match in named.finditer(line[:_LONGEST]))
+    return any(each.casefold() not in engines and not _NO_PRODUCT.fullmatch(each) for each in products)

@@ -62,9 +62,11 @@ _OF_ROCM: Final = re.compile(
 )
 _OF_NVIDIA: Final = re.compile(r"\bon CUDA\b|\bnvidia-smi\b|\bCUDA(?: version)? ?:? ?1[0-9]\.[0-9]", re.IGNORECASE)
 _WRITTEN: Final = re.compile(
-    r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])",
+    r"\b(?:sm_?|CC ?= ?|compute capability:? ?(?:is )?)(?P<major>[789]|1[0-2])[._]?(?P<minor>[0-9])(?![0-9])"
+    r"(?![ ]?\+|[ ]?(?:\(?(?:or|and)[ ]|及|或)?[ ]?(?:higher|above|later|newer|greater|up\b|更高|以上))",
     re.IGNORECASE,
 )
+"""Not the least that is asked for, `7.0 or higher`."""
 _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need", re.IGNORECASE)
 
 
@@ -110,6 +112,25 @@ def _is_of_amd(lines: tuple[str, ...]) -> bool:
     return any(_AMD_NAMED.search(text) or _OF_ROCM.search(text) for text in texts) and not any(
         _NAMED.search(text) or _OF_NVIDIA.search(text) for text in texts
     )
+
+
+_OF_OTHERS: Final = re.compile(
+    r"\bIntel (?:Arc|Gaudi|Data Center GPU|GPU Max)|\bArc (?:Pro )?[AB]\d{2,3}\b|\bGaudi ?[23]\b|\bxpu-smi\b"
+    r"|\bTPU ?v[4-7]|\bTrainium|\bInferentia|--device[ =](?:xpu|hpu|tpu)\b"
+)
+
+
+def speaks_of_others(script: Script) -> bool:
+    """Whether devices of makers without a platform here are named, and none of NVIDIA's or AMD's."""
+    script.budget.once("other makers", len(script.lines), "the text around its engine commands")
+    return _is_of_others(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)
+def _is_of_others(lines: tuple[str, ...]) -> bool:
+    texts = {line[:_LONGEST] for line in lines}
+    own = (_NAMED, _OF_NVIDIA, _AMD_NAMED, _OF_ROCM)
+    return any(map(_OF_OTHERS.search, texts)) and not any(name.search(text) for text in texts for name in own)
 
 
 def sm_of(capability: str) -> int | None:

@@ -42,6 +42,12 @@ def is_unit(text: str) -> bool:
     return bool(_SECTION.search(text)) and bool(_SETTING.search(text))
 
 
+def writes_units(text: str) -> bool:
+    """Whether it is a script whose heredocs are the units."""
+    section = _SECTION.search(text)
+    return section is not None and _OPENS.search(text, 0, section.start()) is not None
+
+
 def read_unit(text: str, start: int, state: ScriptState) -> None:
     """Adds the commands of the units in `text`, which begins at the offset `start` of the whole."""
     if is_quadlet(text):

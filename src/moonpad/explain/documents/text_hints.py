@@ -29,6 +29,7 @@ _BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
 _OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)
+_IMAGE_OR_LATER: Final = re.compile(rf"[\w.+-]{{0,60}}[`*\"']{{1,3}}(?:{_OR_LATER.pattern})", re.IGNORECASE)
 _LONGEST: Final = 2000
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
@@ -109,6 +110,10 @@ _OF_ANOTHER: Final = re.compile(
     re.IGNORECASE,
 )
 """Behind a release in prose: what it did or has not, which is why another one is taken."""
+_BROUGHT: Final = re.compile(
+    r"[`*]{0,3}[ ](?:extended|introduced|brought|began|switched|replaced|redesigned|reworked)\b", re.IGNORECASE
+)
+"""The same of the release that brought something, of which a text tells how it came about."""
 _OF_A_POST: Final = re.compile(r"[^\[\]()]{0,60}\]\(https?://[^)\s]{0,100}(?:blog|news|announc)")
 """Behind the text of a link: what was written when that release came."""
 
@@ -131,7 +136,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
         published = _published_images(text)
         for match, held in published:
             if held.version:
-                mention = VersionMention(number, held.engine, held.version, True, match[0], _is_first(text, match))
+                least = _is_first(text, match) or bool(_IMAGE_OR_LATER.match(text, match.end()))
+                mention = VersionMention(number, held.engine, held.version, True, match[0], least)
                 named.append((False, number, match.start(), mention))
         for pattern in (pin, image, wheel, listed, prose, spoken):
             for match in pattern.finditer(text):
@@ -149,6 +155,8 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 if pattern in {prose, spoken} and any(behind):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
+                least = least or bool(_BROUGHT.match(text, match.end()))
+                least = least or (pattern is image and bool(_IMAGE_OR_LATER.match(text, match.end())))
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(
                     number, *_engine_and_version(match), pattern not in {prose, spoken}, tag, least

@@ -23,6 +23,7 @@ _OF_ROCM: Final = re.compile(r"rocm|mi3[0-9]", re.IGNORECASE)
 
 
 _LINE: Final = attrgetter("line")
+_LONGEST: Final = 2000
 _NEAR_IMAGE: Final = 12
 """Lines between an image and the command that is run in it, which may begin above."""
 _KIND: Final = re.compile(r"\b(?:G?[BHAL]\d{2,3}|MI\d{3}X?|RTX ?\d{4}|91\d[BC])\b")
@@ -50,6 +51,7 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
         and not each.least
         and not _is_of_others(each, script, rocm=rocm, has_image=has_image)
         and not _is_of_other_row(script.lines[each.line - 1], kinds)
+        and (chains[each.line - 1] == own or not _is_one_of_several(each, script.lines[each.line - 1]))
         and (each.line not in published or own[: len(chains[each.line - 1])] == chains[each.line - 1])
         and (
             each.exact
@@ -78,6 +80,12 @@ def _is_of_others(each: VersionMention, script: Script, *, rocm: bool, has_image
         return False
     of_rocm = _OF_ROCM.search(script.lines[each.line - 1]) is not None
     return has_image or of_rocm is not rocm
+
+
+def _is_one_of_several(each: VersionMention, line: str) -> bool:
+    """Whether a line of another part names one image with several tags: what was measured with which."""
+    name = each.image.rpartition(":")[0]
+    return bool(name) and len({*re.findall(rf"{re.escape(name)}:([\w.+-]{{1,128}})", line[:_LONGEST])}) > 1
 
 
 def _is_of_other_row(line: str, kinds: set[str]) -> bool:

@@ -113,9 +113,10 @@ class ServedPart(Struct, frozen=True):
     def words(self, env: Mapping[str, Word]) -> Sequence[Word]:
         """The model, and what its arguments and the variable for more of them hold."""
         model = self.around.model
-        words = [model] if model is not None else []
-        if self.only_arguments:
-            words += list_words(self.container["args"], self.source)
+        given = list(list_words(self.container["args"], self.source)) if self.only_arguments else []
+        named = any(word.text.partition("=")[0] == "--model" for word in given)
+        words = [model] if model is not None and not named else []
+        words += given
         if (more := env.get(names.MORE_OPTIONS)) is not None:
             words += _split(more)
         return words or [Word("MODEL", unresolved=("MODEL",))]
@@ -133,9 +134,11 @@ def served_by_controller(spec: Fields, around: Surroundings, source: YamlSource)
             continue
         ranks, local = (whole_number(layout[name].text) if name in layout else None for name in ("dp", "dp_local"))
         size = ranks // local if ranks and local else whole_number(layout["pp"].text) if "pp" in layout else None
-        pods = size if size and "worker" in part else 1
-        inside = replace(around, role=role, pods=pods, layout=layout)
         container = source.fields(serving[0]) if serving else {}
+        # Arguments of its own are those of each pod: what the controller makes of data parallelism is not in them.
+        alone = bool(ranks and local and container.get("args"))
+        pods = size if size and "worker" in part and not alone else 1
+        inside = replace(around, role=role, pods=pods, layout=layout)
         yield ServedPart(inside, pod, container, serving[0] if serving else None, source)
 
 

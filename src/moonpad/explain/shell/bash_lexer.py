@@ -39,14 +39,18 @@ _LINE: Final = re.compile(r"(?=.|\n)([^\n]*)\n?")
 _BETWEEN_ELEMENTS: Final = re.compile(r"[ \t\n\0;&|<>(]+|#[^\n]*")
 _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99})\])?(?:\}|(:?[-=+?]))", re.ASCII)
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+_OF_PATTERN: Final = re.compile(r"[\"'=]\^[^\"'\n]*$|\b(?:[efp]?grep|sed|g?awk)\b[^|;\n]*$")
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
+_LETTERS: Final = "A-Za-z\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+_OF_SUM: Final = "[^<>|;&$`'\"()\\n\0]"
 _PLACEHOLDER: Final = re.compile(
     # A point stands in front of a digit alone: `<GLM-5.2-FP8>` is to be filled in, and `<in.txt>` is read and written.
-    "<(?:[A-Za-z\u4e00-\u9fff]|[0-9]{1,3}_)(?:(?:[\\w/\u4e00-\u9fff-]|\\.(?=\\d)){0,60}"
-    "|(?:[\\w/-]|\\.(?=\\d)){0,30}(?: [A-Za-z](?:[\\w/-]|\\.(?=\\d)){0,40}){1,9})>"
+    f"<(?:[{_LETTERS}]|[0-9]{{1,3}}_)(?:(?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,60}}"
+    f"|(?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,30}}(?: [{_LETTERS}](?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,40}}){{1,9}})>"
     "|<[0-9]{1,3}(?:(?:-or-|-to-|[/,-])[0-9Nn]{1,3}){1,8}>"
     # A sum or a sentence, `<prompt + 1152>`, `<FLAGS: see below, 7>`; `<in.txt 2>` has neither sign.
-    "|<[A-Za-z0-9][\\w/-]{0,40}(?: [A-Za-z][\\w/-]{0,40}){0,4}(?: [+*–—]|[:,]) [^<>|;&$`'\"()\\n\0]{1,80}(?<! )>"
+    f"|<[A-Za-z0-9][\\w/-]{{0,40}}(?: [A-Za-z][\\w/-]{{0,40}}){{0,4}}"
+    f"(?: [+*/×–—]|[:,]) (?:{_OF_SUM}|\\({_OF_SUM}{{1,60}}\\)){{1,80}}(?<! )>"
     "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>"
     # `<api-key.txt>` at the end of a line or in front of an option: no file to write to
     "|<[A-Za-z][\\w/-]{0,60}\\.[a-z0-9]{1,11}>(?=[ \\t]*(?:\n|$|\\\\\n|[|;)…])|[ \\t]+--?[A-Za-z])"
@@ -378,7 +382,8 @@ class Lexer:
     def _check_stray_dollar(self, segment: Segment, before: list[Segment]) -> None:
         if before and isinstance(before[-1], Variable) and isinstance(segment, LiteralText) and segment.text == "$":
             message = f"this $ after ${before[-1].name} is passed on literally"
-            self._problem("stray-dollar", segment.start, segment.end, message, "remove it")
+            if not _OF_PATTERN.search(self.text[max(0, segment.start - 200) : segment.start]):
+                self._problem("stray-dollar", segment.start, segment.end, message, "remove it")
 
     def _check_dollar_kept(self, placeholder: str, before: list[Segment]) -> None:
         """`$<TP>`: the value is filled in behind a sign that makes a variable of it, `$8`."""

@@ -342,8 +342,19 @@ def _kubectl(peeled: Peeled, name: str) -> bool:
         return False
     word = peeled.rest[at if "=" in texts[at] else at + 1]
     image = replace(word, text=word.text.removeprefix("--image="), pieces=())
+    return _in_image(peeled, behind, image, chosen="--command" in given)
+
+
+def _rented(peeled: Peeled, _: str) -> bool:
+    """`vastai create instance ID --image IMAGE --disk 500 --args ARGUMENTS`: a container on a rented machine."""
+    texts = [word.text for word in peeled.rest]
+    before = texts[: texts.index("--args")] if "--args" in texts else []
+    return "--image" in before[:-1] and _in_image(peeled, len(before) + 1, peeled.rest[before.index("--image") + 1])
+
+
+def _in_image(peeled: Peeled, behind: int, image: Word, *, chosen: bool = False) -> bool:
     peeled.wrap("docker run", peeled.position + behind, (), image)
-    if "--command" not in given and identify(peeled.rest) is None:
+    if not chosen and identify(peeled.rest) is None:
         peeled.entrypoint = served_by_image(image.text) or named_by_image(image.text)
     return True
 
@@ -384,7 +395,5 @@ _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(("sudo", "env"), _sudo),
     **dict.fromkeys(("apptainer", "singularity", "enroot"), _image_runner),
     **dict.fromkeys(("kubectl", "oc"), _kubectl),
-    "torchrun": _torchrun,
-    "ssh": _ssh,
-    "eval": _eval,
+    **{"torchrun": _torchrun, "vastai": _rented, "ssh": _ssh, "eval": _eval},
 }

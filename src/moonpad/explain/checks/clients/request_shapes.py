@@ -15,6 +15,10 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _BODY: Final = re.compile(r"(?:^|\s)(?:-d|--data(?:-raw|-binary|-ascii)?)(?:[ =]|(?=['\"@$]))")
+_LEFT_OUT: Final = re.compile(
+    r"(?:-d|--data(?:-raw|-binary|-ascii)?)[ =]*[\"']?\{?[ ]?(?:\.\.\.|…)[ ]?\}?[\"']?(?:\s|$)"
+)
+"""Of a request whose body is not written out, other parts may be left out too."""
 _TYPE: Final = re.compile(
     r"content-type|--json\b|-H[ ]*[\"']?(?:\$|@)|\$\{?\w*HEADERS?\b|-K\b|--config\b", re.IGNORECASE
 )
@@ -58,6 +62,8 @@ def shape_of_request(case: Case) -> Iterator[Remark]:
 def _kind_of_body(call: ClientCall, _: Case) -> _Told | None:
     """curl sends a form where nothing else is said."""
     if call.kind != "curl" or call.path not in _PATHS or not _BODY.search(call.text) or _TYPE.search(call.text):
+        return None
+    if _LEFT_OUT.search(call.text):
         return None
     what = "curl sends -d as a form, and the server takes application/json alone: the request is refused"
     return "Content-Type", what, 'add -H "Content-Type: application/json"'

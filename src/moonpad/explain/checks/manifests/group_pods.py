@@ -86,7 +86,7 @@ def idle_devices(case: Case) -> Iterator[Remark]:
     apart = first.node.data_parallel_local is not None or any(case.option(flag) is not None for flag in _PARTS)
     if apart or len(case.commands) > 1 or any(name.endswith("VISIBLE_DEVICES") for name in command.env):
         return
-    nodes = max(first.node.nodes or 1, command.pods)
+    nodes = first.node.nodes or 1  # pods that nothing joins run the whole command each
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
     flag = case.engine.command_line.options.get("tp", "")
     if not flag or ranks >= devices:

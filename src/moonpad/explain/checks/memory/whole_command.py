@@ -26,7 +26,11 @@ _BRANCH: Final = re.compile(r"\{[{%]-?[ \t]*(?:if|elif|else|endif|end)\b")
 _SIDE: Final = re.compile(r"[ \t]#")
 _LONGEST: Final = 2000
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
-_OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b", re.IGNORECASE)
+_OTHER_RANKS: Final = re.compile(
+    r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b"
+    r"|rank[`'\"]{0,2}[ ]{0,2}(?:to|is|becomes|改[为成]|设置?[为成]|换[为成]|为|を)[ ]{0,2}[`'\"]{0,2}[1-9](?![0-9.])",
+    re.IGNORECASE,
+)
 
 _TRACED: Final = re.compile(r"[ \t]*\++ ")
 """What a shell prints of a command that it runs (`set -x`): a log is that of one machine."""

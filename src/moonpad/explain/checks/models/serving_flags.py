@@ -20,7 +20,7 @@ from moonpad.explain.spelling import is_another_number
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
-from moonpad.values.versions import since
+from moonpad.values.versions import order, since
 
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
@@ -125,8 +125,13 @@ def _names(program: str, version: str, option: str) -> tuple[str, ...]:
     return values_of(program, version or None, option.removeprefix("--").replace("-", "_"))
 
 
+def _having(program: str, option: str, parser: str) -> tuple[str, ...]:
+    """The recorded releases that have the parser."""
+    return tuple(version for version in versions(program) if parser in _names(program, version, option))
+
+
 def _since(program: str, option: str, parser: str) -> str:
-    return next((version for version in versions(program) if parser in _names(program, version, option)), "")
+    return next(iter(_having(program, option, parser)), "")
 
 
 def _unknown_parser(
@@ -138,14 +143,21 @@ def _unknown_parser(
     names = _names(program, version, flag)
     if not names or _takes(program, version, flag, given) or _has_plugin(reading) or given in _EXAMPLES:
         return
-    parser = own_parser(name) if name else ""
+    called = name or next((each for each in (reading.model, reading.served_name or "") if family_of(each)), "")
+    parser = own_parser(called) if called else ""
     right = parser if parser in names else ""
-    first = _since(program, flag, given)
-    remedy = f"write {flag} {right}" if right else f"take {first} or later" if first else f"leave {flag} out"
+    having = _having(program, flag, given)
     message = f'{options.version} has no parser "{shortened(given)}": some releases refuse it, others fail on using it'
     edits = [Edit(place.index, place.length, (flag, right))] if right else []
     severity = Severity.ERROR
-    if not version and not first and is_another_number(given, names):
+    if not version and having:
+        severity, edits = Severity.WARNING, []
+        have = f"{having[0]} to {having[-1]} have" if len(having) > 1 else f"{having[0]} has"
+        message = f"{message}; {have} it: --engine-version says which is meant"
+    came = bool(having) and order(having[-1]) > order(options.version)
+    release = f"take {having[0]} or later" if came else f"take {having[-1]}" if having else ""
+    remedy = f"write {flag} {right}" if right else release or f"leave {flag} out"
+    if not version and not having and is_another_number(given, names):
         severity, message = Severity.WARNING, f"{message}; a build with a newer model may have it"
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
 

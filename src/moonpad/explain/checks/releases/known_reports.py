@@ -37,6 +37,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -105,6 +106,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     forked = row.forks.get(case.engine.name, "")
     if not are_left_out(row.lacks, case) or not _of_image(row, case):
         return None
+    if row.lacks and not row.options and is_fragment(case.commands[0]):
+        return None  # a few options of a command may leave out any other
     if row.text and not _is_spoken(row.text, case):
         return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]

@@ -31,6 +31,7 @@ from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -200,6 +201,7 @@ def _is_of_format(word: str, formats: Sequence[str]) -> bool:
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
     of_amd = spoken == Platform.ROCM and any(map(is_generation_of_amd, row.devices))
     unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
+    unknown = unknown and not (row.devices and speaks_of_others(case.script))
     if not (unknown or are_devices(row.devices, (), case, spoken)) or not are_left_out(row.lacks, case):
         return False
     variables = case.commands[0].env
