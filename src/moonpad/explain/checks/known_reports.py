@@ -29,6 +29,7 @@ from moonpad.explain.checks.command_traits import (
     with_other_names,
 )
 from moonpad.explain.checks.expert_backends import expert_backend
+from moonpad.explain.checks.first_releases import first_with_model
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.set_elsewhere import may_be_set
@@ -86,9 +87,18 @@ def reported(case: Case) -> Iterator[Remark]:
     # What is sure first, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
+    if not case.version and (first := first_with_model(case)):
+        found = [one for one in found if _reaches(one[0], first)]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     yield from [remark for _, remark in found[: _MOST if case.version else _MOST_UNNAMED]]
+
+
+def _reaches(row: KnownReport, first: str) -> bool:
+    """Whether one of the releases that it is about has the model."""
+    if row.until:
+        return order(row.until) > order(first)
+    return not row.last or order(row.last) >= order(first)
 
 
 def report_remark(row: KnownReport, case: Case) -> Remark | None:

@@ -27,6 +27,7 @@ from moonpad.explain.checks.command_traits import (
     spoken_devices,
     with_other_names,
 )
+from moonpad.explain.checks.first_releases import first_with_model
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.known_reports import report_remark
 from moonpad.explain.checks.named_kind import kind_named
@@ -67,7 +68,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     if not case.version:
         least = order(case.script.minimum_versions.get(case.engine.name, "") or "0")
         near = [row for row in near if row.particular >= _LEAST and order(row.mended_in) > least]
-        first = order(_first_with_model(case) or "0")
+        first = order(first_with_model(case) or "0")
         near = [row for row in near if order(row.mended_in) >= first]
     case.script.budget.work(4 * len(near), "what later releases mended")
     called = [name.casefold()[-LONGEST:] for name in _called(case)] if near else []
@@ -95,14 +96,6 @@ def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
 
 def _lacks_one(given: frozenset[str], needed: tuple[frozenset[str], ...]) -> bool:
     return any(map(given.isdisjoint, needed))
-
-
-def _first_with_model(case: Case) -> str:
-    """The first release that has the model's class: what was mended before it never touched this model."""
-    if case.checkpoint is not None:
-        return case.engine.facts.first_versions.get(case.checkpoint.architecture.model_type, "")
-    other = other_model(case.model_named)
-    return other.first.get(case.engine.name, "") if other is not None else ""
 
 
 def _called(case: Case) -> Sequence[str]:
