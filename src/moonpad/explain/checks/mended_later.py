@@ -80,7 +80,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
-    yield from (_remark(row, case, spoken) for row in met[: MOST if case.version else MOST // 2])
+    yield from (_remark(row, case, spoken) for row in met[:MOST])
 
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
