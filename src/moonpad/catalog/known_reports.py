@@ -85,12 +85,10 @@ class KnownReport(Struct, frozen=True, kw_only=True):
     @property
     def particular(self) -> bool:
         """So much has to agree that it is worth a note where no release is named: two settings, or one with the
-        model."""
-        return not self.usual and self._settings + bool(self.models) >= 2 and self._settings > 0
-
-    @property
-    def _settings(self) -> int:
-        return len(self.options) + len(self.variables) + bool(self.text) + bool(self.weights)
+        model, or the model and the devices."""
+        of_devices = bool(self.models) and bool(self.devices)
+        settings = len(self.options) + len(self.variables) + bool(self.text) + bool(self.weights)
+        return not self.usual and (of_devices or (settings + bool(self.models) >= 2 and settings > 0))
 
 
 @cache

@@ -113,7 +113,7 @@ def test_a_report_is_a_warning(text: str, on: str, version: str, where: str, sev
         ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=1 vllm serve moonshotai/Kimi-K3 -tp 8", "16xB200", ""),
         ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=1 vllm serve moonshotai/Kimi-K3 -tp 8", "", ""),
         ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=$ON vllm serve moonshotai/Kimi-K3 -tp 16", "2x8xH200", ""),
-        ("vllm serve moonshotai/Kimi-K2.7-Code -tp 8 --kv-cache-dtype $KIND", "8xRTX-PRO-6000", ""),
+        ("vllm serve moonshotai/Kimi-K2.7-Code -tp 8 --kv-cache-dtype $KIND", "8xRTX-PRO-6000", "0.33.0"),
         ("vllm serve Qwen/Qwen3-8B --kv-cache-dtype fp8", "8xRTX-PRO-6000", ""),
     ],
 )

@@ -87,18 +87,20 @@ def reported(case: Case) -> Iterator[Remark]:
     # What is sure first, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
-    if not case.version and (first := first_with_model(case)):
-        found = [one for one in found if _reaches(one[0], first)]
+    if not case.version:
+        least = case.script.minimum_versions.get(case.engine.name, "")
+        oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
+        found = [one for one in found if _reaches(one[0], oldest)]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     yield from [remark for _, remark in found[: _MOST if case.version else _MOST_UNNAMED]]
 
 
-def _reaches(row: KnownReport, first: str) -> bool:
-    """Whether one of the releases that it is about has the model."""
+def _reaches(row: KnownReport, oldest: str) -> bool:
+    """Whether one of the releases that it is about has the model, and is not older than the text asks for."""
     if row.until:
-        return order(row.until) > order(first)
-    return not row.last or order(row.last) >= order(first)
+        return not oldest or order(row.until) > order(oldest)
+    return not (row.last and oldest) or order(row.last) >= order(oldest)
 
 
 def report_remark(row: KnownReport, case: Case) -> Remark | None:
