@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
+from moonpad.catalog.options import newest
 from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
@@ -152,7 +153,8 @@ def _of_release(row: KnownReport, engine: str, version: str) -> bool:
     """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
     if forked := row.forks.get(engine, ""):
         return _of_fork(forked, version)
-    return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version)
+    current = newest(ENGINES[engine].program)
+    return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version, current)
 
 
 def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
@@ -172,11 +174,13 @@ def _of_fork(releases: str, version: str) -> bool:
     return order(version) >= order(first) and (not last or order(version) <= order(last))
 
 
-def of_release(row: KnownReport, version: str) -> bool:
+def of_release(row: KnownReport, version: str, current: str = "") -> bool:
     """A row that ends somewhere needs a release that is named. Where none is, its message says of which releases it is:
-    worth a note where much else agrees, since who asks about a fault may run any of them."""
+    worth a note where much else agrees, since who asks about a fault may run any of them, or where the release
+    `current`, the newest, has it."""
     if not version:
-        return row.also_unnamed or row.particular or not (row.until or row.last)
+        is_current = bool(row.last and current) and order(row.last) >= order(current)
+        return row.also_unnamed or row.particular or is_current or not (row.until or row.last)
     if row.counted and not version.startswith("b"):
         return False  # `0.3.0`: which build that is, the number does not say
     if row.since and order(version) < order(row.since):

@@ -55,7 +55,8 @@ _WORD: Final = re.compile(r"(?!(?:that|this|with|which|from|where|when|have|been
 _SHARED: Final = 0.25
 """Of 86 pairs those of other faults have up to 0.22."""
 _LEAST: Final = 3
-"""So much has to agree where no release is named: two settings, or one with a model or its group."""
+"""So much has to agree where no release is named: two settings, or one with a model or its group; one less where it is
+about devices, which then have to be known."""
 
 
 def mended_later(case: Case) -> Iterator[Remark]:
@@ -67,7 +68,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     near = list(_near(case, given))
     if not case.version:
         least = order(case.script.minimum_versions.get(case.engine.name, "") or "0")
-        near = [row for row in near if row.particular >= _LEAST and order(row.mended_in) > least]
+        near = [row for row in near if _is_particular(row) and order(row.mended_in) > least]
         first = order(first_with_model(case) or "0")
         near = [row for row in near if order(row.mended_in) >= first]
     case.script.budget.work(4 * len(near), "what later releases mended")
@@ -81,6 +82,10 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
     yield from (_remark(row, case, spoken) for row in met[:MOST])
+
+
+def _is_particular(row: MendedFault) -> bool:
+    return row.particular >= (_LEAST - 1 if row.devices else _LEAST)
 
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
