@@ -84,10 +84,13 @@ class KnownReport(Struct, frozen=True, kw_only=True):
 
     @property
     def particular(self) -> bool:
-        """So much has to agree that it is worth a note where no release is named: two settings, of which the devices
-        are one, or one with the model."""
-        settings = len(self.options) + len(self.variables) + bool(self.text) + bool(self.weights) + bool(self.devices)
-        return not self.usual and settings + bool(self.models) >= 2 and settings > 0
+        """So much has to agree that it is worth a note where no release is named: two settings, or one with the
+        model, or the model and the devices; all three where it holds for nearly every command of its releases."""
+        settings = len(self.options) + len(self.variables) + bool(self.text) + bool(self.weights)
+        named = bool(self.models)
+        if self.usual:
+            return named and settings > 0 and settings + bool(self.devices) >= 2
+        return (named and bool(self.devices)) or (settings > 0 and settings + named >= 2)
 
 
 @cache

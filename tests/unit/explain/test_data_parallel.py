@@ -24,7 +24,7 @@ def about_it(one: Judged) -> list[tuple[str, Severity]]:
     return [
         (finding.where, finding.severity)
         for finding in one.findings
-        if finding.where in OF_DP and finding.code is not Code.RENAMED_FLAG
+        if finding.where in OF_DP and finding.code not in (Code.RENAMED_FLAG, Code.KNOWN_REPORT)
     ]
 
 

@@ -27,7 +27,7 @@ def said(key: str, sample: dict[str, str]) -> bool:
     part = max(message.split("{model}"), key=len)
     judged = ask(sample["text"], sample.get("on", ""), sample.get("version", ""))
     found = [finding for judgement in judged for finding in judgement.findings]
-    return any(finding.code is Code.KNOWN_REPORT and part in finding.message for finding in found)
+    return any(finding.code in (Code.KNOWN_REPORT, Code.MENDED_LATER) and part in finding.message for finding in found)
 
 
 @pytest.mark.parametrize("key", SAMPLES)

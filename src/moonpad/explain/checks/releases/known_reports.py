@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
+from moonpad.catalog.options import newest
 from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
@@ -31,6 +32,7 @@ from moonpad.explain.checks.command_traits import (
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.releases.expert_backends import expert_backend
+from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
@@ -44,6 +46,8 @@ from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 6
+_MOST_UNNAMED: Final = 12
+"""Where no release is named, what ended in any of them may be the cause."""
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
@@ -61,8 +65,7 @@ class _Known(Struct, frozen=True):
 def _rows_of(engine: str, version: str, fork: str) -> tuple[tuple[KnownReport, tuple[frozenset[str], ...]], ...]:
     """Those about the release, each with the options and variables that it is about: of each group one has to be
     there."""
-    recent = oldest_recent(ENGINES[engine].program)
-    rows = [row for row in reports_of(engine) if row.fork == fork and _of_release(row, engine, version, recent)]
+    rows = [row for row in reports_of(engine) if row.fork == fork and _of_release(row, engine, version)]
     return tuple((row, (*(frozenset(any_of(term)) for term in row.options), *_variables(row))) for row in rows)
 
 
@@ -87,14 +90,36 @@ def reported(case: Case) -> Iterator[Remark]:
     # What is sure first, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
+    if not case.version:
+        least = case.script.minimum_versions.get(case.engine.name, "")
+        oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
+        recent = oldest_recent(ENGINES[case.engine.name].program)
+        found = [(row, _of_former(remark, row, recent)) for row, remark in found if _reaches(row, oldest)]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
-    yield from [remark for _, remark in found[:_MOST]]
+    yield from [remark for _, remark in found[: _MOST if case.version else _MOST_UNNAMED]]
+
+
+def _of_former(remark: Remark, row: KnownReport, recent: str) -> Remark:
+    """Where no release is named, what ended long ago is told with what later releases mended."""
+    end = row.until or row.last
+    if not end or not recent or order(end) >= order(recent):
+        return remark
+    return replace(remark, finding=replace(remark.finding, code=Code.MENDED_LATER))
+
+
+def _reaches(row: KnownReport, oldest: str) -> bool:
+    """Whether one of the releases that it is about has the model, and is not older than the text asks for."""
+    if row.also_unnamed:
+        return True
+    if row.until:
+        return not oldest or order(row.until) > order(oldest)
+    return not (row.last and oldest) or order(row.last) >= order(oldest)
 
 
 def report_remark(row: KnownReport, case: Case) -> Remark | None:
     """Of one row alone."""
-    if not _of_release(row, case.engine.name, case.version, oldest_recent(case.engine.program)):
+    if not _of_release(row, case.engine.name, case.version):
         return None
     spoken = spoken_capability(case.script) if case.cluster is None else ""
     return _remark(row, case, _Known(spoken, partial(model_names, case)))
@@ -139,11 +164,12 @@ def _is_shared(row: KnownReport, engine: str) -> bool:
     return engine in SHARED and build is not None and build.of != engine and build.of in row.engines
 
 
-def _of_release(row: KnownReport, engine: str, version: str, recent: str) -> bool:
+def _of_release(row: KnownReport, engine: str, version: str) -> bool:
     """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
     if forked := row.forks.get(engine, ""):
         return _of_fork(forked, version)
-    return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version, recent)
+    current = newest(ENGINES[engine].program)
+    return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version, current)
 
 
 def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
@@ -163,13 +189,13 @@ def _of_fork(releases: str, version: str) -> bool:
     return order(version) >= order(first) and (not last or order(version) <= order(last))
 
 
-def of_release(row: KnownReport, version: str, recent: str = "") -> bool:
+def of_release(row: KnownReport, version: str, current: str = "") -> bool:
     """A row that ends somewhere needs a release that is named. Where none is, its message says of which releases it is:
-    worth a note where much else agrees and it ended after the release `recent`."""
+    worth a note where much else agrees, since who asks about a fault may run any of them, or where the release
+    `current`, the newest, has it."""
     if not version:
-        ends = row.until or row.last
-        late = bool(recent and ends) and row.particular and order(ends) >= order(recent)
-        return row.also_unnamed or late or not ends
+        is_current = bool(row.last and current) and order(row.last) >= order(current)
+        return row.also_unnamed or row.particular or is_current or not (row.until or row.last)
     if row.counted and not version.startswith("b"):
         return False  # `0.3.0`: which build that is, the number does not say
     if row.since and order(version) < order(row.since):

@@ -29,6 +29,7 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
@@ -55,7 +56,8 @@ _WORD: Final = re.compile(r"(?!(?:that|this|with|which|from|where|when|have|been
 _SHARED: Final = 0.25
 """Of 86 pairs those of other faults have up to 0.22."""
 _LEAST: Final = 3
-"""So much has to agree where no release is named: two settings, or one with a model or its group."""
+"""So much has to agree where no release is named: two settings, or one with a model or its group; one less where it is
+about devices, which then have to be known."""
 _BY_NAME: Final = 6
 """So many of the newest that are about a model alone, by its name, are told beside those."""
 
@@ -70,7 +72,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     if not case.version:
         least = order(case.script.minimum_versions.get(case.engine.name, "") or "0")
         near = [row for row in near if _is_worth(row) and order(row.mended_in) > least]
-        first = order(_first_with_model(case) or "0")
+        first = order(first_with_model(case) or "0")
         near = [row for row in near if order(row.mended_in) >= first]
     case.script.budget.work(4 * len(near), "what later releases mended")
     called = [name.casefold()[-LONGEST:] for name in _called(case)] if near else []
@@ -87,13 +89,17 @@ def mended_later(case: Case) -> Iterator[Remark]:
 
 def _is_worth(row: MendedFault) -> bool:
     """Whether enough agrees where no release is named."""
-    return row.particular >= _LEAST or row.by_name
+    return _is_particular(row) or row.by_name
+
+
+def _is_particular(row: MendedFault) -> bool:
+    return row.particular >= (_LEAST - 1 if row.devices else _LEAST)
 
 
 def _unnamed(met: Sequence[MendedFault]) -> Sequence[MendedFault]:
     """Of those that are met where no release is named."""
-    by_name = [row for row in met if row.particular < _LEAST]
-    return [*[row for row in met if row.particular >= _LEAST][: MOST // 2], *by_name[:_BY_NAME]]
+    by_name = [row for row in met if not _is_particular(row)]
+    return [*[row for row in met if _is_particular(row)][: MOST - _BY_NAME], *by_name[:_BY_NAME]]
 
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
@@ -109,14 +115,6 @@ def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
 
 def _lacks_one(given: frozenset[str], needed: tuple[frozenset[str], ...]) -> bool:
     return any(map(given.isdisjoint, needed))
-
-
-def _first_with_model(case: Case) -> str:
-    """The first release that has the model's class: what was mended before it never touched this model."""
-    if case.checkpoint is not None:
-        return case.engine.facts.first_versions.get(case.checkpoint.architecture.model_type, "")
-    other = other_model(case.model_named)
-    return other.first.get(case.engine.name, "") if other is not None else ""
 
 
 def _called(case: Case) -> Sequence[str]:

@@ -157,7 +157,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
 
 def _of_release(row: StartRefusal, case: Case) -> bool:
     """Without a release the newest is meant, and one that may still run where two settings or more agree, or three
-    with sizes: those have checks of their own."""
+    with sizes: those have checks of their own. The model counts as one, and with it any release may be meant."""
     version, fork = case.version, row.forks.get(case.engine.name)
     if case.engine.name != case.base and case.base in row.engines:
         version = release_of(version) or version  # a candidate of a plugin pins the final release of its number
@@ -166,9 +166,10 @@ def _of_release(row: StartRefusal, case: Case) -> bool:
     if not version:
         if not row.until:
             return True
-        by_settings = len(row.given) > (2 if row.when else 1) and not row.devices
+        agreeing, least = len(row.given) + bool(row.models), 3 if row.when else 2
         recent = since(row.until, oldest_recent(case.engine.program) or "nightly")
-        return row.also_unnamed or (by_settings and (recent or _is_of_former(row, case.engine.program)))
+        any_release = bool(row.models) or recent or _is_of_former(row, case.engine.program)
+        return row.also_unnamed or (agreeing >= least and bool(row.given) and any_release)
     return since(version, row.since) and (not row.until or order(version) < order(row.until))
 
 
