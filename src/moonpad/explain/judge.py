@@ -116,9 +116,12 @@ def _judged(
         commands=tuple(mended_line(command, ()) for command in written.commands),
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )
+    failures = tuple(
+        replace(remark, finding=_printable(remark.finding)) for remark in failures_in(errors, written, script)
+    )
+    whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if remark.edits)))
     whole = with_corrected(whole, meant, judged_as)
-    failures = (replace(remark, finding=_printable(remark.finding)) for remark in failures_in(errors, written, script))
-    whole = replace(whole, remarks=(*whole.remarks, *failures))
+    whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.edits)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole
 

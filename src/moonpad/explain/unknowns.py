@@ -112,6 +112,8 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
         is_model = model_first and number == 0 and word.text == reading.model
         if word.text in LEFT_OUT:
             yield place, word.text
+        elif line.nodes and (switched := SWITCHED.fullmatch(word.text)) and switched["switch"] == line.nodes.headless:
+            continue  # with it or without, layout and context are the same
         elif (word.unresolved or _FILLED.fullmatch(word.text)) and (not is_model or _is_several(word)):
             yield place, shortened(word.text)
     for option in reading.parsed.occurrences:
@@ -122,6 +124,13 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
 def is_cut_off(written: str) -> bool:
     """`--kv-transfer-...`: an option that the text shortens, with whatever follows it."""
     return written.endswith(("...", "…"))
+
+
+SWITCHED: Final = re.compile(
+    r"\$\([ ]*(?:\[{1,2}[ ][^\]]{1,200}[ ]\]{1,2}|test[ ][^&|;]{1,200})[ ]*&&[ ]*(?:echo|printf)[ ]+[\"']?"
+    r"(?P<switch>--[a-z][a-z-]*)[\"']?[ ]*\)"
+)
+"""`$( [ "$RANK" != 0 ] && echo --headless )`: a switch, or nothing."""
 
 
 def _is_several(word: Word) -> bool:

@@ -16,6 +16,7 @@ INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9])[^{}]*\}|([A-Za-z_]\w*|[1-9]))", re.ASCII)
 _SPECIAL: Final = re.compile(r'[\\"`$]')
 _HOME: Final = "~/"
+_SWITCH: Final = re.compile(r"\$\([^()\n]{1,300}&&[ ]*(?:echo|printf)[ ]+--[a-z-]+[ ]*\)")
 _BACKSLASHED: Final = r"\\\g<0>"
 
 
@@ -61,6 +62,8 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
         rest = word.removeprefix(_HOME)
         return _HOME + (quoted(rest, unresolved) if rest else "")
     kept = _kept(word, unresolved) if is_visible(word) else []
+    if word in unresolved and _SWITCH.fullmatch(word):
+        return word  # in quotes it would be an argument where it is empty
     if not kept:
         return shell_word(word)
     text, at = "", 0

@@ -16,18 +16,20 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
 from moonpad.engines.log_lines import behind_front
-from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.results import Remark, shortened
+from moonpad.explain.results import Edit, Remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 
 MOST_LINES: Final = 2_000
 _MOST: Final = 3
 """Causes shown of one deployment; the first is the root."""
 _MOST_TAKEN: Final = 1_000
 """Lines of one word."""
+_AT_MOST: Final = re.compile(r"\bset (--[a-z][\w-]*) to at most ([0-9]+)")
 _LONGEST: Final = 2_000
 _MOST_BROKEN: Final = 3
 _MOST_INTRODUCED: Final = 4
@@ -148,9 +150,22 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
         remark = _remark(error, causes, engine, script)
         if remark is not None and remark.finding.message not in seen and len(seen) < _MOST:
             seen.add(remark.finding.message)
-            yield remark
+            yield _with_figure(remark, written.commands[0])
     if not seen and (last := _weakest(errors, causes, engine, script)) is not None:
         yield last
+
+
+def _with_figure(remark: Remark, command: Command) -> Remark:
+    """With the figure that the engine itself gives as what mends the command."""
+    match = _AT_MOST.search(remark.finding.remedy)
+    if match is None:
+        return remark
+    flag, figure = match.groups()
+    edit = Edit(len(command.argv), 0, (flag, figure))
+    for at, word in enumerate(command.argv):
+        if word.text.partition("=")[0] == flag:
+            edit = Edit(at, 1, (f"{flag}={figure}",)) if "=" in word.text else Edit(at, 2, (flag, figure))
+    return replace(remark, command=0, edits=(edit,))
 
 
 def _each_once(errors: Sequence[ErrorLine], script: Script) -> list[ErrorLine]:
