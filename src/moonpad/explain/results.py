@@ -70,6 +70,8 @@ class Remark(Struct, frozen=True):
     file_edit: FileEdit | None = None
     read_as_meant: bool = False
     """The corrected line has it right already."""
+    of_former: bool = False
+    """It is about releases of long ago, and the text names none."""
 
     @property
     def placed(self) -> bool:

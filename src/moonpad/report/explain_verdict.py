@@ -68,8 +68,9 @@ def usual(remark: Remark) -> str:
     return "the port is open without a key (--host 127.0.0.1 or a key)" if finding.where == "--host" else ""
 
 
-def is_mended_later(finding: Finding) -> bool:
-    return finding.code is Code.MENDED_LATER
+def is_mended_later(remark: Remark) -> bool:
+    """Whether it is told with what later releases mended, by its number alone where no release is named."""
+    return remark.finding.code is Code.MENDED_LATER or remark.of_former
 
 
 def memory_words(memory: Memory) -> str:
@@ -119,8 +120,8 @@ def _fits(judged: Judged, memory: Memory) -> str:
 
 
 def _counted(judged: Judged) -> str:
-    findings = (remark.finding for remark in judged.remarks if not usual(remark))
-    counts = Counter(finding.severity for finding in findings if not is_mended_later(finding))
+    told = (remark for remark in judged.remarks if not usual(remark) and not is_mended_later(remark))
+    counts = Counter(remark.finding.severity for remark in told)
     words = [
         f"{count} {severity}{'s' if count > 1 else ''}"
         for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE)

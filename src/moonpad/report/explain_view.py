@@ -85,7 +85,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     shown: set[Finding] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number and not usual(remark)]
-        remarks = [remark for remark in remarks if not is_mended_later(remark.finding)]
+        remarks = [remark for remark in remarks if not is_mended_later(remark)]
         # What is true of each node's command is said once.
         remarks = [remark for remark in remarks if remark.finding not in shown]
         shown |= {remark.finding for remark in remarks}
@@ -125,7 +125,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
 
 def _mended_later(judged: Judged, width: int, *, verbose: bool) -> Text:
     """Where no release is named, in short only how many there are."""
-    mended = list(dict.fromkeys(finding for finding in judged.findings if is_mended_later(finding)))
+    mended = list(dict.fromkeys(remark.finding for remark in judged.remarks if is_mended_later(remark)))
     if not mended:
         return Text()
     unnamed = judged.version_because.endswith(BY_NEWEST)
@@ -202,7 +202,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     lines: set[int] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number]
-        remarks = [remark for remark in remarks if not is_mended_later(remark.finding)]
+        remarks = [remark for remark in remarks if not is_mended_later(remark)]
         if not remarks and _own_lines(source, script) <= lines:
             continue  # a loop: the same line, read with its next value
         lines |= _own_lines(source, script)

@@ -15,7 +15,7 @@ from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.plan.tensors import catalog_checkpoint
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import Finding, Severity
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
 NAMES = tuple(sorted(path.name for path in SEEDS.iterdir() if path.suffix in (".md", ".sh")))
@@ -61,7 +61,7 @@ def reads_tp8(text: str) -> Judged:
 
 
 def summary(judged: Judged) -> list[Row]:
-    told = (finding for finding in judged.findings if finding.code is not Code.MENDED_LATER)
+    told = (remark.finding for remark in judged.remarks if not remark.of_former)
     return sorted((str(finding.severity), str(finding.code), finding.where) for finding in told)
 
 

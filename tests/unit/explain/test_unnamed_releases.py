@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.script import read_script
+from moonpad.report.explain_view import explain_view
 from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask
 
@@ -51,3 +53,12 @@ def test_of_a_release_that_is_named_only_its_own_reports_are_told() -> None:
 
 def test_the_model_alone_is_not_enough() -> None:
     assert told("vllm serve zai-org/GLM-4.6-FP8 --tensor-parallel-size 4", "") == []
+
+
+def test_a_person_reads_how_many_there_are_and_all_of_them_with_verbose() -> None:
+    script = read_script(f"python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 {DRAFTS}")
+    judged = ask(script)
+    short, whole = (explain_view(judged, script, 100, verbose=verbose).plain for verbose in (False, True))
+    assert "older releases have" in short
+    assert "sglang#6891" not in short
+    assert "sglang#6891" in whole

@@ -105,7 +105,7 @@ def _of_former(remark: Remark, row: KnownReport, recent: str) -> Remark:
     end = row.until or row.last
     if not end or not recent or order(end) >= order(recent):
         return remark
-    return replace(remark, finding=replace(remark.finding, code=Code.MENDED_LATER))
+    return replace(remark, of_former=True)
 
 
 def _reaches(row: KnownReport, oldest: str) -> bool:
