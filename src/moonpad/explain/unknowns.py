@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.engines.value_checks import unresolved
+from moonpad.engines.value_checks import SWITCHED, unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import LAYOUT, SIZES
 from moonpad.explain.results import shortened
@@ -124,13 +124,6 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
 def is_cut_off(written: str) -> bool:
     """`--kv-transfer-...`: an option that the text shortens, with whatever follows it."""
     return written.endswith(("...", "…"))
-
-
-SWITCHED: Final = re.compile(
-    r"\$\([ ]*(?:\[{1,2}[ ][^\]]{1,200}[ ]\]{1,2}|test[ ][^&|;]{1,200})[ ]*&&[ ]*(?:echo|printf)[ ]+[\"']?"
-    r"(?P<switch>--[a-z][a-z-]*)[\"']?[ ]*\)"
-)
-"""`$( [ "$RANK" != 0 ] && echo --headless )`: a switch, or nothing."""
 
 
 def _is_several(word: Word) -> bool:

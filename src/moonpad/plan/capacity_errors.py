@@ -37,7 +37,7 @@ def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
             f"told, leave {gib(max(0, outside.left_bytes))} of {gib(memory.device_bytes)} on each device, and "
             f"{outside.needed_bytes.because} takes {needs} (estimated)"
         )
-    if memory.outside is not None and memory.outside.told:
+    if memory.told:
         need = gib(needed_bytes(memory, layout, sequences))
         return (
             f"{memory.context:,} tokens need {need} of KV cache on each device, and the engine is told to give it "
@@ -90,7 +90,7 @@ def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -
     """The numbers, what was turned down already, and what a device would have to hold at the least."""
     layout, settings = configuration.layout, configuration.settings
     message, where = sentence(memory, layout, sequences), "host memory"
-    if memory.outside is not None and memory.outside.told:
+    if memory.told:
         return Finding(Severity.ERROR, Code.DOES_NOT_FIT, "kv_cache_bytes", message)
     if memory.host_fits:
         by_layers = "host_expert_layers" if configuration.engine.host_experts else "model"

@@ -86,13 +86,12 @@ def memory_words(memory: Memory) -> str:
 
 def _does_not_fit(judged: Judged, memory: Memory) -> str:
     finding = next((finding for finding in judged.findings if finding.code is Code.DOES_NOT_FIT), None)
-    told = memory.outside is not None and memory.outside.told
-    kv_bytes = memory.kv_bytes.value if told else _context_bytes(memory)
+    kv_bytes = memory.kv_bytes.value if memory.told else _context_bytes(memory)
     needed = memory.weights_bytes + memory.overhead.value + kv_bytes
     sizes = f"{needed / GIB:.1f} of {memory.budget_bytes / GIB:.1f} GiB on each device"
-    if told and needed <= memory.budget_bytes:
+    if memory.told and needed <= memory.budget_bytes:
         sizes = f"{memory.context:,} tokens of context, and the KV cache is told to hold {memory.kv_tokens.value:,.0f}"
-    elif not told and memory.weights_bytes + memory.overhead.value <= memory.budget_bytes:
+    elif not memory.told and memory.weights_bytes + memory.overhead.value <= memory.budget_bytes:
         sizes += f" with {memory.context:,} tokens of context"
     if not memory.host_fits:
         sizes = "the machine's memory is too small"

@@ -118,6 +118,11 @@ class Memory(Struct, frozen=True):
         return sum(self.weights.values())
 
     @property
+    def told(self) -> bool:
+        """Whether the KV cache has the size that the engine was told."""
+        return self.outside is not None and self.outside.told
+
+    @property
     def cache_bytes(self) -> float:
         """What the KV cache takes of a device."""
         left = max(0.0, self.kv_bytes.value)

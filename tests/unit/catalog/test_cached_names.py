@@ -17,7 +17,7 @@ COMMIT = "30333038ada1f1dacb294a93270305a890b50c14"
         ("models--Qwen--Qwen3-Coder-480B-A35B-Instruct-FP8", "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8"),
         ("~/.cache/models--a--b-c/snapshots/main", "a/b-c"),
         (f"/models/DeepSeek-V3/{COMMIT}", "/models/DeepSeek-V3"),
-        ("/root/.cache/modelscope/hub/models/ZhipuAI/GLM-4___5", "/root/.cache/modelscope/hub/models/ZhipuAI/GLM-4.5"),
+        ("/data/.cache/modelscope/hub/models/ZhipuAI/GLM-4___5", "/data/.cache/modelscope/hub/models/ZhipuAI/GLM-4.5"),
         ("zai-org/GLM-5.3", "zai-org/GLM-5.3"),
         ("/models/GLM-5.3/", "/models/GLM-5.3/"),
         (COMMIT, COMMIT),

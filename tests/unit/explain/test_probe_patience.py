@@ -60,7 +60,7 @@ def test_probes_that_wait_or_are_not_known(liveness: str, startup: str, model: s
     assert told(liveness, startup, model, more) == []
 
 
-MOUNTED = "volumeMounts: [{name: cache, mountPath: /root/.cache}]"
+MOUNTED = "volumeMounts: [{name: cache, mountPath: /data/.cache}]"
 
 
 @pytest.mark.parametrize(

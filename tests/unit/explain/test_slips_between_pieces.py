@@ -13,7 +13,7 @@ docker run --gpus all --ipc=host -v /data/weights:/weights -p 8000:8000 vllm/vll
   --model /data/weights/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code
 ```
 """
-AMD = """docker run --device=/dev/kfd --device=/dev/dri --group-add video --ipc=host -v /hf:/root/.cache/huggingface \\
+AMD = """docker run --device=/dev/kfd --device=/dev/dri --group-add video --ipc=host -v /hf:/data/.cache/huggingface \\
   -p 8000:8000 --entrypoint vllm vllm/vllm-openai-rocm:v0.19.0 serve amd/Kimi-K2.5-MXFP4 \\
   --tensor-parallel-size 8 --trust-remote-code
 """
@@ -70,7 +70,7 @@ CASES = (
     (RUN, "vllm-openai", "vllm-openai", "model"),
     (AMD, "--device=/dev/kfd ", "", "--device"),
     (AMD, "--entrypoint vllm", '--entrypoint "vllm serve"', "--entrypoint"),
-    (AMD, "/root/.cache/huggingface", "/root/huggingface", "/root/huggingface"),
+    (AMD, "/data/.cache/huggingface", "/root/huggingface", "/root/huggingface"),
     (BENCH, "--port 8000\n```\n", "--port 8080\n```\n", "--port"),
     (BENCH, "--host 127.0.0.1 --port 8000", "--base-url http://127.0.0.1:8000/v1", "--base-url"),
     (CURL, "8000/v1/", "8000/", "/chat/completions"),

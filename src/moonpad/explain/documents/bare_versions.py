@@ -35,7 +35,7 @@ _NO_PRODUCT: Final = re.compile(
     r"|engine|upgrade|update|install|build)s?",
     re.IGNORECASE,
 )
-"""Words in front of a number that are no name of what it counts."""
+"""Words in front of a version that are not the name of a product."""
 
 
 @lru_cache(maxsize=4)

@@ -48,7 +48,7 @@ def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(maxsize=1)
 def in_templates(lines: tuple[str, ...]) -> frozenset[int]:
-    """Lines of documents that a document shows, as the template of a report: what they name is nobody's."""
+    """Lines of documents that a document shows, as a template: their devices are not those of the text."""
     inside: list[int] = []
     depth = 0
     for number, line in enumerate(lines, 1):

@@ -44,7 +44,7 @@ def rank_of_batch(case: Case) -> Iterator[Remark]:
 
 
 def _is_batch(script: Script) -> bool:
-    """Whether Slurm runs it: elsewhere nobody says what the variable is in the shell around srun."""
+    """Whether it is a batch script, whose own shell always has rank 0; elsewhere the variable is not known."""
     return any(line.startswith("#SBATCH") for line in script.lines[:200])
 
 

@@ -94,13 +94,13 @@ def reported(case: Case) -> Iterator[Remark]:
         least = case.script.minimum_versions.get(case.engine.name, "")
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
         recent = oldest_recent(ENGINES[case.engine.name].program)
-        found = [(row, _of_former(remark, row, recent)) for row, remark in found if _reaches(row, oldest)]
+        found = [(row, _as_long_past(remark, row, recent)) for row, remark in found if _reaches(row, oldest)]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     yield from [remark for _, remark in found[: _MOST if case.version else _MOST_UNNAMED]]
 
 
-def _of_former(remark: Remark, row: KnownReport, recent: str) -> Remark:
+def _as_long_past(remark: Remark, row: KnownReport, recent: str) -> Remark:
     """Where no release is named, what ended long ago is told with what later releases mended."""
     end = row.until or row.last
     if not end or not recent or order(end) >= order(recent):
