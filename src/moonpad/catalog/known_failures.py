@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from moonpad.catalog.kept_rows import table
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
 FILES: Final = (
@@ -22,7 +23,7 @@ FILES: Final = (
 )
 
 
-class KnownFailure(Struct, frozen=True, kw_only=True):
+class KnownFailure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`message` and `remedy` may use the groups of the regular expression `pattern`, in braces."""
 
     key: str
@@ -52,6 +53,10 @@ class KnownFailure(Struct, frozen=True, kw_only=True):
 @cache
 def known_failures() -> tuple[KnownFailure, ...]:
     """Those of engines first. Raises ValueError: two rows have one key."""
+    return table(FILES, tuple[KnownFailure, ...], _built)
+
+
+def _built() -> tuple[KnownFailure, ...]:
     keyed = [(key, row) for name in FILES for key, row in rows(name, "failures")]
     unique(" and ".join(FILES), (key for key, _ in keyed))
     return tuple(row.build(KnownFailure, key=key) for key, row in keyed)

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from moonpad.catalog.kept_rows import table
 from moonpad.catalog.toml_rows import Provenance, Text, any_of, rows, unique
 
 FILE: Final = "known_reports.toml"
@@ -25,7 +26,7 @@ FORKED: Final = {"ktransformers": "sglang"}
 """Engines that bring a state of another one's source with them → that one, whose rows may hold for them too."""
 
 
-class KnownReport(Struct, frozen=True, kw_only=True):
+class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was seen with `engines`, from release `since` on and before release `until`, where all that is named holds.
 
     Regular expressions match whole values, `models`, `image` and `text` parts, in any case. `message` and `remedy` may
@@ -117,4 +118,7 @@ def report_of(engine: str, key: str) -> KnownReport | None:
 
 @cache
 def _of_file(file: str) -> Mapping[str, KnownReport]:
-    return {key: row.build(KnownReport) for key, row in rows(file, "reports")}
+    def built() -> Mapping[str, KnownReport]:
+        return {key: row.build(KnownReport) for key, row in rows(file, "reports")}
+
+    return table((file,), dict[str, KnownReport], built)

@@ -14,9 +14,11 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from moonpad.catalog.kept_rows import table
+from moonpad.catalog.release_days import FILE as DAYS
 from moonpad.catalog.release_days import release_days
 from moonpad.catalog.toml_rows import DATA, Provenance, Row, Text, any_of, read_data, rows
-from moonpad.values.versions import Order, order
+from moonpad.values.versions import order
 
 GROUPS: Final = "model_groups.toml"
 ENGINES: Final = ("vllm", "sglang", "vllm-ascend", "ktransformers")
@@ -37,7 +39,7 @@ class ModelGroup(Struct, frozen=True, kw_only=True):
     """None: a name alone."""
 
 
-class MendedFault(Struct, frozen=True, kw_only=True):
+class MendedFault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What goes wrong before `mended_in` where all that is named holds. Words are in lower case."""
 
     mended_in: Text
@@ -89,39 +91,37 @@ class MendedFault(Struct, frozen=True, kw_only=True):
 
 def mended_faults(engine: str) -> tuple[MendedFault, ...]:
     """All of one engine, () where none is recorded. Raises ValueError where a row is not right."""
-    return tuple(mended_fault(engine, key) for key, _ in _rows_of(engine))
-
-
-@cache
-def mended_fault(engine: str, key: str) -> MendedFault:
-    """One of them. Raises ValueError where the row is not right."""
-    file = _file_of(engine)
-    document = read_data(file)
-    return _built(engine, key, Row(f"{file}: {key}", document["mended"][key], document["checked"]))
+    return tuple(_faults(engine).values())
 
 
 @lru_cache(maxsize=64)
-def candidates(engine: str, version: str) -> tuple[tuple[str, tuple[frozenset[str], ...]], ...]:
-    """The keys of those that the release may have, "": any release. Each with the options, and variables as `$NAME`,
-    of which the command has to have one a group. There are thousands, so rows are not built before these are met."""
+def candidates(engine: str, version: str) -> tuple[tuple[MendedFault, tuple[frozenset[str], ...]], ...]:
+    """Those that the release may have, "": any release. Each with the options, and variables as `$NAME`, of which the
+    command has to have one a group."""
     at = order(version)
     return tuple(
-        (key, tuple(_needed(row))) for key, row in _rows_of(engine) if not version or _may_be_of(engine, at, row)
+        (row, tuple(_needed(row)))
+        for row in _faults(engine).values()
+        if not version or order(row.since) <= at < order(row.mended_in)
     )
 
 
-def _may_be_of(engine: str, at: Order, row: Row) -> bool:
-    return at < order(row["in"]) and order(row.get("since") or oldest_with(engine, row["in"])) <= at
+def _needed(row: MendedFault) -> Iterator[frozenset[str]]:
+    yield from (frozenset(any_of(term)) for term in (*row.options, *row.at_least))
+    yield from (frozenset(f"${name}" for name in any_of(term)) for term in row.variables)
 
 
-def _needed(row: Row) -> Iterator[frozenset[str]]:
-    for key in ("options", "at_least"):
-        yield from (frozenset(any_of(term)) for term in row.get(key, ()))
-    yield from (frozenset(f"${name}" for name in any_of(term)) for term in row.get("variables", ()))
+@cache
+def _faults(engine: str) -> Mapping[str, MendedFault]:
+    """By the keys of their rows."""
+    if engine not in ENGINES:
+        return {}
+    file = _file_of(engine)
 
+    def built() -> Mapping[str, MendedFault]:
+        return {key: _built(engine, key, row) for key, row in rows(file, "mended")}
 
-def _rows_of(engine: str) -> Iterator[tuple[str, Row]]:
-    return rows(_file_of(engine), "mended") if engine in ENGINES else iter(())
+    return table((file, DAYS), dict[str, MendedFault], built)
 
 
 def _file_of(engine: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
+from moonpad.catalog.kept_rows import table
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
 FILE: Final = "other_models.toml"
@@ -38,7 +39,7 @@ _PUBLISHERS: Final = frozenset({"qwen", "zai-org", "minimaxai", "deepseek-ai", "
 _OWNER: Final = re.compile(rf"(?:{'|'.join(sorted(_PUBLISHERS, key=len, reverse=True))})-(?=.*-)")
 
 
-class OtherModel(Struct, frozen=True, kw_only=True):
+class OtherModel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is 0 or "" is not known."""
 
     name: Text
@@ -95,6 +96,10 @@ class OtherModel(Struct, frozen=True, kw_only=True):
 @cache
 def other_models() -> Mapping[str, OtherModel]:
     """By their keys."""
+    return table((FILE,), dict[str, OtherModel], _built)
+
+
+def _built() -> Mapping[str, OtherModel]:
     return {key: row.build(OtherModel) for key, row in rows(FILE, "models")}
 
 

@@ -10,12 +10,13 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from moonpad.catalog.kept_rows import table
 from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
 FILES: Final = ("start_refusals.toml", "start_refusals_vllm.toml", "kernel_refusals.toml", "sglang_refusals.toml")
 
 
-class StartRefusal(Struct, frozen=True, kw_only=True):
+class StartRefusal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`engines` from release `since` on and before release `until` refuse the start where all that is named holds.
 
     A term is an option (`--nnodes`), a key of an option's JSON (`--kv-transfer-config.kv_role`), a variable
@@ -74,6 +75,10 @@ class StartRefusal(Struct, frozen=True, kw_only=True):
 @cache
 def start_refusals() -> Mapping[str, StartRefusal]:
     """By their keys. Raises ValueError where a key comes twice."""
+    return table(FILES, dict[str, StartRefusal], _built)
+
+
+def _built() -> Mapping[str, StartRefusal]:
     named = [(key, row.build(StartRefusal)) for file in FILES for key, row in rows(file, "refusals")]
     unique(FILES[0], (key for key, _ in named))
     return dict(named)

@@ -6,7 +6,8 @@ import gc
 import os
 import signal
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from cyclopts import App, Parameter
 from cyclopts.exceptions import CycloptsError
@@ -94,22 +95,27 @@ def _catalog_summary(*, json: Json = False) -> None:
 
 def main() -> None:
     """Runs the command line. The one place that turns errors into exit codes; no traceback for bad input."""
-    gc.set_threshold(50_000)  # imports and tables of the catalogue make many values and no rubbish
+    # Imports and tables of the catalogue make many values and no rubbish.
+    gc.set_threshold(1_000_000 if sys.argv[1:2] == ["explain"] else 50_000)
     guard_streams(sys.argv[1:])
-    with _patterns_kept(sys.argv[1:]):
+    with _kept(sys.argv[1:]):
         exit_code = run(sys.argv[1:])
     if unhidden():
         output.note("warning: a key is so short, or so common a word, that it is hidden only where its place shows it")
     sys.exit(exit_code)
 
 
-def _patterns_kept(argv: list[str]) -> AbstractContextManager[None]:
-    """For the verb that has so many patterns that to compile them takes longer than all the rest."""
+@contextmanager
+def _kept(argv: list[str]) -> Iterator[None]:
+    """For the verb that has so many patterns and rows that to make them takes longer than all the rest."""
     if argv[:1] != ["explain"]:
-        return nullcontext()
+        yield
+        return
     from moonpad.store.compiled_patterns import patterns_kept
+    from moonpad.store.kept_tables import tables_kept
 
-    return patterns_kept()
+    with patterns_kept(), tables_kept():
+        yield
 
 
 def run(argv: list[str]) -> int:

@@ -61,7 +61,10 @@ def test_what_a_user_passed_is_not_kept(tmp_path: Path, monkeypatch: pytest.Monk
     assert not patterns_file().exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"[[", b'[[0,["a",32,[1,2,3],0,{},[]]]]', b"\xff" * 100])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[[", b'[[0,["a",32,"AQAAAAIAAAADAAAA",0,{},[]]]]', b'[[0,["a",32,"AQA=",0,{},[]]]]', b"\xff" * 100],
+)
 def test_a_spoilt_file_is_as_good_as_none(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A code that no pattern is compiled to is refused by the interpreter, which then compiles the pattern itself."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
-from moonpad.catalog.mended_faults import MendedFault, ModelGroup, candidates, mended_fault
+from moonpad.catalog.mended_faults import MendedFault, ModelGroup, candidates
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
@@ -104,13 +104,13 @@ def _unnamed(met: Sequence[MendedFault]) -> Sequence[MendedFault]:
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
     """Those whose options and variables the command has. Of the engine that a plugin builds upon, those of parsers."""
-    keys = candidates(case.engine.name, case.version)
-    case.script.budget.work(len(keys) // 2, "what later releases mended")
-    yield from (mended_fault(case.engine.name, key) for key, needed in keys if not _lacks_one(given, needed))
+    rows = candidates(case.engine.name, case.version)
+    case.script.budget.work(len(rows) // 2, "what later releases mended")
+    yield from (row for row, needed in rows if not _lacks_one(given, needed))
     if case.base != case.engine.name and case.base_version:
         of_base = candidates(case.base, case.base_version)
-        rows = (mended_fault(case.base, key) for key, needed in of_base if needed and not _lacks_one(given, needed))
-        yield from (row for row in rows if _of_parsers(row))
+        near = (row for row, needed in of_base if needed and not _lacks_one(given, needed))
+        yield from (row for row in near if _of_parsers(row))
 
 
 def _lacks_one(given: frozenset[str], needed: tuple[frozenset[str], ...]) -> bool:
