@@ -21,6 +21,7 @@ from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
 from moonpad.explain.checks.dynamo.dynamo_workers import but_own, is_worker, worker_remarks
+from moonpad.explain.checks.memory.expert_memory import with_stated_ram
 from moonpad.explain.checks.memory.memory_certainty import as_sure, beside_memory, but_memory, started
 from moonpad.explain.checks.memory.offload_checks import offload_ignored
 from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
@@ -148,6 +149,8 @@ class Deployment(Struct, frozen=True):
                 if memory is not None and not memory.fits and commands[0].held_tokens is not None:
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(commands[0].held_tokens)
+                if memory is not None:
+                    judgement = replace(judgement, findings=with_stated_ram(judgement.findings, memory, case))
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
                 if missing:

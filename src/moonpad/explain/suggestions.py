@@ -181,6 +181,8 @@ def _fewer(subject: Subject) -> Lever | None:
     fewer: dict[str, int] = {}
     for name, (least, _) in _LIMITS.items():
         given = getattr(configuration.settings, name)
+        if given is None and configuration.engine.reserves_kv:
+            continue  # it reserves for what it is told, and for few sequences where it is not
         if given is None or (given > least * ranks and (memory.tight or not memory.fits)):
             fewer[name] = least * ranks
     if not fewer:

@@ -23,6 +23,8 @@ from moonpad.values.units import gib
 
 # Where an error stands that leaves no layout whose memory could be counted.
 _NO_LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep", "dcp", "engine", "quantization"})
+OF_HOST: Final = "host memory"
+"""Where a finding about the RAM of a machine stands."""
 
 
 class Judgement(Struct, frozen=True):
@@ -105,7 +107,7 @@ def memory_findings(configuration: Configuration, memory: Memory, wanted: int, s
     if host is not None and host.available_bytes is None and host.needed_bytes:
         message = f"each machine needs {gib(host.needed_bytes)} of RAM, and how much it has is not known"
         remedy = "compare it with `free -g` on the machine"
-        yield Finding(Severity.NOTE, Code.MEMORY_LOW, "host memory", message, remedy)
+        yield Finding(Severity.NOTE, Code.MEMORY_LOW, OF_HOST, message, remedy)
 
 
 def room_outside(memory: Memory, outside: Outside) -> float:

@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.unknowns import CONTEXT
+from moonpad.plan.judgement import OF_HOST
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
@@ -44,6 +45,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
         return "No command: what the text reports is judged alone", _STYLES[Severity.WARNING]
     if judged.unknown - {CONTEXT}:
         return f"Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
+    if memory is not None and memory.fits and (lacking := _lacks_ram(judged, memory)):
+        return f"{lacking}{_counted(judged)}", _STYLES[Severity.WARNING]
     if memory is not None:
         return f"{_fits(judged, memory)}{_counted(judged)}", _STYLES[
             Severity.WARNING if memory.tight else Severity.NOTE
@@ -116,6 +119,18 @@ def _fits(judged: Judged, memory: Memory) -> str:
         return f"Tight ({judged.confidence}): perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
     return f"{'Tight' if memory.tight else 'Fits'} ({judged.confidence}): {cache}{each}, {sequences}"
+
+
+def _lacks_ram(judged: Judged, memory: Memory) -> str:
+    """What the text says of RAM is too little, where the devices alone would hold their part."""
+    low = any(
+        finding.severity is Severity.WARNING and finding.where == OF_HOST and finding.code is Code.MEMORY_LOW
+        for finding in judged.findings
+    )
+    if not low or memory.host is None:
+        return ""
+    needed = memory.host.needed_bytes / GIB
+    return f"Fits on the devices, not in RAM: each machine needs {needed:,.0f} GiB, more than the text speaks of"
 
 
 def _counted(judged: Judged) -> str:

@@ -29,6 +29,7 @@ PARTS_OF_ROWS = ("quantizations.toml:formats",)
 """Sections whose standing is that of the rows that use them."""
 
 
+@cache
 def tables() -> list[tuple[str, dict[str, Any], Any]]:
     """(file:section:key, table, day at the head of the file) of every row in every file."""
     entries = []

@@ -37,6 +37,12 @@ def test_no_start(text: str) -> None:
     [
         (f"{START}. Then reduce the batch\n", START.split()[1:]),
         (f"{START}\n", START.split()[1:]),
+        (f"{START} works?\n", START.split()[1:]),
+        (f"{START} --jinja does that fit??\n", [*START.split()[1:], "--jinja"]),
+        (f"{START} and it crashes after a while.\n", START.split()[1:]),
+        (f"{START} --jinja but nothing comes back\n", [*START.split()[1:], "--jinja"]),
+        (f"{START} --api-key open\n", [*START.split()[1:], "--api-key", "open"]),
+        (f"{START} --lora-scaled a b\n", [*START.split()[1:], "--lora-scaled", "a", "b"]),
         ("llama-server DSV_EXPERTS=1 -m a.gguf\n", ["DSV_EXPERTS=1", "-m", "a.gguf"]),
         ("llama-server serve -m a.gguf\n", ["serve", "-m", "a.gguf"]),
     ],

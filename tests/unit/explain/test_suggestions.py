@@ -121,3 +121,12 @@ def test_a_host_of_which_nothing_is_known() -> None:
     assert text.endswith("and the engine may use 71.26 GiB")  # 0.9 of 79.18
     nothing = sentence(replace(memory, device_bytes=0, budget_bytes=1), Layout())
     assert "the engine may use 0.0 MiB; everything else takes" in nothing
+
+
+def test_no_more_sequences_where_each_would_take_a_part_of_the_context() -> None:
+    judged = ask_one(
+        "llama-server -m Kimi-K2.5-Q4_K_S-00001-of-00013.gguf -ngl 99 -ot exps=CPU -c 131072\n", on="1xRTX-PRO-6000"
+    )
+    assert judged.memory is not None
+    assert judged.memory.fits
+    assert judged.better == ()

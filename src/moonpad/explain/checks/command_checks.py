@@ -28,6 +28,7 @@ from moonpad.explain.checks.memory.serving_checks import (
     step_budget,
 )
 from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
+from moonpad.explain.checks.memory.unified_memory import unified_memory
 from moonpad.explain.checks.memory.whole_command import WHOLE_COMMAND_CHECKS
 from moonpad.explain.checks.memory.whole_machine import best_layout, other_release
 from moonpad.explain.checks.models.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
@@ -161,6 +162,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     best_layout,
     other_release,
     offered_machine,
+    unified_memory,
     no_such_module,
     plain_server,
     step_budget,

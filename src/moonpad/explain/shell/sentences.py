@@ -17,6 +17,8 @@ _CUT: Final = 4
 _LETTERS: Final = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]{2,})*[,:.;]?")
 _STOPPED: Final = re.compile(r"[A-Za-z]{2,}[,:.;!]")
 """`llama-server started. PID=…`"""
+_ASKED: Final = re.compile(r"[A-Za-z]{2,}[?!]{1,3}")
+"""The last word of a question."""
 _RULE: Final = re.compile(r"[-=#*~]{3,}")
 """A line of dashes around a title: `--- Install llama-server ---`."""
 _DASHES: Final = frozenset("-–—")
@@ -48,6 +50,10 @@ OF_SENTENCES: Final = _SAYS | frozenset(
     that the then this to was were when where which while will with without
     """.split()  # noqa: SIM905
 )
+
+
+_OF_REMARKS: Final = OF_SENTENCES - {"a"}
+"""Words of sentences that are no names: `--lora-modules a b`."""
 
 
 def is_sentence(program: str, argv: Sequence[Word]) -> bool:
@@ -106,3 +112,21 @@ def without_sentence(argv: tuple[Word, ...]) -> tuple[Word, ...]:
         if all(_LETTERS.fullmatch(each.text) for each in behind):
             return (*argv[:at], cut(word, 0, len(word.text) - 1))
     return argv
+
+
+def without_remark(argv: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Of a server's command without the words with which a sentence goes on: `--port 8000 and it crashes` is
+    `--port 8000`, and so is `--port 8000 works?`."""
+    asks = bool(argv) and _ASKED.fullmatch(argv[-1].text) is not None
+    at = len(argv) - asks
+    while at > 1 and PLAIN.fullmatch(argv[at - 1].text):
+        at -= 1
+    behind = [word.text for word in argv[at:]]
+    if not behind or any(word.unresolved for word in argv[at:]):
+        return argv
+    if argv[at - 1].text.startswith("-") and "=" not in argv[at - 1].text and behind[0] not in _OF_REMARKS:
+        at += 1  # the value of the option
+    said = [text.strip(",.?!") for text in behind]
+    if at == len(argv) or not (asks or (len(argv) - at > 1 and _OF_REMARKS.intersection(said))):
+        return argv
+    return argv[:at] if any(word.text.startswith("-") for word in argv[:at]) else argv

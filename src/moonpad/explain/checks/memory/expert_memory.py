@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -14,8 +14,10 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Wrapper, WrapperOption
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
+from moonpad.plan.judgement import OF_HOST
 from moonpad.plan.weights import routed_bytes
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.memory import Memory
 from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
@@ -123,6 +125,28 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
     )
     remedy = f"take weights of fewer bits, or a machine with more memory, or more of {names.ON_DEVICES}"
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, names.METHOD, message, remedy, at=place.index)
+
+
+def with_stated_ram(findings: Sequence[Finding], memory: Memory, case: Case) -> tuple[Finding, ...]:
+    """What is said of RAM whose size is not known, against the host memory that the text speaks of."""
+    host = memory.host
+    if host is None or host.available_bytes is not None or not host.needed_bytes:
+        return tuple(findings)
+    case.script.budget.once("memory of hosts", 4 * len(case.script.lines), "the memory of its text")
+    sizes = _spoken_of(case.script.lines)
+    others = tuple(finding for finding in findings if finding.where != OF_HOST)
+    if not sizes or len(others) == len(findings):
+        return tuple(findings)
+    if host.needed_bytes <= max(sizes) * GIB:
+        return others
+    if case.option(names.METHOD) is not None:
+        return tuple(findings)  # `memory_of_host` says it
+    message = (
+        f"each machine needs {host.needed_bytes / GIB:,.0f} GiB of RAM, and the text speaks of {max(sizes):,.0f} GB: "
+        f"what has no room is read from the disk again and again, and without a mapped file the start is killed"
+    )
+    remedy = "take weights of fewer bits, a machine with more memory, or more of them on the devices"
+    return (*others, Finding(Severity.WARNING, Code.MEMORY_LOW, OF_HOST, message, remedy))
 
 
 @lru_cache(maxsize=4)
