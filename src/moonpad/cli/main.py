@@ -16,6 +16,7 @@ from moonpad import __version__
 from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
 from moonpad.cli.output import Json
+from moonpad.cli.process_end import leave
 from moonpad.cli.usage_errors import last_resort, refuse_empty_paths, usage_error, with_standard_input
 from moonpad.store.safe_streams import guard_streams
 from moonpad.values.errors import Interrupted, MoonpadError, UsageError
@@ -102,7 +103,7 @@ def main() -> None:
         exit_code = run(sys.argv[1:])
     if unhidden():
         output.note("warning: a key is so short, or so common a word, that it is hidden only where its place shows it")
-    sys.exit(exit_code)
+    leave(exit_code)
 
 
 @contextmanager
