@@ -6,7 +6,6 @@ Standard library only, Python ≥ 3.9: the keeper takes this file to other hosts
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import signal
@@ -148,6 +147,8 @@ def send_signal(pid: int, start: int, number: int) -> bool:
 
 def set_process_option(option: int, value: int) -> None:
     """prctl(2)."""
+    import ctypes  # not at the start of every verb
+
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option})")
 

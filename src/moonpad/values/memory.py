@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from statistics import NormalDist
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
@@ -19,9 +19,8 @@ SURE: Final = 0.99
 LIKELY: Final = 0.90
 RANGE: Final = 0.90
 """The probability that a figure lies within the range of its estimate; below and above it are 5 % each."""
-_NORMAL: Final = NormalDist()
-_HALF_RANGE: Final = _NORMAL.inv_cdf(0.5 + RANGE / 2)
-"""How many standard deviations an end of the range lies from the value."""
+_HALF_RANGE: Final = 1.6448536269514715
+"""How many standard deviations an end of the range lies from the value: 95 % of a normal distribution lie below."""
 
 
 class HostMemory(Struct, frozen=True):
@@ -69,7 +68,7 @@ def _probability(spare: float, estimate: Estimate) -> float:
     a normal distribution. `spare` < 0: more is wanted than expected."""
     end = estimate.high if (spare >= 0) else estimate.low
     deviation = abs(estimate.value - end) / _HALF_RANGE
-    return _NORMAL.cdf(spare / deviation) if deviation else float(spare >= 0)
+    return (1 + math.erf(spare / deviation / math.sqrt(2))) / 2 if deviation else float(spare >= 0)
 
 
 class Memory(Struct, frozen=True):
