@@ -1,12 +1,83 @@
-"""GGUF repositories: one checkpoint for each quantisation in them, of which only the size is known."""
+"""GGUF files, of which only the size is known: those of repositories that are recorded, one checkpoint for each
+quantisation, and any other by the bits that files of its type take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.model_row import Model, architectures, quantizations
-from moonpad.catalog.toml_rows import Row
+from moonpad.catalog.toml_rows import Provenance, Row, Span, rows, unique
 from moonpad.values.records import replace
+
+BITS: Final = "gguf_bits.toml"
+_TYPED: Final = re.compile(
+    r"(?:[a-z0-9.-]+_)?(?P<stem>[a-z0-9][a-z0-9.-]*?)(?:[-.]gguf)?[-.:](?P<type>(?:ud-)?(?:i?q[1-8]_\w+|tq1_0))"
+)
+"""`moonshotai_kimi-k2-thinking-q4_k_m`, `kimi-k2.5-gguf:ud-q3_k_xl`."""
+
+
+class TypeBits(Struct, frozen=True):
+    """How many bits a weight takes in whole files of a type, with the tensors that are kept in more of them."""
+
+    bits: Span
+    provenance: Provenance
+
+
+class Weights(Struct, frozen=True):
+    count: int
+    provenance: Provenance
+
+
+@cache
+def weights_in_gguf() -> Mapping[str, Weights]:
+    """How many weights a GGUF of an architecture holds, by its row of architectures.toml."""
+    return {key: row.build(Weights) for key, row in rows(BITS, "weights")}
+
+
+@cache
+def type_bits() -> Mapping[str, TypeBits]:
+    """By the name of the type in lower case. Raises ValueError where one comes twice."""
+    read = [(key, row.build(TypeBits, bits=row.span("bits"))) for key, row in rows(BITS, "types")]
+    unique(BITS, (key.casefold() for key, _ in read))
+    return {key.casefold(): value for key, value in read}
+
+
+def by_type(name: str, find: Callable[[str], Model | None]) -> Model | None:
+    """What the last part of a name means that says a checkpoint and a type, both in lower case; None where that is
+    no such name, or the checkpoint is not known by its weights."""
+    match = _TYPED.fullmatch(name)
+    known = type_bits().get(match["type"]) if match is not None else None
+    base = find(match["stem"]) if match is not None and known is not None else None
+    if match is None or known is None or base is None or base.architecture is None or base.quantization is None:
+        return None
+    weights = weights_in_gguf().get(base.architecture_name)
+    if base.refused or not base.formats_known or weights is None:
+        return None
+    quantization = quantizations()["gguf"]
+    low, high = (round(weights.count * bits / 8) for bits in known.bits)
+    return replace(
+        base,
+        id=f"{base.id.rpartition('/')[2]}-GGUF:{match['type'].upper()}",
+        base=base.id,
+        aliases=(),
+        quantization=quantization.value,
+        total_bytes=(low + high) // 2,
+        total_low_bytes=low,
+        total_high_bytes=high,
+        formats_known=quantization.formats_known,
+        standing="estimated",
+        source=f"{base.id} by the bits of {match['type'].upper()}: {known.provenance.source}",
+        checked=known.provenance.checked,
+        notes="",
+        shards=None,
+        tensors=None,
+        quantization_name=quantization.name,
+    )
 
 
 def gguf_models(repository: str, row: Row) -> Iterator[Model]:

@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from moonpad.catalog.gguf import ambiguous_repository, gguf_models
+from moonpad.catalog.gguf import ambiguous_repository, by_type, gguf_models
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model, architectures, quantizations
 from moonpad.catalog.other_models import COMMIT
@@ -45,7 +45,8 @@ def find_model(name: str) -> Model | None:
     """The checkpoint that a name or a path means, by its id, an alias, or the last parts of a path, in any case.
 
     A cache folder of Hugging Face (`…/models--moonshotai--Kimi-K2-Thinking/snapshots/…`) means what it caches. A GGUF
-    repository with several quantisations gives a refused model whose sentence names them. None where nothing is meant.
+    repository with several quantisations gives a refused model whose sentence names them; of a GGUF file that is not
+    recorded the size is estimated by its type. None where nothing is meant.
     """
     plain = name.strip().casefold().replace("\\", "/").replace("___", ".")  # as ModelScope's cache writes a dot
     parts = [part for part in plain.split("/") if part]
@@ -59,7 +60,7 @@ def find_model(name: str) -> Model | None:
     for last in (2, 1):
         if len(parts) >= last and (model := _names().get("/".join(parts[-last:]))) is not None:
             return model
-    return None
+    return by_type(parts[-1], _names().get) if parts else None
 
 
 @cache

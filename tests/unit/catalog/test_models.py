@@ -300,7 +300,7 @@ def test_linear_attention_by_the_published_indexes(name: str, size_bytes: int, t
         ("/hub/models--moonshotai--Kimi-K2-Thinking/snapshots/357b94a", "moonshotai/Kimi-K2-Thinking"),
         ("kimi-k2-tiny", "kimi-k2-tiny"),
         ("/models/nvidia/Kimi-K2.5-NVFP4", "nvidia/Kimi-K2.5-NVFP4"),
-        ("unsloth/Kimi-K2-Thinking-GGUF", "unsloth/Kimi-K2-Thinking-GGUF:UD-TQ1_0"),
+        ("ubergarm/Kimi-K2-Thinking-GGUF", "ubergarm/Kimi-K2-Thinking-GGUF:Q4_X"),
         ("/models/ubergarm/Kimi-K2-Instruct-GGUF", "ubergarm/Kimi-K2-Instruct-GGUF:smol-IQ1_KT"),
         ("unsloth/Kimi-K2-Instruct-GGUF:ud-q2_k_xl", "unsloth/Kimi-K2-Instruct-GGUF:UD-Q2_K_XL"),
     ],
