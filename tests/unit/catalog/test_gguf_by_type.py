@@ -41,7 +41,6 @@ def test_named(name: str, model: str) -> None:
     "name",
     [
         "Kimi-K2.5-BF16",
-        "Kimi-K2-Thinking-MXFP4",
         "Some-Other-Q4_K_M.gguf",
         "Kimi-K2.5-IQ2_KS.gguf",
         "Kimi-K2.5-Q9_K.gguf",
