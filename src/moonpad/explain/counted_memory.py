@@ -24,6 +24,8 @@ _COUNTED: Final = re.compile(
     re.IGNORECASE,
 )
 """`16 GPUs of 90 GB`, `16 gpu/90G`, `8 卡 80G`."""
+_CAPACITY: Final = re.compile(r"\bhas a total capac[it]{1,3}y of (?P<size>[0-9]{1,3}\.[0-9]{1,2}) GiB")
+"""Of a device, as PyTorch writes it when memory has run out (c10/cuda/CUDACachingAllocator.cpp)."""
 _ALONE: Final = re.compile(
     r"(?:\bGPU[ -]?memory|\bVRAM|显存|GPU[ ]?メモリ)(?:[ ]?(?:of|:|：|is|needed|required|为|需要?|は|が))?[ ]{0,2}"
     r"(?P<size>[0-9]{1,4})[ ]?GB?(?![\w])",
@@ -51,7 +53,10 @@ def counted_devices(case: Case) -> Iterator[Remark]:
     if checkpoint is None or not _open(case) or not checkpoint.groups:
         return
     ranks = layout.world_size * reading.replicas
-    found = {(int(each["count"]), int(each["size"])) for line in _lines(case) for each in _COUNTED.finditer(line)}
+    found = {(int(each["count"]), float(each["size"])) for line in _lines(case) for each in _COUNTED.finditer(line)}
+    logged = {float(each["size"]) for line in _lines(case) for each in _CAPACITY.finditer(line)}
+    if not found and logged and max(logged) - min(logged) < 1:
+        found = {(ranks, min(logged))}
     if len(found) != 1:
         return
     ((count, size),) = found
@@ -72,7 +77,9 @@ def counted_devices(case: Case) -> Iterator[Remark]:
         return
     flag = case.engine.command_line.options.get(finding.where, finding.where)
     place = case.option(flag)
-    message = f"by the {count} devices of {size} GB in the text, {finding.message}"
+    message = (
+        f"by the {count} devices of {size:g} {'GB' if size.is_integer() else 'GiB'} in the text, {finding.message}"
+    )
     remedy = "take more devices, a shorter context or smaller weights"
     at = place.index if place is not None else None
     yield make_remark(Severity.WARNING, finding.code, flag, message, remedy, at=at)
@@ -150,15 +157,15 @@ def _lines(case: Case, *signs: str) -> list[str]:
     ]
 
 
-def _cluster(case: Case, count: int, size: int) -> Cluster | None:
+def _cluster(case: Case, count: int, size: float) -> Cluster | None:
     """Devices of a usual kind with that much memory, all in one machine."""
     rows = [row.device for row in hardware().values() if row.device and row.device.platform in case.engine.platforms]
     usual = next((device for device in rows if device.per_node >= 8), None)
     if usual is None:
         return None
-    held = size * GIB
+    held = round(size * GIB)
     device = replace(usual, driver_bytes=held, usable_bytes=held, per_node=count)
-    return Cluster(f"{count}x{size}GB", 1, count, device)
+    return Cluster(f"{count}x{size:g}GB", 1, count, device)
 
 
 def spoken_precision(case: Case) -> Iterator[Remark]:

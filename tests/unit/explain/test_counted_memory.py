@@ -31,6 +31,9 @@ def short(one: Judged) -> list[str]:
         ("VRAM: 24GB", "the text speaks of 24 GB"),
         ("GPU memory of 80 GB", ""),  # of each of eight it may do
         ("GPU memory of 640 GB", ""),
+        ("GPU 3 has a total capacity of 47.51 GiB of which 2.71 GiB is free", "by the 8 devices of 47.51 GiB"),
+        ("GPU 3 has a total capacty of 47.51 GiB of which 2.71 GiB is free", "by the 8 devices of 47.51 GiB"),
+        ("GPU 3 has a total capacity of 139.81 GiB of which 2.71 GiB is free", ""),
         ("needs much memory", ""),
     ],
 )

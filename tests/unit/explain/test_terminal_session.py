@@ -24,3 +24,23 @@ def test_other_servers_at_prompts_stay() -> None:
     other = SERVE.replace("Thinking", "Instruct")
     assert len(ask(f"{SERVE} --port 1\ndev@a:~$ {other} --port 2\n")) == 2
     assert len(ask(f"dev@a:~$ {SERVE} --port 1\ndev@b:~$ {SERVE} --port 2\n")) == 2
+
+
+def test_a_dollar_alone_is_a_prompt_and_what_follows_was_printed() -> None:
+    (judged,) = ask(
+        "$ nvidia-smi -L\nGPU 0: NVIDIA H20 (UUID: GPU-1)\nGPU 1: NVIDIA H20 (UUID: GPU-2)\n"
+        f"$ {SERVE} \\\n>   --enable-prefix-caching\nRuntimeError: no (memory\n"
+    )
+    (source,) = judged.sources
+    assert [word.text for word in source.words][:2] == ["vllm", "serve"]
+    assert source.words[-1].text == "--enable-prefix-caching"
+
+
+def test_a_file_that_is_typed_at_a_dollar_is_kept() -> None:
+    judged = ask(f"$ cat > run.sh <<EOF\n{SERVE}\nEOF\n$ docker ps\n")
+    assert [each.engine for each in judged] == ["vllm"]
+
+
+def test_dollars_that_are_no_prompts() -> None:
+    (judged,) = ask(f"It costs\n$ 5 per hour (spot)\n{SERVE}\n")
+    assert judged.engine == "vllm"
