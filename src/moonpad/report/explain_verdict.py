@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.results import Judged, Remark
@@ -55,6 +56,17 @@ def verdict(judged: Judged) -> tuple[str, str]:
         unjudged = f", memory not judged: {judged.unjudged}" if judged.unjudged else ""
         return f"No error{unjudged}{_counted(judged)}", _STYLES[Severity.WARNING]
     return f"No error{_counted(judged)}", _STYLES[Severity.NOTE]
+
+
+def whole_names(argv: Iterable[str]) -> Iterator[str]:
+    """`--tp-size 8` of `--tp=8`, which the closing line tells."""
+    for word in argv:
+        name, equals, value = word.partition("=")
+        if name not in _SHORT_SIZES:
+            yield word
+            continue
+        yield f"{name}-size"
+        yield from [value] if equals else ()
 
 
 def usual(remark: Remark) -> str:

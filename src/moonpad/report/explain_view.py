@@ -16,7 +16,7 @@ from moonpad.explain.results import Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.report.caret_rows import Mark, source_rows
-from moonpad.report.explain_verdict import is_mended_later, memory_words, usual, verdict
+from moonpad.report.explain_verdict import is_mended_later, memory_words, usual, verdict, whole_names
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.shell_line import filled_lines, typed_lines
 from moonpad.values.finding import Finding, Severity
@@ -167,13 +167,13 @@ def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Tex
 
 
 def _is_changed(judged: Judged, script: Script) -> bool:
-    """Whether there is a correction that differs from what a shell reads."""
+    """Whether there is a correction that differs from what a shell reads, in more than whole names of short ones."""
     differs = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) > 0
     return bool(judged.corrected) and differs
 
 
-def _argvs(lines: Iterable[Line]) -> list[tuple[str, ...]]:
-    return [line.argv for line in lines]
+def _argvs(lines: Iterable[Line]) -> list[list[str]]:
+    return [list(whole_names(line.argv)) for line in lines]
 
 
 def _said(finding: Finding) -> str:
