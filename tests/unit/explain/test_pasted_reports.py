@@ -27,7 +27,7 @@ def told(text: str, on: str = "", version: str = "") -> str:
     ],
 )
 def test_sentences_are_not_for_a_shell(line: str) -> None:
-    assert not [one for one in read(f"{line}\n\n{SERVE}\n").problems if one.code in ("syntax", "unclosed")]
+    assert not [problem for problem in read(f"{line}\n\n{SERVE}\n").problems if problem.code in ("syntax", "unclosed")]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_sentences_are_not_for_a_shell(line: str) -> None:
     ],
 )
 def test_a_bracket_of_a_command_is_told(text: str) -> None:
-    assert [one for one in read(text).problems if one.code == "syntax"]
+    assert [problem for problem in read(text).problems if problem.code == "syntax"]
 
 
 def test_what_a_plugin_lacks_is_a_cause() -> None:

@@ -29,9 +29,9 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.releases.error_agreement import error_pairs, shared_pairs
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
-from moonpad.explain.checks.releases.said_faults import agreeing, said_pairs
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
@@ -85,8 +85,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
-    said = said_pairs(case.script) if met else frozenset()
-    met.sort(key=lambda row: -agreeing(row.fault, said))
+    errors = error_pairs(case.script) if met else frozenset()
+    met.sort(key=lambda row: -shared_pairs(row.fault, errors))
     yield from (_remark(row, case, spoken) for row in (met[:MOST] if case.version else _unnamed(met)))
 
 

@@ -1,4 +1,4 @@
-"""Lines of a pasted text that are sentences, lists of devices or errors: nobody meant them for a shell."""
+"""Problems of shell syntax in lines that are sentences, lists of devices or errors, not written for a shell."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _PROSE: Final = re.compile(
     r"|(?i:vllm|sglang|ktransformers|tensorrt-llm)(?=[ ]v?\d))(?:[ ][\w\"'(`*~/@.:,&+-]{1,80}){2}"
     r"|[A-Za-z]{2,20}:[ ][\w\"'(])"
 )
-"""Three words, of which the first is no command's: it begins with a capital or is a number, or names an engine before
-its release; or a word with a colon."""
+"""Three words, of which the first is not the name of a command: it begins with a capital, is a number, or names an
+engine before its release; or a word with a colon."""
 _COMMAND: Final = re.compile(r"\$[({\w]|&&|\|\||[ ]--?[a-zA-Z]")
 
 
-def but_of_prose(problems: Sequence[Problem], lines: Sequence[str]) -> list[Problem]:
-    """Those that are of commands: a text that names its shell has no prose."""
+def without_prose(problems: Sequence[Problem], lines: Sequence[str]) -> list[Problem]:
+    """The problems of commands; a script with a shebang line has no prose."""
     if not problems or (lines and lines[0].startswith("#!")):
         return list(problems)
-    return [one for one in problems if one.code not in _OF_SHELL or not _is_prose(one.line, lines)]
+    return [problem for problem in problems if problem.code not in _OF_SHELL or not _is_prose(problem.line, lines)]
 
 
 def _is_prose(number: int, lines: Sequence[str]) -> bool:

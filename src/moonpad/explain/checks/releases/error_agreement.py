@@ -1,4 +1,4 @@
-"""Whether a fault is the one that the text's own error lines speak of, by the words that stand together in both."""
+"""How well a known fault agrees with the error lines of the text, by the pairs of words that both have."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MOST: Final = 200
 """Error lines."""
 
 
-def said_pairs(script: Script) -> Pairs:
-    """Words of the error lines that stand side by side."""
+def error_pairs(script: Script) -> Pairs:
+    """Pairs of neighbouring words in the error lines."""
     lines = [script.lines[error.number - 1][error.column :][:_LONGEST] for error in script.error_lines[:_MOST]]
     script.budget.once("what its errors say", len(lines), "what later releases mended")
     return frozenset(pair for line in lines for pair in _pairs(line))
 
 
-def agreeing(fault: str, said: Pairs) -> int:
-    """How many pairs both have; more than two say no more than two."""
-    return min(2, len(said.intersection(_pairs(fault)))) if said else 0
+def shared_pairs(fault: str, errors: Pairs) -> int:
+    """How many pairs both have, at most two."""
+    return min(2, len(errors.intersection(_pairs(fault)))) if errors else 0
 
 
 def _pairs(text: str) -> Iterable[tuple[str, str]]:
