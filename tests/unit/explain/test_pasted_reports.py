@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.script import read_script as read
+from moonpad.report.explain_verdict import verdict
 from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask
 
@@ -93,3 +94,14 @@ def test_an_error_of_fp8_blocks_is_of_other_weights(block: str, judged_so: bool)
     error = f"ValueError: Weight output_partition_size = 2112 is not divisible by weight quantization {block}."
     judged = ask(f"{start}\n\n{error}\n", "2x8xH200")[0]
     assert (judged.checkpoint is not None) is judged_so
+
+
+def test_the_cause_in_a_log_comes_first() -> None:
+    missing = "ModuleNotFoundError: No module named 'blobfile'"
+    sentence, _ = verdict(ask(f"```\n{SERVE}\n```\n\n```\n{missing}\n```\n", "2x8xH200")[0])
+    assert sentence.startswith("Stopped (line 6): the environment has no Python package blobfile")
+    assert "The command: " in sentence
+    assert not verdict(ask(SERVE, "2x8xH200")[0])[0].startswith("Stopped")
+    wrong = SERVE.replace("16", "6")
+    other, _ = verdict(ask(f"```\n{wrong}\n```\n\n```\n{missing}\n```\n", "2x8xH200")[0])
+    assert other.startswith("Error")
