@@ -1,9 +1,11 @@
-"""How a command is mended where a release has renamed or removed an option of it."""
+"""How a command is mended where a release has renamed or removed an option of it, or one value alone is taken."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 from moonpad.catalog.options import Change
 from moonpad.engines.argv_reader import Occurrence, Parsed
@@ -13,6 +15,22 @@ from moonpad.explain.results import Edit
 # A switch that became an option with a value; of the second the value stands with another flag.
 _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"}
 TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
+
+
+_SET: Final = re.compile(r'set (?P<name>[a-z_]+) = "?(?P<value>[\w.-]+)"?')
+_OF_RANKS: Final = frozenset({"tp", "pp", "dp", "dcp", "cp"})
+"""Sizes that decide how many devices are used: a person chooses them."""
+
+
+def stated_edit(remedy: str, options: Mapping[str, str], parsed: Parsed, words: int) -> tuple[Edit, ...]:
+    """What a remedy is that names one setting and its value, in a command of so many words."""
+    match = _SET.fullmatch(remedy)
+    flag = options.get(match["name"]) if match and match["name"] not in _OF_RANKS else None
+    if match is None or flag is None or not flag.startswith("--"):
+        return ()
+    place = parsed.occurrence(flag)
+    index, length = (place.index, place.length) if place is not None else (words, 0)
+    return (Edit(index, length, (flag, match["value"])),)
 
 
 def change_edits(

@@ -17,6 +17,7 @@ from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted, but_added
 from moonpad.explain.builds import of_fork, of_its_build, other_build
+from moonpad.explain.change_edits import stated_edit
 from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
@@ -367,12 +368,20 @@ class Deployment(Struct, frozen=True):
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             remedy = in_own_flags(finding.remedy, self.engine.command_line)
-            yield Remark(replace(finding, where=flag, remedy=remedy), at=option.index if option else None)
+            edits = self._stated(finding, first)
+            yield Remark(replace(finding, where=flag, remedy=remedy), at=option.index if option else None, edits=edits)
         if memory is not None and not short and suggestions:
             best = suggestions[0]
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
                 message = "the KV cache could hold more"
                 yield Remark(Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", message, best.why), None)
+
+    def _stated(self, finding: Finding, first: Reading) -> tuple[Edit, ...]:
+        """What mends an error of one command whose remedy is one value."""
+        if finding.severity is not Severity.ERROR or len(self.group.commands) > 1:
+            return ()
+        command, options = self.group.commands[0], self.engine.command_line.options
+        return stated_edit(finding.remedy, options, first.parsed, len(command.argv))
 
     def _better(self, judged: Judged, readings: Sequence[Reading], suggestion: Improvement) -> Better:
         options = self.engine.command_line.options

@@ -20,6 +20,7 @@ from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdo
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
+from moonpad.explain.documents.prose_problems import without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
@@ -328,7 +329,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     machines = (*machines_of(text, state.budget), *types_in(text))
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
-    found = beside_logs(state.problems.items, state.commands, logs)
+    found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines)
     problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.explain.results import Judged, Remark
+from moonpad.explain.results import Judged, Remark, shortened
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
@@ -15,6 +15,8 @@ from moonpad.values.units import GIB
 
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
 _LONGEST: Final = 160
+_LONGEST_CAUSE: Final = 120
+_THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
 _SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
 """Beginnings of options that most guides write."""
@@ -46,16 +48,29 @@ def verdict(judged: Judged) -> tuple[str, str]:
         return "No command: what the text reports is judged alone", _STYLES[Severity.WARNING]
     if judged.unknown - {CONTEXT}:
         return f"Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
+    stopped = _stopped(judged)
     if memory is not None and memory.fits and (lacking := _lacks_ram(judged, memory)):
-        return f"{lacking}{_counted(judged)}", _STYLES[Severity.WARNING]
+        return f"{stopped}{lacking}{_counted(judged)}", _STYLES[Severity.WARNING]
     if memory is not None:
-        return f"{_fits(judged, memory)}{_counted(judged)}", _STYLES[
-            Severity.WARNING if memory.tight else Severity.NOTE
+        doubtful = memory.tight or bool(stopped)
+        return f"{stopped}{_fits(judged, memory)}{_counted(judged)}", _STYLES[
+            Severity.WARNING if doubtful else Severity.NOTE
         ]
     if judged.layout is not None:
         unjudged = f", memory not judged: {judged.unjudged}" if judged.unjudged else ""
-        return f"No error{unjudged}{_counted(judged)}", _STYLES[Severity.WARNING]
-    return f"No error{_counted(judged)}", _STYLES[Severity.NOTE]
+        return f"{stopped}No error{unjudged}{_counted(judged)}", _STYLES[Severity.WARNING]
+    return f"{stopped}No error{_counted(judged)}", _STYLES[Severity.WARNING if stopped else Severity.NOTE]
+
+
+def _stopped(judged: Judged) -> str:
+    """Why the engine stopped, where the text has a line that says so, as a sentence in front of what the command is."""
+    for finding in judged.findings:
+        if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.WARNING:
+            cause = shortened(finding.message.removeprefix(_THE_ENGINE_STOPPED), _LONGEST_CAUSE)
+            return (
+                f"Stopped ({finding.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
+            )
+    return ""
 
 
 def whole_names(argv: Iterable[str]) -> Iterator[str]:

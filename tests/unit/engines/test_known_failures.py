@@ -149,6 +149,9 @@ SAMPLES = {
     "dspark-plain-fp8": WORKER + "KeyError: 'model.layers.0.ffn.experts.routed_experts.w13_weight_scale'",
     "states-layout-drafts": WORKER
     + "NotImplementedError: DS conv state layout does not yet support speculative decoding with mamba_cache_mode='align'",
+    "k3-situ-kernels": "RuntimeError: Kimi-K3 on Blackwell with moe_runner_backend='auto' or 'flashinfer_mxfp4' requires a valid SGLANG_TRTLLM_GEN_MOE_CUBIN_POOL. Install it with:",
+    "gluon-of-another-generation": WORKER + "AssertionError: mla_gluon requires gfx950 (CDNA4), got gfx942",
+    "balancer-without-class": "ValueError: Cannot calculate num_local_slots. num_slots must be set and setup() must be called.",
 }
 TALK = """
 If the tokenizer needs blobfile, install it with pip.

@@ -13,6 +13,7 @@ FILES = (
     "sglang_refusal_samples_threads.toml",
     "sglang_refusal_samples_sources_50.toml",
     "sglang_refusal_samples_draw_50.toml",
+    "sglang_refusal_samples_57w57b.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 

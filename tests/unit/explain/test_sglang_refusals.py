@@ -16,6 +16,7 @@ FILES = (
     "sglang_refusal_samples_draw_50.toml",
     "sglang_refusal_samples_52w52d.toml",
     "sglang_refusal_samples_classes_52.toml",
+    "sglang_refusal_samples_57w57b.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 LINES = ("told", "quiet")

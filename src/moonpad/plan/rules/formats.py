@@ -51,7 +51,17 @@ def model_version(case: Configuration) -> Iterator[Finding]:
         yield unsupported("engine", message, f"take {case.engine.name} {first} or newer")
     elif first is None and case.architecture.linear is not None:
         message = f"{case.engine.name} is not known to serve {model}, most of whose layers have linear attention"
-        yield unsupported("engine", message, f"take {_engines(lambda engine: model in engine.first_versions)}")
+        yield unsupported("engine", message, _another_engine(model, case.platform))
+
+
+def _another_engine(model: str, platform: Platform) -> str:
+    """One that serves the model on these devices; where there is none, the devices that it takes."""
+    here = _engines(lambda engine: model in engine.first_versions and platform in engine.platforms)
+    if here:
+        return f"take {here}"
+    serving = [engine.facts for engine in ENGINES.values() if model in engine.facts.first_versions]
+    able = [name for kind, name in PLATFORM_NAMES.items() if any(kind in engine.platforms for engine in serving)]
+    return f"take {' or '.join(able)}, with {_engines(lambda engine: model in engine.first_versions)}"
 
 
 def _cuda_device(case: Configuration) -> str:

@@ -31,6 +31,7 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.releases.error_agreement import error_pairs, shared_pairs
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
@@ -87,16 +88,22 @@ def reported(case: Case) -> Iterator[Remark]:
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
     case.script.budget.work(6 * len(near), "its known reports")  # measured: 3 to 8 µs a row
-    # What is sure first, then what ended latest.
+    # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
+    errors = error_pairs(case.script) if found else frozenset()
     if not case.version:
         least = case.script.minimum_versions.get(case.engine.name, "")
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
         recent = oldest_recent(ENGINES[case.engine.name].program)
-        found = [(row, _as_long_past(remark, row, recent)) for row, remark in found if _reaches(row, oldest)]
+        found = [
+            (row, remark if shared_pairs(row.message, errors) else _as_long_past(remark, row, recent))
+            for row, remark in found
+            if _reaches(row, oldest)
+        ]
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
+    found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
     yield from [remark for _, remark in found[: _MOST if case.version else _MOST_UNNAMED]]
 
 

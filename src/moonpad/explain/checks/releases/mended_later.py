@@ -29,6 +29,7 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.releases.error_agreement import error_pairs, shared_pairs
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.set_elsewhere import may_be_set
@@ -63,8 +64,8 @@ _BY_NAME: Final = 6
 
 
 def mended_later(case: Case) -> Iterator[Remark]:
-    """The likeliest first: those with which the most agrees, then those of the next releases, and of the newest ones
-    where no release is named."""
+    """The likeliest first: those that the text's errors speak of, those with which the most agrees, then those of the
+    next releases, and of the newest ones where no release is named."""
     if case.commands[0].fork or case.again:
         return
     given = given_names(case)
@@ -84,6 +85,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met = [row for row in met if not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
+    errors = error_pairs(case.script) if met else frozenset()
+    met.sort(key=lambda row: -shared_pairs(row.fault, errors))
     yield from (_remark(row, case, spoken) for row in (met[:MOST] if case.version else _unnamed(met)))
 
 

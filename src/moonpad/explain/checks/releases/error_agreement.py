@@ -1,0 +1,38 @@
+"""How well a known fault agrees with the error lines of the text, by the pairs of words that both have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final
+
+from moonpad.explain.commands import Script
+
+Pairs = frozenset[tuple[str, str]]
+
+_WORD: Final = re.compile(r"[a-z_]\w{3,}")
+_COMMON: Final = re.compile(
+    r"\w*error|that|this|with|which|from|where|when|have|been|they|than|into|more|were|file|line|lib64|python\d?|packages"
+    r"|vllm|sglang|cuda|most|recent|call|last|traceback|runtime|torch|model|models|kernel|value|start|ends?"
+)
+_LONGEST: Final = 400
+_MOST: Final = 200
+"""Error lines."""
+
+
+def error_pairs(script: Script) -> Pairs:
+    """Pairs of neighbouring words in the error lines."""
+    lines = [script.lines[error.number - 1][error.column :][:_LONGEST] for error in script.error_lines[:_MOST]]
+    script.budget.once("what its errors say", len(lines), "what later releases mended")
+    return frozenset(pair for line in lines for pair in _pairs(line))
+
+
+def shared_pairs(fault: str, errors: Pairs) -> int:
+    """How many pairs both have, at most two."""
+    return min(2, len(errors.intersection(_pairs(fault)))) if errors else 0
+
+
+def _pairs(text: str) -> Iterable[tuple[str, str]]:
+    words = _WORD.findall(text.casefold())
+    return (pair for pair in pairwise(words) if not any(_COMMON.fullmatch(word) for word in pair))

@@ -1,0 +1,33 @@
+"""Problems of shell syntax in lines that are sentences, lists of devices or errors, not written for a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.explain.commands import Problem
+
+_OF_SHELL: Final = frozenset({"syntax", "unclosed"})
+_PROSE: Final = re.compile(
+    r"[ \t]{0,8}(?:(?:[A-Z][A-Za-z0-9.'’-]{0,40}[,:]?|\d{1,4}(?:\.\d{1,4})?[xX×]?"
+    r"|(?i:vllm|sglang|ktransformers|tensorrt-llm)(?=[ ]v?\d))(?:[ ][\w\"'(`*~/@.:,&+-]{1,80}){2}"
+    r"|[A-Za-z]{2,20}:[ ][\w\"'(])"
+)
+"""Three words, of which the first is not the name of a command: it begins with a capital, is a number, or names an
+engine before its release; or a word with a colon."""
+_COMMAND: Final = re.compile(r"\$[({\w]|&&|\|\||[ ]--?[a-zA-Z]")
+
+
+def without_prose(problems: Sequence[Problem], lines: Sequence[str]) -> list[Problem]:
+    """The problems of commands; a script with a shebang line has no prose."""
+    if not problems or (lines and lines[0].startswith("#!")):
+        return list(problems)
+    return [problem for problem in problems if problem.code not in _OF_SHELL or not _is_prose(problem.line, lines)]
+
+
+def _is_prose(number: int, lines: Sequence[str]) -> bool:
+    if not 1 <= number <= len(lines) or (number > 1 and lines[number - 2].rstrip().endswith("\\")):
+        return False
+    line = lines[number - 1][:2_000]
+    return _PROSE.match(line) is not None and _COMMAND.search(line) is None
