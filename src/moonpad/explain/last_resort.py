@@ -18,14 +18,15 @@ from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.offline_programs import offline_programs
-from moonpad.explain.programs import base_name, program_named, starts_with_options
+from moonpad.explain.programs import base_name, starts_with_options
 from moonpad.explain.python.text import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands
-from moonpad.explain.shell.wrappers import SPEAKS_OF, peel
+from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
 from moonpad.explain.spoken_commands import containers_in_ticks, read_spoken
+from moonpad.explain.word_lists import dashed_lists, fragment, more, word_lists
 from moonpad.values.records import replace
 
 DECISIVE: Final = frozenset({
@@ -91,14 +92,6 @@ _ENGINE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, PROGRAM_O
 _FEW: Final = 3
 _MOSTLY: Final = 0.7
 """At least so many of the keys, and such a share of them, are options of the engine."""
-_LIST: Final = re.compile(
-    r"\[(?=\s*+(?:(?:#|//)[^\n]*+\n\s*+)*+[\"'])"
-    r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|(?:#|//)[^\n]*+|[^\[\]\"'#/]|/(?!/)){10,6000}+\]"
-)
-"""A list of words as JSON, Python or Terraform has it: strings, and between them expressions and comments."""
-_ITEM: Final = re.compile(
-    r"\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|(?:#|//)[^\n]*|(?P<other>[^\s,\"'#][^,\"'#\n]*)"
-)
 _KEYED: Final = re.compile(
     r"^(?P<indent>[ \t]*)(?:- )?[\"']?(?:cmd|command|exec|run|script|start)[\"']?[ \t]*:[ \t]*"
     r"(?:(?P<style>[>|])[-+]?[ \t]*\n(?P<folded>(?:(?P=indent)[ \t]+\S.*(?:\n|$)|[ \t]*\n)+)|(?P<plain>[^>|\s\[{].*))",
@@ -127,7 +120,8 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         _variables(state),
         _settings(state, texts),
         _named_options(state, texts),
-        _lists(state, texts),
+        word_lists(state, texts, DECISIVE),
+        dashed_lists(state, texts, DECISIVE),
         table_options(state, texts, DECISIVE),
         _option_keys(state, texts),
     )
@@ -247,7 +241,7 @@ def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comm
                     *words,
                 ]
             rest = more("<what the service adds>", words[0].line)
-            yield _fragment([*words, rest], state, "")
+            yield fragment([*words, rest], state, "")
 
 
 def as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
@@ -263,10 +257,6 @@ def as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
     if known.kind == "flag":
         return (replace(value, text=flag, pieces=()),) if text.casefold() in ("true", "1", "yes") else ()
     return (replace(value, text=flag, pieces=()), replace(value, text=text, pieces=()))
-
-
-def more(what: str, line: int) -> Word:
-    return Word(what, line, end_line=line, unresolved=("@",))
 
 
 def _flag(word: Word) -> str:
@@ -310,7 +300,7 @@ def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
                 source = Source.block(state.text, start + match.start(which), code)
             words = words_of(source, state)
             if {word.text.partition("=")[0] for word in words} & DECISIVE:
-                yield _fragment([*_model_above(words, text, start, match.start(), state), *words], state, match["name"])
+                yield fragment([*_model_above(words, text, start, match.start(), state), *words], state, match["name"])
 
 
 def _option_keys(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -325,7 +315,7 @@ def _option_keys(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[C
             words = [word for option in options for word in option]
             known = sum(bool(option) for option in options) + sum(_is_null(line) for line in lines)
             if known >= max(_FEW, _MOSTLY * len(lines)) and {word.text for word in words} & DECISIVE:
-                yield replace(_fragment(words, state, ""), program=named[-1], guessed=True)
+                yield replace(fragment(words, state, ""), program=named[-1], guessed=True)
 
 
 def _is_null(line: re.Match[str]) -> bool:
@@ -348,52 +338,3 @@ def _model_above(words: Sequence[Word], text: str, start: int, at: int, state: S
     if above:
         begin, end = start + above[-1].start(1), start + above[-1].end(1)
         yield from (state.text.word("--model", begin, begin), state.text.word(above[-1][1], begin, end))
-
-
-def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
-    for start, text in texts:
-        state.budget.work(len(text) // 4, "lists of words")
-        for number, match in enumerate(_LIST.finditer(text)):
-            if number == _MOST:
-                break
-            words = [
-                word
-                for item in _ITEM.finditer(match.group()[1:-1])
-                for word in _item(item, state, start + match.start() + 1)
-            ]
-            flags = {word.text.partition("=")[0] for word in words if word.text.startswith("-")}
-            if len(flags) > 2 and flags & DECISIVE:
-                rest = more("<what is added to the list>", words[0].line)
-                interpreter = (replace(words[0], text="python", pieces=()),) if words[0].text == "-m" else ()
-                started = words[:1] if words[0].text.startswith("-") else _apart(words[0])
-                peeled = peel([*interpreter, *started, *words[1:]], {}, {})
-                if program_named(peeled.program) is not None:
-                    argv, wrappers = (*peeled.argv, rest), peeled.wrappers
-                    yield Command(peeled.program, argv, peeled.prefix, {}, wrappers, line=words[0].line)
-                else:
-                    yield _fragment([*words, rest], state, "")
-
-
-def _apart(word: Word) -> list[Word]:
-    """`"vllm bench serve"`, the program in one string of the list."""
-    return [replace(word, text=part, pieces=()) for part in word.text.split()] or [word]
-
-
-def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]:
-    text = item["double"] if item["double"] is not None else item["single"]
-    begin, end = start + item.start(), start + item.end()
-    if text is not None:
-        plain = re.sub(r"\\([\"'])", r"\1", text)
-        if re.match(r"--?[A-Za-z][\w-]*[ ]+\S", plain):  # flag and value in one string, which a shell splits
-            yield from words_of(Source(plain, state.text, (Piece(0, len(plain), begin, end),)), state)
-        else:
-            yield state.text.word(plain, begin, end)
-    elif item["other"]:
-        name = item["other"].strip()[:60]
-        yield replace(state.text.word(f"${{{name}}}", begin, end), unresolved=(name,))
-
-
-def _fragment(words: list[Word], state: ScriptState, name: str) -> Command:
-    role = next((role for role in ("prefill", "decode") if role in name.casefold()), None)
-    line = words[0].line
-    return Command("fragment", tuple(words), (), {}, label=role, heading=state.heading, line=line)

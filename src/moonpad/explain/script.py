@@ -31,6 +31,7 @@ from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.changes_of_lines import after_change
+from moonpad.explain.shell.evaluated_texts import with_joined_lines
 from moonpad.explain.shell.forks import with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
@@ -230,7 +231,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     problems_before, commands_before = len(state.problems.items), state.budget.commands
     changed = after_change(block.text)
     text = as_shell(changed) if is_powershell(changed) else without_prompts(changed)
-    text = repaired(text, block.start, state.problems)
+    text = with_joined_lines(repaired(text, block.start, state.problems), block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
     if placed := (words_of_options(block.text) if block.plain else []) or words_of_lines(block.text):
         at = block.start

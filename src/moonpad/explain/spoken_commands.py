@@ -10,6 +10,7 @@ from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name, starts_with_options
 from moonpad.explain.shell.changes_of_lines import after_change
+from moonpad.explain.shell.evaluated_texts import with_joined_lines
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.shell.line_repair import repaired
 from moonpad.explain.shell.wrappers import SPEAKS_OF
@@ -35,6 +36,7 @@ _OBJECT: Final = re.compile(
 )
 """In front of the name of an object that is called as the program is: `kubectl scale deployment llama-server`."""
 _LINE: Final = 600
+_JOINED: Final = 20
 _OTHER_CODE: Final = re.compile(r"[;,.:][ \t]+`")
 """Where a sentence goes on behind a command, with other code."""
 _SPOKEN: Final = re.compile(
@@ -47,7 +49,7 @@ _IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|ne
 
 def read_spoken(state: ScriptState, start: int, text: str) -> None:
     """A command in a text of any other kind."""
-    text = after_change(text)
+    text = with_joined_lines(after_change(text), start)
     for number, match in enumerate(_SPOKEN.finditer(text)):
         if number == _MOST:
             return
@@ -71,7 +73,7 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
                 end = blank.end()
         if text.count("`", begin, end) % 2:  # code that has begun before, on a line above too
             quote = "`"
-        elif text.count('"', line_start, begin) % 2:  # a text that began before it: `echo "nohup python -m …"`
+        elif text.count('"', _first_line(text, line_start), begin) % 2:  # `echo "nohup python -m …"`, `CMD="A=1 \\`
             quote = '"'
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
@@ -89,6 +91,15 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
         whole = repaired(_without_open_quote(code), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
+
+
+def _first_line(text: str, line_start: int) -> int:
+    """Where the line begins that backslashes join with this one."""
+    for _ in range(_JOINED):
+        if not line_start or not text[max(0, line_start - _NEAR) : line_start].rstrip().endswith("\\"):
+            break
+        line_start = text.rfind("\n", 0, line_start - 1) + 1
+    return line_start
 
 
 def _opens(line: str) -> bool:

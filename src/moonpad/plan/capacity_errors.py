@@ -92,6 +92,12 @@ def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -
     message, where = sentence(memory, layout, sequences), "host memory"
     if memory.told:
         return Finding(Severity.ERROR, Code.DOES_NOT_FIT, "kv_cache_bytes", message)
+    if settings.kv_cache_tokens and memory.host_fits and _is_bounded(memory):
+        message = (
+            f"a sequence is to have {memory.context:,} tokens, and the KV cache is told to hold "
+            f"{settings.kv_cache_tokens:,}, though the memory would hold more"
+        )
+        return Finding(Severity.ERROR, Code.DOES_NOT_FIT, "max_model_len", message)
     if memory.host_fits:
         by_layers = "host_expert_layers" if configuration.engine.host_experts else "model"
         where = configuration.engine.memory_fraction_name or by_layers if memory.kv_bytes.high <= 0 else "max_model_len"
@@ -102,6 +108,11 @@ def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -
         if memory.sequence_room is None or not memory.sequence_room.refusal:
             message += f"; a device must hold {least} at the least"
     return Finding(Severity.ERROR, Code.DOES_NOT_FIT, where, message)
+
+
+def _is_bounded(memory: Memory) -> bool:
+    """Whether the size that it was told, and not the memory, is what the KV cache ends at."""
+    return memory.kv_bytes.high < memory.budget_bytes - memory.weights_bytes - memory.overhead.high
 
 
 def ways_out(candidate: Candidate, layout: Layout, smallest: Callable[[], Cluster | None]) -> str:

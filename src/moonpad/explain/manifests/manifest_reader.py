@@ -61,8 +61,8 @@ _OF_OTHERS: Final = re.compile(
 """Keys whose words are for what starts the container or the job."""
 _RUNS: Final = frozenset({"command", "cmd", "entrypoint", "exec", "run", "script"})  # others name a program's place
 _OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
-_NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml"})
-"""Keys whose text is YAML: of a RayService, of charts in Argo CD and others."""
+_NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml", "patch"})
+"""Keys whose text is YAML: of a RayService, of charts in Argo CD, of a kustomization and others."""
 _LEAST_LINES: Final = 2
 _KIND_KEYS: Final = (
     *("instanceType", "instance_type", "machineType", "machine_type", "nodeType", "resourceProfile"),

@@ -14,9 +14,12 @@ from moonpad.explain.shell.interpreter import ScriptState
 _LEFT_OUT: Final = 20
 """Lines that are left out before the text is no YAML."""
 _TEMPLATE_LINE: Final = re.compile(
-    r"^[ \t]*(?:-[ \t]*(?=\{\{-?[ \t]*(?:if|else|end|range|with|include|toYaml)\b))?\{\{.*\}\}[ \t]*$", re.MULTILINE
+    r"^[ \t]*(?:-[ \t]*(?=\{\{-?[ \t]*"
+    r"(?:if|else|end|range|with|toYaml|include(?![^\n]*\|[ \t]*s?quote[ \t]*-?\}\}))\b))?\{\{.*\}\}[ \t]*$",
+    re.MULTILINE,
 )
-"""Nothing but templates, which are no values: an item `- {{ .Values.model }}` is one."""
+"""Nothing but templates, which are no values: an item `- {{ .Values.model }}` is one, and so is one in quotes,
+`- {{ include "chart.model" . | quote }}`."""
 _TEMPLATE: Final = re.compile(r"\{\{-?(.{0,300}?)-?\}\}|\{%.{0,300}?%\}")
 _VALUE: Final = re.compile(r"\{\{-?([ \t]*[.$A-Za-z_][^{}\n]{0,200}?)-?\}\}")
 """`{{ tp }}` of Ansible, `{{ .Values.tp }}` of Helm in quotes."""

@@ -8,10 +8,11 @@ from typing import Final
 from moonpad.engines.foreign_names import PROGRAM_OF
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import serving_programs
-from moonpad.explain.last_resort import as_option, more
+from moonpad.explain.last_resort import as_option
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.source_text import Source
+from moonpad.explain.word_lists import more
 from moonpad.values.records import replace
 
 _MORE: Final = re.compile(r"(?:[A-Z]+_){0,4}(?:ARGS|FLAGS|OPTIONS|OPTS)")

@@ -25,6 +25,9 @@ _OWN: Final = frozenset({"0.0.0.0", "127.0.0.1", "localhost", "::", "[::]"})  # 
 _STARTS_RAY: Final = re.compile(
     r"\bray start\b|multi-node-serving\.sh|run_cluster\.sh|--ray_(?:cluster_size|address)|RAY_START_CMD|headGroupSpec"
 )
+_OF_RUNNER: Final = re.compile(r"^(?:recipe_version|cluster_only)[ \t]*:")
+"""A recipe, whose runner starts the command on each node and adds what joins them:
+https://github.com/eugr/spark-vllm-docker"""
 _OTHERS: Final = re.compile(r"headless|start-rank|data-parallel-(?:rank|hybrid-lb|external-lb)|\brank[ =]?[1-9]\b")
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
@@ -52,7 +55,8 @@ def node_remarks(
     yield from _container_devices(readings, commands)
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
-        if alone and not commands[0].by_ray and not commands[0].custom:
+        by_runner = is_in_lines(_OF_RUNNER, script.lines, 200)
+        if alone and not commands[0].by_ray and not commands[0].custom and not by_runner:
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
             if cluster is not None or _is_alone(first, script):

@@ -27,6 +27,10 @@ _LEAST: Final = 4
 """Letters of an option that is meant where it has one dash."""
 _ON: Final = frozenset({"true", "1", "yes", "on"})
 _OFF: Final = frozenset({"false", "0", "no", "off"})
+_MODULE: Final = "vllm.entrypoints.openai.api_server"
+"""Its parser has a place for a model's name, which only `vllm serve` reads:
+https://github.com/vllm-project/vllm/blob/005223338608bc94fd165a4f976c102a57bd1fc4/vllm/entrypoints/openai/cli_args.py
+"""
 _OPTIONAL: Final = re.compile(r"\[-{1,2}[\w<][^\]]*\]?|[^\[\]]*\]|\[(?:options|args|flags)\]", re.IGNORECASE)
 """`[--your-flags]`, as a usage writes what may be left out."""
 _PROSE: Final = frozenset("，。；：！？、（）")
@@ -68,7 +72,7 @@ def stray_remarks(
         if text in reading.unknown and is_word and text.strip():
             switch = _switch_before(reading, book, at) if text.casefold() in _ON | _OFF else None
             if switch is not None:
-                yield _of_switch(severity, switch, command.argv[at])
+                yield _of_switch(severity, switch, command, book, at)
                 return
             message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
             if book.options.named(flag := f"--{text}") is not None:
@@ -90,7 +94,7 @@ def _truths(command: Command, reading: Reading, book: Rulebook) -> Iterator[Rema
             continue
         switch = _switch_before(reading, book, at)
         if switch is not None and book.program not in READS_TRUTHS and not command.argv[at].unresolved:
-            yield _of_switch(Severity.WARNING, switch, command.argv[at])
+            yield _of_switch(Severity.WARNING, switch, command, book, at)
             return
 
 
@@ -108,12 +112,27 @@ def _switch_before(reading: Reading, book: Rulebook, at: int) -> Occurrence | No
     return place if known is not None and known.kind == "flag" and known.nargs != "?" else None
 
 
-def _of_switch(severity: Severity, switch: Occurrence, word: Word) -> Remark:
+def _of_switch(severity: Severity, switch: Occurrence, command: Command, book: Rulebook, at: int) -> Remark:
     """`--enforce-eager true`: the word is left over."""
+    word = command.argv[at]
     off = word.text.casefold() in _OFF
-    message = f"a switch, which takes no value: {shortened(word.text, 40)} is left over, and the parser refuses it"
+    written = shortened(word.text, 40)
+    message = f"a switch, which takes no value: {written} is left over, and the parser refuses it"
+    if any(each.text == _MODULE for each in command.prefix):
+        severity, message = (
+            Severity.WARNING,
+            (
+                f"a switch, which takes no value: newer releases take {written} for a model's name and pass it over, so"
+                " that the switch is on; older ones refuse it"
+            ),
+        )
+    known = book.options.named(switch.flag) if switch.flag else None
+    opposites = [name for name in (known.negations if known is not None else ()) if name.startswith("--no-enable-")]
     remedy = "leave the switch out with its value" if off else "leave the value out"
-    edit = Edit(switch.index, switch.length + 1, () if off else (switch.written,))
+    instead = () if off else (switch.written,)
+    if off and opposites:  # left out, it may be on
+        remedy, instead = f"write {opposites[0]}", (opposites[0],)
+    edit = Edit(switch.index, switch.length + 1, instead)
     where = switch.written
     return make_remark(severity, Code.INVALID_VALUE, where, message, remedy, at=switch.index, edits=[edit])
 

@@ -32,7 +32,9 @@ _NEAR: Final = 40
 _OF_FILE: Final = re.compile(r"[ \t]*(?:[A-Za-z_]\w*=.*|[#;].*|`{3}.*|~{3}.*)?")
 _OPEN_MPI: Final = frozenset({"-x", "-mca", "--mca", "--allow-run-as-root", "--map-by", "--hostfile", "-hostfile"})
 _OVER_HOSTS: Final = frozenset({"--hostfile", "-hostfile", "--machinefile", "-machinefile"})
-_HANDED_ON: Final = re.compile(r"OMPI_|PMIX_|PRTE_|PATH$|LD_LIBRARY_PATH$|HOME$|PWD$|USER$|SLURM_")
+_OPEN_LIST: Final = re.compile(r"\$\{?[A-Za-z_]\w*(?:\[[@*]\])?\}?|\$\(.*\)", re.DOTALL)
+"""A whole word that is not known: it may be a list of `-x`."""
+_HANDED_ON: Final = re.compile(r"POD_|OMPI_|PMIX_|PRTE_|PATH$|LD_LIBRARY_PATH$|HOME$|PWD$|USER$|SLURM_")
 _DIRECTIVE: Final = re.compile(r"[ \t]*#SBATCH[ \t]+(?P<option>--?[A-Za-z-]+)[^#]*?(?P<name>\$\{?[A-Za-z_]\w*\}?)")
 _HEADER: Final = re.compile(r"[ \t]*(?:#.*)?$")
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3}|~{3})")
@@ -169,7 +171,7 @@ def not_handed_on(case: Case) -> Iterator[Remark]:
         options = {option.name for option in wrapper.options}
         if not options & _OPEN_MPI or not (options & _OVER_HOSTS or len(wrapper.hosts) > 1):
             continue
-        if any("mca_base_env_list" in word.text for word in wrapper.words):
+        if any("mca_base_env_list" in word.text or _OPEN_LIST.fullmatch(word.text) for word in wrapper.words):
             continue
         start = wrapper.words[0].line if wrapper.words else command.line
         given = {value.partition("=")[0] for value in wrapper.values("-x")}
