@@ -1,5 +1,5 @@
-"""Commands that a script keeps in double quotes and hands to `eval`: two backslashes at the end of a line are one in the
-text, which is meant to join the lines."""
+"""Commands that a script keeps in double quotes and hands to `eval`: two backslashes at the end of a line are one in
+the text, which is meant to join the lines."""
 
 from __future__ import annotations
 
