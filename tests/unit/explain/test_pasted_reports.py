@@ -88,14 +88,6 @@ def test_an_old_report_is_told_where_the_text_has_its_error() -> None:
     assert not told_of_it.of_former
 
 
-@pytest.mark.parametrize(("block", "judged_so"), [("block_n = 128", False), ("group size 128", True)])
-def test_an_error_of_fp8_blocks_is_of_other_weights(block: str, judged_so: bool) -> None:
-    start = "python3 -m sglang.launch_server --model-path /data/Kimi-K3 --tp 16 --trust-remote-code"
-    error = f"ValueError: Weight output_partition_size = 2112 is not divisible by weight quantization {block}."
-    judged = ask(f"{start}\n\n{error}\n", "2x8xH200")[0]
-    assert (judged.checkpoint is not None) is judged_so
-
-
 def test_the_cause_in_a_log_comes_first() -> None:
     missing = "ModuleNotFoundError: No module named 'blobfile'"
     sentence, _ = verdict(ask(f"```\n{SERVE}\n```\n\n```\n{missing}\n```\n", "2x8xH200")[0])

@@ -39,7 +39,6 @@ _OF_WEIGHTS: Final = ("compressed-tensors", "modelopt", "quark", "awq", "gptq")
 _SIZES: Final = ("num_hidden_layers", "hidden_size", "moe_intermediate_size", "num_experts", "n_routed_experts")
 """Of a configuration, what says how many bytes the weights are."""
 _OF_FORMAT: Final = (Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT)
-_OF_BLOCKS: Final = re.compile(r"not divisible by weight quantization block_[nk] = \d")
 
 
 def is_other(checkpoint: Checkpoint | Model | None) -> bool:
@@ -78,8 +77,6 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         return f"{resized} makes another size of {model.id}, whose weights are not known"
     if is_of_own_build(given.strip("'\"").casefold(), engine) and not in_full(model.id, reading.model):
         return f"--quantization {given[:40]} is of no release: what its weights are is not known"
-    if scheme not in ("", "fp8") and not in_full(model.id, reading.model) and _has_fp8_blocks(script):
-        return f"its error is of weights in blocks of FP8, which those of {model.id} are not"
     if not is_other(model):
         of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
         return f"--quantization {given[:40]} is for other weights than those of {model.id}" if of_others else ""
@@ -96,11 +93,6 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         if form and form[0].casefold() not in f"{scheme} {name.casefold()}":
             return f"whether {name} is the publisher's or in {form[0].upper()} is not said"
     return ""
-
-
-def _has_fp8_blocks(script: Script) -> bool:
-    """Whether an engine complained of a part of a weight that its blocks of scales do not divide."""
-    return any(_OF_BLOCKS.search(script.lines[error.number - 1][:_LONGEST]) for error in script.error_lines)
 
 
 def _resized_by(reading: Reading) -> str:
