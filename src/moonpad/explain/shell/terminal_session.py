@@ -36,6 +36,17 @@ _BOLD: Final = re.compile(
 )
 """A line of a text that is a command in bold letters."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
+_DOLLAR: Final = re.compile(
+    rf"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:sudo[ \t]|python|docker|podman|export[ \t]"
+    rf"|curl[ \t]|pip[0-9.]*[ \t]|uv[ \t]|nvidia-smi|npu-smi|rocm-smi|cat[ \t]|cd[ \t]|\./|{SPEAKING.pattern}))",
+    re.MULTILINE,
+)
+"""`$ vllm serve m`: a shell would look for a program called `$`."""
+_ASKS: Final = re.compile(
+    r"(?:sudo[ \t]+)?(?:nvidia-smi|npu-smi|rocm-smi|amd-smi|free|df|lscpu|uname|hostname|lspci|numactl -H|nvcc|(?:uv[ \t]+)?pip[0-9.]*"
+    r"[ \t]+(?:list|show|freeze)|python[0-9.]*[ \t]+-c)(?![\w-])"
+)
+"""Programs that only show something: no shell reads what stands below them, up to the next prompt or an empty line."""
 _SIGNS: Final = re.compile(r"[@➜❯]|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
@@ -45,9 +56,28 @@ def without_prompts(text: str) -> str:
     """Of a paste that has no fences: blanks where a prompt with a user and a host stands; the rest may be typed too."""
     text = _BOLD.sub(lambda match: f"  {match[1]}  ", text) if "**" in text else text
     text = _ARROW.sub(lambda match: " " * len(match[0]), text) if "> " in text else text
-    if not _SIGNS.search(text):
+    dollars = _DOLLAR.search(text) is not None
+    if not dollars and not _SIGNS.search(text):
         return text
+    if _SURE.search(text) or dollars:
+        text = _without_answers(text)
+    text = _DOLLAR.sub(lambda match: " " * len(match[0]), text) if dollars else text
     return _SURE.sub(lambda match: " " * len(match[0]), text)
+
+
+def _without_answers(text: str) -> str:
+    """Blanks for what programs showed that only show something."""
+    lines = text.split("\n")
+    shown = False
+    for number, line in enumerate(lines):
+        prompt = _SURE.match(line) or _DOLLAR.match(line)
+        if prompt is not None:
+            shown = _ASKS.match(line, prompt.end()) is not None and not line.rstrip().endswith("\\")
+        elif not line.strip():
+            shown = False
+        elif shown:
+            lines[number] = " " * len(line)
+    return "\n".join(lines)
 
 
 def without_repeats(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
