@@ -49,7 +49,7 @@ def node_remarks(
     if cluster is not None and cluster.device.platform is Platform.CPU:
         return
     first = readings[0]
-    yield from _container_devices(readings, commands)
+    yield from _container_devices(engine, cluster, readings, commands)
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
         if alone and not commands[0].by_ray and not commands[0].custom:
@@ -86,7 +86,9 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
             return
 
 
-def _container_devices(readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
+def _container_devices(
+    engine: CommandLine, cluster: Cluster | None, readings: Sequence[Reading], commands: Sequence[Command]
+) -> Iterator[Remark]:
     """More ranks than the containers get devices."""
     first, container = readings[0], commands[0].container
     unknown = container is None or container.devices is None or commands[0].custom
@@ -96,7 +98,11 @@ def _container_devices(readings: Sequence[Reading], commands: Sequence[Command])
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
     if ranks > devices > 0:  # with a count of 0 what it sees is what its image or a variable says
         message = f"{ranks} ranks, and the containers get {devices} devices ({container.devices} each)"
-        remedy, word = f"give each {-(-ranks // nodes)}", container.given("--gpus")[-1].words[-1]
+        each, word = -(-ranks // nodes), container.given("--gpus")[-1].words[-1]
+        remedy = f"give each {each}"
+        if cluster is not None and cluster.per_node == container.devices and "tp" in engine.options:
+            remedy = f"a machine of {cluster.device.product} has {cluster.per_node}: start it on "
+            remedy += f"{-(-ranks // cluster.per_node)} machines, or write {engine.options['tp']} {cluster.per_node}"
         yield make_remark(Severity.ERROR, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
 
 
@@ -138,6 +144,9 @@ def _executor(
 
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """Each command starts some of the data-parallel ranks: all of them together."""
+    places = [value_of(command.argv, (options.start_rank,)) for command in commands]
+    if any(word is not None and word.unresolved for word in places):
+        return  # `$((8 * NODE_RANK))` is the command of several machines
     ranks = readings[0].layout.dp
     alike = max(1, commands[0].pods // len(commands))
     started = sum(reading.node.data_parallel_local or 0 for reading in readings) * alike
