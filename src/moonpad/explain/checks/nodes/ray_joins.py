@@ -20,7 +20,7 @@ from moonpad.values.records import replace
 _PORT: Final = 6379
 _MOST: Final = 50
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
-_PORT_BEHIND: Final = re.compile(r"\$\{?[A-Za-z_]\w{0,60}\}?:(\d{4,5})")
+_PORT_BEHIND: Final = re.compile(r"[^\n]{1,300}[^\d:\n]:(\d{4,5})")
 _HERE: Final = ("0.0.0.0", "127.0.0.1", "localhost")  # noqa: S104 a value that is warned of
 _OPTIONS: Final = frozenset(
     re.findall(
