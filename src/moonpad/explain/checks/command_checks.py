@@ -20,6 +20,7 @@ from moonpad.explain.checks.memory.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.memory.offered_machines import offered_machine
 from moonpad.explain.checks.memory.offload_checks import cpu_offload
 from moonpad.explain.checks.memory.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
+from moonpad.explain.checks.memory.told_blocks import told_blocks
 from moonpad.explain.checks.memory.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -161,6 +162,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     best_layout,
     other_release,
     offered_machine,
+    told_blocks,
     no_such_module,
     plain_server,
     step_budget,

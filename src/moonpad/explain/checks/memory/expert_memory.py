@@ -28,12 +28,12 @@ _TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
     re.compile(
-        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?(?:of[ ])?(?:\w{1,12}[ ])?"
+        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?(?:of[ ])?(?:\w{1,12}[ ])?"
         r"(?:D?RAM|内存|DDR[345]|system memory|host memory)",
         re.IGNORECASE,
     ),
     re.compile(
-        r"(?:内存|\bD?RAM|system memory|host memory)[ ]?[:：为是=]?[ ]?(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?"
+        r"(?:内存|\bD?RAM|system memory|host memory)[ ]?[:：为是=]?[ ]?(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?"
         r"(?P<unit>[GT])i?B?(?!\w)",
         re.IGNORECASE,
     ),

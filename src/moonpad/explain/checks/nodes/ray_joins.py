@@ -105,7 +105,9 @@ def _of_others(
         if unresolved(address):
             joined = _PORT_BEHIND.fullmatch(address)  # `$HEAD_IP:6380`: the port is written
             if joined is not None and whole(port) and joined[1] != port:
-                message = f"{where}: it joins at port {joined[1]}, and the head listens on {port}: it waits, and gives up"
+                message = (
+                    f"{where}: it joins at port {joined[1]}, and the head listens on {port}: it waits, and gives up"
+                )
                 yield _said(Code.CONFLICT, "--address", message, f"write port {port}")
             continue
         host, colon, its_port = address.rpartition(":")
