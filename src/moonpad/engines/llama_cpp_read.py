@@ -78,12 +78,12 @@ def read(invocation: Invocation) -> Reading:
     return Reading(
         model=model,
         served_name=words.text("--alias") or PurePosixPath(model).name or model,
-        layout=Layout(pp=max(1, len(splits))),
+        layout=Layout(pp=1 if words.given("--rpc") else max(1, len(splits))),
         settings=settings,
         unknown=words.unknown(),
         parsed=words.parsed(),
         serving=serving,
-        takes_all_devices=not splits and words.text("--split-mode") != "none" and words.text("--device") != "none",
+        takes_all_devices=not splits and not words.given("--rpc") and words.text("--split-mode") != "none" and words.text("--device") != "none",
         left_to_engine=_left_to_engine(words, settings),
         effort=50 * min(_effort(_overrides(words.parsed())), _MOST_EFFORT),
         extra=words.rest(),
@@ -170,6 +170,8 @@ def _buffer_of(name: str, overrides: Sequence[tuple[re.Pattern[str], str]]) -> s
 def _left_to_engine(words: Words, settings: Settings) -> str:
     if _effort(_overrides(words.parsed())) > _MOST_EFFORT:
         return "the patterns of --override-tensor are too many or too intricate to be tried here"
+    if words.given("--rpc"):
+        return "layers lie on devices of other machines too (--rpc)"
     placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers")
     fits = (words.text("--fit") or "on").lower() not in ("off", "false", "0")
     if placed or not fits:

@@ -83,6 +83,10 @@ _SAID: Final = re.compile(
     re.MULTILINE,
 )
 """`I'm trying to serve it on eight cards`: a sentence, in which an apostrophe opens no quote."""
+_ASIDE: Final = re.compile(
+    r"^[ \t]{0,12}[A-Z][a-z]+[:,]?(?:[ ]+(?:[^\s'\"`$\\=|;&<>{}()]|\((?=[^()\n]*\))|\))+){3,}[ ]*$", re.MULTILINE
+)
+"""`Trying it on two machines (96 GB each)`: a sentence, in which brackets start no shell."""
 _FEW_WORDS: Final = 1
 _SENTENCE_BEGINS: Final = re.compile(r"[ \t]*(?:[A-Z]|[a-z]+')")
 _CJK: Final = re.compile("[\u4e00-\u9fff]")
@@ -107,7 +111,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):
         text = _SENTENCE.sub(_without_sentence, text)
-        text = _SAID.sub(_said, text)
+        text = _ASIDE.sub(_aside, _SAID.sub(_said, text))
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
@@ -131,6 +135,10 @@ def repaired(text: str, start: int, problems: Problems) -> str:
 def _said(match: re.Match[str]) -> str:
     begins = _SENTENCE_BEGINS.match(match[0]) is not None and match[0].count(" ") >= _FEW_WORDS
     return match[0].replace("'", "\u2019") if begins else match[0]
+
+
+def _aside(match: re.Match[str]) -> str:
+    return match[0].replace("(", "\uff08").replace(")", "\uff09")
 
 
 def _ignored(match: re.Match[str]) -> str:
