@@ -29,8 +29,8 @@ FORKED: Final = {"ktransformers": "sglang"}
 class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was seen with `engines`, from release `since` on and before release `until`, where all that is named holds.
 
-    Regular expressions match whole values, `models`, `image`, `text` and `no_text` parts, in any case. `message` and `remedy` may
-    use `{model}`, `{device}` and `{version}`.
+    Regular expressions match whole values, `models`, `image`, `text` and `no_text` parts, in any case. `message` and
+    `remedy` may use `{model}`, `{device}` and `{version}`.
     """
 
     engines: tuple[str, ...]

@@ -23,6 +23,7 @@ from moonpad.explain.checks.command_checks import command_checks, no_layout
 from moonpad.explain.checks.dynamo.dynamo_workers import but_own, is_worker, worker_remarks
 from moonpad.explain.checks.memory.memory_certainty import as_sure, beside_memory, but_memory, started
 from moonpad.explain.checks.memory.offload_checks import offload_ignored
+from moonpad.explain.checks.memory.spoken_ram import as_spoken
 from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
 from moonpad.explain.checks.models.serving_flags import parser_remarks
 from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray
@@ -352,7 +353,12 @@ class Deployment(Struct, frozen=True):
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
+        command, maps = self.group.commands[0], self.engine.facts.gguf_only
         for finding in but_longer(judgement.findings, self.group.commands):
+            spoken = as_spoken(finding, memory, self.script, command, maps=maps)
+            if spoken is None:
+                continue
+            finding = spoken
             is_error = finding.severity is not Severity.NOTE
             outside = finding.code is Code.TIGHT and finding.where == self.engine.facts.memory_fraction_name
             if finding.code in OF_MEMORY and short and is_error and self.suggest and not outside:

@@ -20,7 +20,6 @@ from moonpad.explain.checks.memory.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.memory.offered_machines import offered_machine
 from moonpad.explain.checks.memory.offload_checks import cpu_offload
 from moonpad.explain.checks.memory.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
-from moonpad.explain.checks.memory.told_blocks import told_blocks
 from moonpad.explain.checks.memory.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -29,6 +28,7 @@ from moonpad.explain.checks.memory.serving_checks import (
     step_budget,
 )
 from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
+from moonpad.explain.checks.memory.told_blocks import told_blocks
 from moonpad.explain.checks.memory.whole_command import WHOLE_COMMAND_CHECKS
 from moonpad.explain.checks.memory.whole_machine import best_layout, other_release
 from moonpad.explain.checks.models.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree

@@ -68,7 +68,7 @@ _LATER_NODE: Final = re.compile(
 @lru_cache(maxsize=4)
 def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Names with a version: in a pin, as the tag of an image, in prose, in a wheel's name, in the table that `pip list`
-    prints. The names of an engine are a group, `e` and its number."""
+    prints, and behind the number (`0.4.10 sglang`). The names of an engine are a group, `e` and its number."""
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     told = "|".join(name for line in lines for name in line.names)
@@ -84,6 +84,8 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?:[:：=|]|is(?:[ ]the[ ]latest)?|为|是)?|[`*_]{{0,2}}[ ]{{0,3}}[:：=|]|-|[ ](?=[`*(（]))"
         rf"[ ]{{0,3}}[`*(（]{{0,3}}{_FULL}{_LATER}",
         rf"(?m:^)[ \t>|#]{{0,8}}{names}[ ]{{2,60}}{_NUMBER}(?=[ \t]{{2}}|[ \t]{{0,8}}(?:/[^\n]{{0,200}})?(?:\n|$))",
+        rf"(?:(?m:^)|[:,;(]|\b(?:on|with|using|use|run|running|is|the|our)\b)[ ]{{0,3}}{_FULL}[ ]{names}"
+        rf"(?![\w/-]|[ ]?(?:==|v?[0-9]))",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
 
@@ -127,7 +129,8 @@ _OF_A_COMMIT: Final = re.compile(r"(?<=1\.0\.0)\.dev-cp")
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
     (v0.11.1rc6)`), the first of a kind before the others."""
-    pin, image, prose, wheel, spoken, listed = _patterns(tuple(ENGINES))
+    pin, image, prose, wheel, spoken, listed, behind_number = _patterns(tuple(ENGINES))
+    in_words = {prose, spoken, behind_number}
     named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
@@ -140,9 +143,9 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 least = _is_first(text, match) or bool(_IMAGE_OR_LATER.match(text, match.end()))
                 mention = VersionMention(number, held.engine, held.version, True, match[0], least)
                 named.append((False, number, match.start(), mention))
-        for pattern in (pin, image, wheel, listed, prose, spoken):
+        for pattern in (pin, image, wheel, listed, prose, spoken, behind_number):
             for match in pattern.finditer(text):
-                if pattern in {prose, spoken} and (
+                if pattern in in_words and (
                     _NO_RELEASE.match(match["version"]) or match["version"] in fractions or _is_measured(match)
                 ):
                     continue
@@ -153,16 +156,14 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 if pattern is image and _EXAMPLE.search(text[max(0, match.start() - _BEFORE) : match.start()]):
                     continue
                 behind = (_OF_A_POST.match(text, match.end()), _OF_ANOTHER.match(text, match.end()))
-                if pattern in {prose, spoken} and any(behind):
+                if pattern in in_words and any(behind):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 least = least or bool(_BROUGHT.match(text, match.end()))
                 least = least or (pattern is image and bool(_IMAGE_OR_LATER.match(text, match.end())))
                 tag = match[0] if pattern is image else ""
-                mention = VersionMention(
-                    number, *_engine_and_version(match), pattern not in {prose, spoken}, tag, least
-                )
-                named.append((pattern in {prose, spoken}, number, match.start(), mention))
+                mention = VersionMention(number, *_engine_and_version(match), pattern not in in_words, tag, least)
+                named.append((pattern in in_words, number, match.start(), mention))
     names = {name: engine.command_line.names for name, engine in ENGINES.items()}
     for number, start, name, version in (*checked_out(lines, names), *printed(lines, names)):
         named.append((False, number, start, VersionMention(number, name, version, exact=True, image="", least=False)))

@@ -37,14 +37,14 @@ _BOLD: Final = re.compile(
 """A line of a text that is a command in bold letters."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _DOLLAR: Final = re.compile(
-    rf"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:sudo[ \t]|python|docker|podman|export[ \t]"
-    rf"|curl[ \t]|pip[0-9.]*[ \t]|uv[ \t]|nvidia-smi|npu-smi|rocm-smi|cat[ \t]|cd[ \t]|\./|{SPEAKING.pattern}))",
+    rf"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:sudo[ \t]|python|docker|podman"
+    rf"|export[ \t]|curl[ \t]|pip[0-9.]*[ \t]|uv[ \t]|nvidia-smi|npu-smi|rocm-smi|cat[ \t]|cd[ \t]|\./|{SPEAKING.pattern}))",
     re.MULTILINE,
 )
 """`$ vllm serve m`: a shell would look for a program called `$`."""
 _ASKS: Final = re.compile(
-    r"(?:sudo[ \t]+)?(?:nvidia-smi|npu-smi|rocm-smi|amd-smi|free|df|lscpu|uname|hostname|lspci|numactl -H|nvcc|(?:uv[ \t]+)?pip[0-9.]*"
-    r"[ \t]+(?:list|show|freeze)|python[0-9.]*[ \t]+-c)(?![\w-])"
+    r"(?:sudo[ \t]+)?(?:nvidia-smi|npu-smi|rocm-smi|amd-smi|free|df|lscpu|uname|hostname|lspci|numactl -H|nvcc"
+    r"|(?:uv[ \t]+)?pip[0-9.]*[ \t]+(?:list|show|freeze)|python[0-9.]*[ \t]+-c)(?![\w-])"
 )
 """Programs that only show something: no shell reads what stands below them, up to the next prompt or an empty line."""
 _SIGNS: Final = re.compile(r"[@➜❯]|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")

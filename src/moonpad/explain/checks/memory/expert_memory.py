@@ -28,13 +28,13 @@ _TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
     re.compile(
-        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?(?:of[ ])?(?:\w{1,12}[ ])?"
-        r"(?:D?RAM|内存|DDR[345]|system memory|host memory)",
+        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?"
+        r"(?:of[ ])?(?:\w{1,12}[ ])?(?:D?RAM|内存|DDR[345]|system memory|host memory)",
         re.IGNORECASE,
     ),
     re.compile(
-        r"(?:内存|\bD?RAM|system memory|host memory)[ ]?[:：为是=]?[ ]?(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?"
-        r"(?P<unit>[GT])i?B?(?!\w)",
+        r"(?:内存|\bD?RAM|system memory|host memory)[ ]?[:：为是=]?[ ]?(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))"
+        r"[ ]?(?P<unit>[GT])i?B?(?!\w)",
         re.IGNORECASE,
     ),
 )
@@ -88,7 +88,7 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
     held, title = _in_ram(case)
     case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
     lines = [line[:_LONGEST] for line in case.script.lines]
-    sizes = _spoken_of(case.script.lines)
+    sizes = spoken_ram(case.script.lines)
     if not held or len(sizes) != 1:
         return
     (total,) = sizes
@@ -112,7 +112,7 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
         return
     if is_first(case.commands, case.script):  # for the others it is known
         case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
-    sizes = _spoken_of(case.script.lines)
+    sizes = spoken_ram(case.script.lines)
     if unresolved(case.text(names.ON_DEVICES)):
         held *= _LEAST_LEFT
     if not sizes or held <= max(sizes):
@@ -126,7 +126,7 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
 
 
 @lru_cache(maxsize=4)
-def _spoken_of(lines: tuple[str, ...]) -> frozenset[float]:
+def spoken_ram(lines: tuple[str, ...]) -> frozenset[float]:
     """GB of host memory, none where a line tells that of a part of the machine."""
     begun = [line[:_LONGEST] for line in lines]
     if any(_EACH.search(line) for line in begun):
