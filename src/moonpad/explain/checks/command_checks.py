@@ -67,7 +67,7 @@ from moonpad.explain.checks.models.start_checks import colon_in_name, dense_size
 from moonpad.explain.checks.models.weights_file import WEIGHTS_CHECKS
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
-from moonpad.explain.checks.nodes.reach_checks import quantization_name, unreachable
+from moonpad.explain.checks.nodes.reach_checks import loopback_in_container, quantization_name, unreachable
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
 from moonpad.explain.checks.options.option_file_keys import OPTION_FILE_KEY_CHECKS
@@ -194,6 +194,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,
+    loopback_in_container,
     quantization_name,
     registered_name,
     refused,

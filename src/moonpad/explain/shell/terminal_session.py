@@ -38,7 +38,8 @@ _BOLD: Final = re.compile(
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _DOLLAR: Final = re.compile(
     rf"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:sudo[ \t]|python|docker|podman"
-    rf"|export[ \t]|curl[ \t]|pip[0-9.]*[ \t]|uv[ \t]|nvidia-smi|npu-smi|rocm-smi|cat[ \t]|cd[ \t]|\./|{SPEAKING.pattern}))",
+    r"|export[ \t]|curl[ \t]"
+    rf"|pip[0-9.]*[ \t]|uv[ \t]|nvidia-smi|npu-smi|rocm-smi|cat[ \t]|cd[ \t]|\./|{SPEAKING.pattern}))",
     re.MULTILINE,
 )
 """`$ vllm serve m`: a shell would look for a program called `$`."""

@@ -153,7 +153,11 @@ def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequen
     if started < ranks:
         message = f"{ranks} data-parallel ranks, and the commands here start {started} of them"
         remedy = f"start the others with {options.headless} {options.start_rank} {started} on the next node"
-        yield _missing(options.start_rank, message, remedy)
+        where = options.start_rank
+        if any(word.text.partition("=")[0] == OWN_SERVERS[-1] for command in commands for word in command.argv):
+            where = OWN_SERVERS[-1]
+            remedy = f"start the others from {where} {started} on"
+        yield _missing(where, message, remedy)
 
 
 def _second_heads(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
