@@ -85,7 +85,8 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
         if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
             continue
         before = len(state.commands)
-        if _PROSE.search(text[line_start:begin]):
+        spoken = _PROSE.search(text[line_start:begin]) is not None
+        if spoken:
             _forget_quotes(state, start + begin)
         code = text[begin:broken] + text[broken:end].replace("\n", " ") if broken else text[begin:end]
         if text[line_start:begin].lstrip(" \t").startswith("#"):  # a command of which all lines are comments
@@ -93,6 +94,8 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
         whole = repaired(_without_open_quote(code), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
+        if spoken:
+            _forget_brackets(state, start + begin)
 
 
 def _forget_quotes(state: ScriptState, at: int) -> None:
@@ -103,6 +106,12 @@ def _forget_quotes(state: ScriptState, at: int) -> None:
         for problem in state.problems.items
         if problem.code != "unclosed" or problem.line != line or problem.column > column
     ]
+
+
+def _forget_brackets(state: ScriptState, at: int) -> None:
+    """`we run vllm serve … (on two machines)`: the same of what stands behind it."""
+    line, _ = state.text.place(at)
+    state.problems.items[:] = [each for each in state.problems.items if each.code != "syntax" or each.line != line]
 
 
 def _opens(line: str) -> bool:

@@ -57,7 +57,7 @@ def test_two_workers_of_dynamo_on_the_same_devices(second: str, *, wrong: bool) 
     assert any("still runs and takes most of device" in each for each in told(text)) is wrong
 
 
-@pytest.mark.parametrize(("host", "wrong"), [("127.0.0.1", True), ("0.0.0.0", False)])  # noqa: S104
+@pytest.mark.parametrize(("host", "wrong"), [("127.0.0.1", True), ("0.0.0.0", False)])
 def test_a_server_on_the_loopback_of_its_container(host: str, *, wrong: bool) -> None:
     text = f"docker run --gpus all -p 127.0.0.1:8000:8000 vllm/vllm-openai:v0.12.0 --model {K2T} -tp 8 --host {host}\n"
     assert any("inside of the container alone" in each for each in told(text)) is wrong
@@ -75,7 +75,8 @@ def test_the_command_of_several_machines_starts_all_ranks() -> None:
 
 def test_pods_of_one_group_have_one_layout() -> None:
     pod = (
-        "      spec:\n        containers:\n        - name: a\n          image: lmsysorg/sglang:v0.5.5\n          command:\n"
+        "      spec:\n        containers:\n        - name: a\n          image: lmsysorg/sglang:v0.5.5\n"
+        "          command:\n"
         "          - python3\n          - -m\n          - sglang.launch_server\n"
         f"          - --model-path={K2T}\n          - --tp={{}}\n          - --nnodes=2\n"
         "          - --node-rank=$(LWS_WORKER_INDEX)\n          - --dist-init-addr=$(LWS_LEADER_ADDRESS):5000\n"

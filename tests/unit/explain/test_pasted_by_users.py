@@ -1,4 +1,4 @@
-"""Inputs as people paste them: terminals with answers in them, sentences around a command, what a start script slips."""
+"""Inputs as people paste them: terminals with answers, sentences around a command, slips of a script."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def test_workers_of_other_machines_are_no_illegal_layout() -> None:
 
 @pytest.mark.parametrize(("ram", "short"), [("128GB RAM", True), ("512GB RAM", False), ("1.15TB RAM", False)])
 def test_host_memory_is_held_against_the_text(ram: str, *, short: bool) -> None:
-    text = f"# RTX 4090, {ram}\nllama-server -m Kimi-K2-Instruct-UD-TQ1_0-00001-of-00005.gguf -ngl 99 --n-cpu-moe 61 -c 8192\n"
+    weights = "Kimi-K2-Instruct-UD-TQ1_0-00001-of-00005.gguf"
+    text = f"# RTX 4090, {ram}\nllama-server -m {weights} -ngl 99 --n-cpu-moe 61 -c 8192\n"
     found = told(text)
     assert any("the text speaks of" in each for each in found) is short
     assert not any("is not known" in each for each in found)

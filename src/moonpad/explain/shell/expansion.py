@@ -323,7 +323,7 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
 
 def with_program(words: list[Word], scope: Scope, problems: Problems) -> list[Word]:
     """`NAME=1python -m module`: the program that the value in front of the words has swallowed, as it was meant."""
-    name = next(reversed(scope.exports.maps[0]), "") if words and words[0].text == "-m" else ""
+    name = next(reversed([*scope.exports.maps[0]]), "") if words and words[0].text == "-m" else ""
     value = scope.exports.maps[0].get(name)
     match = _SWALLOWED.fullmatch(value.text) if isinstance(value, Word) and not value.unresolved else None
     if match is None or not isinstance(value, Word) or not value.pieces:

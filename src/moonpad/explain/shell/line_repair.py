@@ -77,6 +77,10 @@ _CHOICE: Final = re.compile(
 _SENTENCE: Final = re.compile(
     r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
 )
+_ASKED: Final = re.compile(
+    r"(?P<option>[ \t]--?[A-Za-z][\w-]*(?:[ =][\w./:@-]+)?)(?P<prose>[，。；！？][^\n'\"]*)$", re.MULTILINE
+)
+"""`--tool-call-parser kimi_k2，…？` at the end of a line that is a sentence from its beginning."""
 _SAID: Final = re.compile(
     r"^[ \t]{0,12}"
     r"[^\n'\"`$\\=|;&<>{}]*(?:[A-Za-z]'(?:[mstd]|re|ve|ll)\b[^\n'\"`$\\=|;&<>{}]*)+$",
@@ -110,7 +114,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     if len(_SPACED.findall(text)) > 2:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):
-        text = _SENTENCE.sub(_without_sentence, text)
+        text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
         text = _ASIDE.sub(_aside, _SAID.sub(_said, text))
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
@@ -198,6 +202,13 @@ def _without_sentence(match: re.Match[str]) -> str:
     if not spoken or not _CJK.search(prose) or command.count("'") % 2 or command.count('"') % 2:
         return match[0]
     return command + IGNORED * len(prose)
+
+
+def _without_question(match: re.Match[str]) -> str:
+    prose = match["prose"]
+    if not _CJK.search(prose) or re.search(r"[ \t]--?[A-Za-z]", prose):
+        return match[0]
+    return match["option"] + IGNORED * len(prose)
 
 
 def _mended(match: re.Match[str], start: int, problems: Problems) -> str:

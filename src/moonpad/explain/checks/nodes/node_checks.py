@@ -100,9 +100,12 @@ def _container_devices(
         message = f"{ranks} ranks, and the containers get {devices} devices ({container.devices} each)"
         each, word = -(-ranks // nodes), container.given("--gpus")[-1].words[-1]
         remedy = f"give each {each}"
-        if cluster is not None and cluster.per_node == container.devices and "tp" in engine.options:
-            remedy = f"a machine of {cluster.device.product} has {cluster.per_node}: start it on "
-            remedy += f"{-(-ranks // cluster.per_node)} machines, or write {engine.options['tp']} {cluster.per_node}"
+        own = cluster.device.per_node if cluster is not None else each
+        if cluster is not None and own < each and "tp" in engine.options:
+            remedy = (
+                f"a machine has {own} of {cluster.device.product}: start it on {-(-ranks // own)} machines, or write "
+            )
+            remedy += f"{engine.options['tp']} {own}"
         yield make_remark(Severity.ERROR, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
 
 
@@ -147,6 +150,9 @@ def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequen
     places = [value_of(command.argv, (options.start_rank,)) for command in commands]
     if any(word is not None and word.unresolved for word in places):
         return  # `$((8 * NODE_RANK))` is the command of several machines
+    backends = [value_of(command.argv, ("--data-parallel-backend", "-dpb")) for command in commands]
+    if any(word is not None and word.text == "ray" for word in backends):
+        return  # one command starts those of all machines
     ranks = readings[0].layout.dp
     alike = max(1, commands[0].pods // len(commands))
     started = sum(reading.node.data_parallel_local or 0 for reading in readings) * alike
