@@ -95,3 +95,25 @@ def test_a_report_of_one_backend_is_not_told_of_another() -> None:
     text = f"TensorRT-LLM 1.1.0\n```yaml\nmoe_config:\n  backend: {{}}\n```\n```bash\n{command}```\n"
     assert any("gibberish" in each for each in told(text.format("TRTLLM")))
     assert not any("gibberish" in each for each in told(text.format("CUTLASS")))
+
+
+def test_a_part_of_a_machine_is_not_two_machines() -> None:
+    text = (
+        "# 8x H200\nservices:\n  a:\n    image: lmsysorg/sglang:v0.5.9\n"
+        f"    command: {SGLANG} --host 0.0.0.0\n"
+        "    deploy:\n      resources:\n        reservations:\n          devices:\n"
+        "            - {driver: nvidia, device_ids: ['0', '1', '2', '3'], capabilities: [gpu]}\n"
+    )
+    assert any("the containers get 4 devices" in each for each in told(text))
+    assert not any("fast links join 4" in each for each in told(text))
+
+
+def test_ranks_that_ray_starts_are_not_missing() -> None:
+    text = f"# 2x8 H200\nvllm serve {K2T} -dp 16 --data-parallel-size-local 8 --trust-remote-code"
+    assert any("and the commands here start 8" in each for each in told(f"{text}\n"))
+    assert not any("and the commands here start" in each for each in told(f"{text} --data-parallel-backend=ray\n"))
+
+
+def test_a_question_in_chinese_is_no_part_of_a_value() -> None:
+    text = f"请问，单机8卡H200，sglang 0.5.6，{SGLANG} --tool-call-parser kimi_k2，工具调用解析不了，怎么办？\n"
+    assert not any("does not take" in each for each in told(text))

@@ -29,11 +29,13 @@ def as_spoken(
         return finding
     if max(sizes) * GIB >= host.needed_bytes:
         return None
+    if not maps:
+        return finding  # of experts that lie in files of their own, whose size is not known here
     message = f"each machine needs {gib(host.needed_bytes)} of RAM for its weights, and the text speaks of "
     message += f"{max(sizes):,.0f} GB"
     words = [word.text for word in command.argv]
     copied = bool(_COPIED & {*words}) or any(word in _LOADS or word.startswith("--load-mode=") for word in words)
-    if maps and not copied:
+    if not copied:
         message += ": what has no room there is read from the disk again for each token, which is slow"
     remedy = "take weights of fewer bits, or a machine with more memory"
     return replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
