@@ -29,8 +29,8 @@ FORKED: Final = {"ktransformers": "sglang"}
 class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was seen with `engines`, from release `since` on and before release `until`, where all that is named holds.
 
-    Regular expressions match whole values, `models`, `image` and `text` parts, in any case. `message` and `remedy` may
-    use `{model}`, `{device}` and `{version}`.
+    Regular expressions match whole values, `models`, `image`, `text` and `no_text` parts, in any case. `message` and
+    `remedy` may use `{model}`, `{device}` and `{version}`.
     """
 
     engines: tuple[str, ...]
@@ -52,6 +52,8 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of the container, or named in the text where there is none."""
     text: str = ""
     """In one line of the text: a key of a file of options that stands in it."""
+    no_text: str = ""
+    """In no line of the text."""
     models: str = ""
     """Of the checkpoint's name without its publisher, or of the last part of the path that is written."""
     weights: tuple[str, ...] = ()

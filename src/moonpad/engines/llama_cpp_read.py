@@ -70,6 +70,7 @@ def read(invocation: Invocation) -> Reading:
     model = words.text("--hf-repo") or words.text("--model") or env.get("LLAMA_ARG_MODEL", "")
     settings, serving = _settings(words), words.serving()
     splits = [part for part in (words.text("--tensor-split") or "").split(",") if part.strip(" 0.")]
+    far = words.given("--rpc")
     serving = replace(
         serving,
         keyed=serving.keyed or words.given("--api-key-file") or "LLAMA_API_KEY" in env,
@@ -78,12 +79,15 @@ def read(invocation: Invocation) -> Reading:
     return Reading(
         model=model,
         served_name=words.text("--alias") or PurePosixPath(model).name or model,
-        layout=Layout(pp=max(1, len(splits))),
+        layout=Layout(pp=1 if far else max(1, len(splits))),
         settings=settings,
         unknown=words.unknown(),
         parsed=words.parsed(),
         serving=serving,
-        takes_all_devices=not splits and words.text("--split-mode") != "none" and words.text("--device") != "none",
+        takes_all_devices=not splits
+        and not far
+        and words.text("--split-mode") != "none"
+        and words.text("--device") != "none",
         left_to_engine=_left_to_engine(words, settings),
         effort=50 * min(_effort(_overrides(words.parsed())), _MOST_EFFORT),
         extra=words.rest(),
@@ -170,6 +174,8 @@ def _buffer_of(name: str, overrides: Sequence[tuple[re.Pattern[str], str]]) -> s
 def _left_to_engine(words: Words, settings: Settings) -> str:
     if _effort(_overrides(words.parsed())) > _MOST_EFFORT:
         return "the patterns of --override-tensor are too many or too intricate to be tried here"
+    if words.given("--rpc"):
+        return "layers lie on devices of other machines too (--rpc)"
     placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers")
     fits = (words.text("--fit") or "on").lower() not in ("off", "false", "0")
     if placed or not fits:

@@ -22,9 +22,9 @@ from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
 from moonpad.explain.checks.dynamo.dynamo_workers import but_own, is_worker, worker_remarks
-from moonpad.explain.checks.memory.expert_memory import with_stated_ram
 from moonpad.explain.checks.memory.memory_certainty import as_sure, beside_memory, but_memory, started
 from moonpad.explain.checks.memory.offload_checks import offload_ignored
+from moonpad.explain.checks.memory.spoken_ram import as_spoken
 from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
 from moonpad.explain.checks.models.serving_flags import parser_remarks
 from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray
@@ -150,8 +150,6 @@ class Deployment(Struct, frozen=True):
                 if memory is not None and not memory.fits and commands[0].held_tokens is not None:
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(commands[0].held_tokens)
-                if memory is not None:
-                    judgement = replace(judgement, findings=with_stated_ram(judgement.findings, memory, case))
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
                 if missing:
@@ -356,7 +354,12 @@ class Deployment(Struct, frozen=True):
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
+        command, maps = self.group.commands[0], self.engine.facts.gguf_only
         for finding in but_longer(judgement.findings, self.group.commands):
+            spoken = as_spoken(finding, memory, self.script, command, maps=maps)
+            if spoken is None:
+                continue
+            finding = spoken
             is_error = finding.severity is not Severity.NOTE
             outside = finding.code is Code.TIGHT and finding.where == self.engine.facts.memory_fraction_name
             if finding.code in OF_MEMORY and short and is_error and self.suggest and not outside:

@@ -42,6 +42,8 @@ _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
+_WHOLE: Final = 8
+"""Devices of a usual machine."""
 _LIST: Final = 3
 """So many kinds without a number on one line are a list, of which none is meant alone."""
 
@@ -220,7 +222,8 @@ def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, 
     devices = layout.world_size * reading.replicas
     local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
     if container is not None and local is None and node.nodes is None:
-        local = container.devices
+        own = container.devices or 0
+        local = own if pods > 1 or own >= _WHOLE else None  # fewer are a part of a machine, and of one alone
     if local is not None and 0 < local <= devices and devices % local == 0:
         return devices, local
     if node.nodes is not None and 0 < node.nodes <= devices and devices % node.nodes == 0:

@@ -44,6 +44,8 @@ _SPOKEN: Final = re.compile(
     rf"(?:[^\s/]{{0,64}}+/){{0,12}}(?:{SPEAKING.pattern})"
 )
 """Its parts are bounded and tried once: a line of a million characters takes a second, where it took minutes."""
+_PROSE: Final = re.compile(r"(?:[A-Za-z][A-Za-z'’]*[,:]?[ ]+){2}\Z|[\u3040-\u30ff\u4e00-\u9fff][^\n]{0,80}\Z")
+"""Words of a language in front of a command, on its line."""
 _IN_TICKS: Final = re.compile(r"(?<!`)`(?P<command>(?:sudo )?(?:docker|podman|nerdctl) run [^`\n]{10,2000})`(?!`)")
 
 
@@ -85,12 +87,33 @@ def read_spoken(state: ScriptState, start: int, text: str) -> None:
         if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
             continue
         before = len(state.commands)
+        spoken = _PROSE.search(text[line_start:begin]) is not None
+        if spoken:
+            _forget_quotes(state, start + begin)
         code = text[begin:broken] + text[broken:end].replace("\n", " ") if broken else text[begin:end]
         if text[line_start:begin].lstrip(" \t").startswith("#"):  # a command of which all lines are comments
             code = _HASH.sub(r"\1 ", code)
         whole = repaired(_without_open_quote(code), start + begin, state.problems)
         Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if starts_with_options(command)]
+        if spoken:
+            _forget_brackets(state, start + begin)
+
+
+def _forget_quotes(state: ScriptState, at: int) -> None:
+    """`I'm trying to run vllm serve …`: no shell was meant to read what stands in front of the command."""
+    line, column = state.text.place(at)
+    state.problems.items[:] = [
+        problem
+        for problem in state.problems.items
+        if problem.code != "unclosed" or problem.line != line or problem.column > column
+    ]
+
+
+def _forget_brackets(state: ScriptState, at: int) -> None:
+    """`we run vllm serve … (on two machines)`: the same of what stands behind it."""
+    line, _ = state.text.place(at)
+    state.problems.items[:] = [each for each in state.problems.items if each.code != "syntax" or each.line != line]
 
 
 def _first_line(text: str, line_start: int) -> int:

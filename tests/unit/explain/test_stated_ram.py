@@ -20,7 +20,7 @@ def about(text: str, where: str) -> list[str]:
 def test_too_little(ram: str) -> None:
     text = f"# one RTX 5090, {ram}\n{START}"
     (said,) = about(text, "host memory")
-    assert "343 GiB" in said
+    assert "342.72 GiB" in said
     assert "256 GB" in said
     (judged,) = ask(text)
     assert verdict(judged)[0].startswith("Fits on the devices, not in RAM: each machine needs 343 GiB")

@@ -28,6 +28,7 @@ from moonpad.explain.checks.memory.serving_checks import (
     step_budget,
 )
 from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
+from moonpad.explain.checks.memory.told_blocks import told_blocks
 from moonpad.explain.checks.memory.unified_memory import unified_memory
 from moonpad.explain.checks.memory.whole_command import WHOLE_COMMAND_CHECKS
 from moonpad.explain.checks.memory.whole_machine import best_layout, other_release
@@ -67,7 +68,7 @@ from moonpad.explain.checks.models.start_checks import colon_in_name, dense_size
 from moonpad.explain.checks.models.weights_file import WEIGHTS_CHECKS
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
-from moonpad.explain.checks.nodes.reach_checks import quantization_name, unreachable
+from moonpad.explain.checks.nodes.reach_checks import loopback_in_container, quantization_name, unreachable
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
 from moonpad.explain.checks.options.option_file_keys import OPTION_FILE_KEY_CHECKS
@@ -163,6 +164,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     other_release,
     offered_machine,
     unified_memory,
+    told_blocks,
     no_such_module,
     plain_server,
     step_budget,
@@ -194,6 +196,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *HOST_EXPERT_CHECKS,
     *MACHINE_CHECKS,
     unreachable,
+    loopback_in_container,
     quantization_name,
     registered_name,
     refused,

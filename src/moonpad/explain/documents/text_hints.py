@@ -14,6 +14,7 @@ from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.explain.documents.printed_versions import printed
 from moonpad.explain.documents.source_checkouts import checked_out
 
 _NUMBER: Final = (
@@ -164,7 +165,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 mention = VersionMention(number, *_engine_and_version(match), pattern not in in_prose, tag, least)
                 named.append((pattern in in_prose, number, match.start(), mention))
     names = {name: engine.command_line.names for name, engine in ENGINES.items()}
-    for number, start, name, version in checked_out(lines, names):
+    for number, start, name, version in (*checked_out(lines, names), *printed(lines, names)):
         named.append((False, number, start, VersionMention(number, name, version, exact=True, image="", least=False)))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
 

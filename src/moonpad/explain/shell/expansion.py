@@ -16,7 +16,7 @@ from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words,
 from moonpad.explain.input_limits import Budget, too_large
 from moonpad.explain.shell.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
-from moonpad.explain.source_text import IGNORED, Source
+from moonpad.explain.source_text import IGNORED, Problems, Source
 from moonpad.values.records import replace
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
@@ -29,6 +29,7 @@ _SUM_TOKEN: Final = re.compile(
 _LONGEST_SUM: Final = 200
 _LARGEST_NUMBER: Final = 2**63
 _NESTED_SUMS: Final = 50
+_SWALLOWED: Final = re.compile(r"[\w./:,-]*?(?P<program>python3?(?:\.\d{1,2})?)")
 
 
 def assignment_of(token: Token) -> re.Match[str] | None:
@@ -318,3 +319,18 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
     ast.Div: _quotient,
     ast.Mod: lambda value, other: value - _quotient(value, other) * other,
 }
+
+
+def with_program(words: list[Word], scope: Scope, problems: Problems) -> list[Word]:
+    """`NAME=1python -m module`: the program that the value in front of the words has swallowed, as it was meant."""
+    name = next(reversed([*scope.exports.maps[0]]), "") if words and words[0].text == "-m" else ""
+    value = scope.exports.maps[0].get(name)
+    match = _SWALLOWED.fullmatch(value.text) if isinstance(value, Word) and not value.unresolved else None
+    if match is None or not isinstance(value, Word) or not value.pieces:
+        return words
+    at = value.pieces[-1].source_end - len(match["program"])
+    message = f"a blank is missing: the shell sets {name} to {value.text}, and looks for a program called -m"
+    problems.add("missing-blank", at, at + 1, message, f"write a blank in front of {match['program']}")
+    scope.set(name, cut(value, 0, match.start("program")), export=True)
+    program = cut(value, match.start("program"), len(value.text))
+    return [replace(words[0], text=program.text, pieces=program.pieces), *words]

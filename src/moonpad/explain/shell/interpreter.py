@@ -18,7 +18,7 @@ from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
-from moonpad.explain.shell.expansion import Expander, assignment_of
+from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell.sentences import is_sentence
 from moonpad.explain.shell.shell_builtins import run_builtin
@@ -313,7 +313,7 @@ class Shell:
         elif words and emitted is None:
             with self._layer() if assignments else nullcontext():
                 self.assign(assignments, export=True)
-                self.command(words, node, here)
+                self.command(with_program(words, self.scope, self.state.problems), node, here)
 
     def assign(self, tokens: Sequence[Token], *, export: bool) -> None:
         """One after the other: `A=1 B=$A`."""

@@ -77,12 +77,20 @@ _CHOICE: Final = re.compile(
 _SENTENCE: Final = re.compile(
     r"^(?P<command>[^#\n，。；（]*[\w'\"\])}/.%])(?P<prose>[，。；（].*(?<![\\ \t]))$", re.MULTILINE
 )
+_ASKED: Final = re.compile(
+    r"(?P<option>[ \t]--?[A-Za-z][\w-]*(?:[ =][\w./:@-]+)?)(?P<prose>[，。；！？][^\n'\"]*)$", re.MULTILINE
+)
+"""`--tool-call-parser kimi_k2，…？` at the end of a line that is a sentence from its beginning."""
 _SAID: Final = re.compile(
     r"^[ \t]{0,12}"
     r"[^\n'\"`$\\=|;&<>{}]*(?:[A-Za-z]'(?:[mstd]|re|ve|ll)\b[^\n'\"`$\\=|;&<>{}]*)+$",
     re.MULTILINE,
 )
 """`I'm trying to serve it on eight cards`: a sentence, in which an apostrophe opens no quote."""
+_ASIDE: Final = re.compile(
+    r"^[ \t]{0,12}[A-Z][a-z]+[:,]?(?:[ ]+(?:[^\s'\"`$\\=|;&<>{}()]|\((?=[^()\n]*\))|\))+){3,}[ ]*$", re.MULTILINE
+)
+"""`Trying it on two machines (96 GB each)`: a sentence, in which brackets start no shell."""
 _FEW_WORDS: Final = 1
 _SENTENCE_BEGINS: Final = re.compile(r"[ \t]*(?:[A-Z]|[a-z]+')")
 _CJK: Final = re.compile("[\u4e00-\u9fff]")
@@ -106,8 +114,8 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     if len(_SPACED.findall(text)) > 2:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):
-        text = _SENTENCE.sub(_without_sentence, text)
-        text = _SAID.sub(_said, text)
+        text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
+        text = _ASIDE.sub(_aside, _SAID.sub(_said, text))
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
@@ -131,6 +139,10 @@ def repaired(text: str, start: int, problems: Problems) -> str:
 def _said(match: re.Match[str]) -> str:
     begins = _SENTENCE_BEGINS.match(match[0]) is not None and match[0].count(" ") >= _FEW_WORDS
     return match[0].replace("'", "\u2019") if begins else match[0]
+
+
+def _aside(match: re.Match[str]) -> str:
+    return match[0].replace("(", "\uff08").replace(")", "\uff09")
 
 
 def _ignored(match: re.Match[str]) -> str:
@@ -190,6 +202,13 @@ def _without_sentence(match: re.Match[str]) -> str:
     if not spoken or not _CJK.search(prose) or command.count("'") % 2 or command.count('"') % 2:
         return match[0]
     return command + IGNORED * len(prose)
+
+
+def _without_question(match: re.Match[str]) -> str:
+    prose = match["prose"]
+    if not _CJK.search(prose) or re.search(r"[ \t]--?[A-Za-z]", prose):
+        return match[0]
+    return match["option"] + IGNORED * len(prose)
 
 
 def _mended(match: re.Match[str], start: int, problems: Problems) -> str:

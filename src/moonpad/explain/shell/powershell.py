@@ -12,6 +12,10 @@ _MARK: Final = re.compile(
     r"(?<=\w)\.exe\b|^[ \t\0]*<#|\$env:|^[ \t]*PS [A-Z]:|\b(?:Start|Get)-Process[ \t]|[ \t]-ErrorAction[ \t]",
     re.MULTILINE | re.IGNORECASE,
 )
+_PROMPT: Final = re.compile(
+    r"^[ \t\0]*(?:\([\w.-]+\)[ \t]*)?(?:PS )?[A-Z]:\\[^>\n]{0,200}>(?=[ \t]*[^\s>])|^[ \t]*>>(?=[ \t])", re.MULTILINE
+)
+"""What PowerShell and cmd show before what is typed: `PS C:\\llama>`, `C:\\llama>`, and `>>` where it goes on."""
 _REMARKS: Final = re.compile(r"^[ \t\0]*<#.*?#>", re.MULTILINE | re.DOTALL)
 """A comment of several lines."""
 _GOES_ON: Final = re.compile(r"\S[ \t]+(?:`[ \t]*\n|\^[ \t]*\n[ \t]*-)")
@@ -44,6 +48,8 @@ def is_powershell(text: str) -> bool:
 def as_shell(text: str) -> str:
     """With continuations, paths and variables of the environment as in a shell."""
     text = _REMARKS.sub(lambda remark: re.sub(r"[^\n]", " ", remark.group()), text)
+    if _PROMPT.search(text):
+        text = _PROMPT.sub(lambda prompt: " " * len(prompt.group()), text)
     text = _CONTINUED.sub(r"\\", text)
     # `'{\"method\": 1}'`: before 7.3 PowerShell hands it on as it stands, and the program takes `\"` for a quote.
     text = _AS_IT_STANDS.sub(lambda string: string.group().replace(_ESCAPED, f'{IGNORED}"'), text)

@@ -26,7 +26,7 @@ _DASHES: Final = frozenset("-–—")
 _SET: Final = frozenset({"=", ":=", "=="})
 """`llama-server = ap pkgs.llama-cpp "llama-server"`: a name of another language that gets a value."""
 _ASSIGNED: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S+")
-_ENDED: Final = re.compile(r"[^\s.]+[A-Za-z0-9][.;]")
+_ENDED: Final = re.compile(r"[^\s.,]*[A-Za-z0-9][.;,]")
 _SKETCH: Final = re.compile(r"[→⇒➜➔]|(?:[-=]+>|[/+·,]+)$")
 """What stands between the parts of a picture: `llama-server → answer`, `server / embeddings`."""
 _OF_LANGUAGE: Final = re.compile(r"[^/=:]*[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af][^/=:]*")

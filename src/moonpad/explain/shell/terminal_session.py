@@ -36,14 +36,18 @@ _BOLD: Final = re.compile(
 )
 """A line of a text that is a command in bold letters."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
-_DOLLAR: Final = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]+(?=[A-Za-z./~])")
-_DOLLAR_START: Final = re.compile(
-    rf"^{_DOLLAR.pattern}(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:sudo |nohup )?(?:python[0-9.]*|docker|podman|srun|mpirun"
-    rf"|[\w./~-]{{0,80}}(?:{SPEAKING.pattern})))",
+_DOLLAR: Final = re.compile(
+    rf"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:sudo[ \t]|python|docker|podman"
+    r"|export[ \t]|curl[ \t]"
+    rf"|pip[0-9.]*[ \t]|uv[ \t]|nvidia-smi|npu-smi|rocm-smi|cat[ \t]|cd[ \t]|\./|{SPEAKING.pattern}))",
     re.MULTILINE,
 )
-"""A start at a prompt that names no user."""
-_STARTS: Final = re.compile(SPEAKING.pattern)
+"""`$ vllm serve m`: a shell would look for a program called `$`."""
+_ASKS: Final = re.compile(
+    r"(?:sudo[ \t]+)?(?:nvidia-smi|npu-smi|rocm-smi|amd-smi|free|df|lscpu|uname|hostname|lspci|numactl -H|nvcc"
+    r"|(?:uv[ \t]+)?pip[0-9.]*[ \t]+(?:list|show|freeze)|python[0-9.]*[ \t]+-c)(?![\w-])"
+)
+"""Programs that only show something: no shell reads what stands below them, up to the next prompt or an empty line."""
 _SIGNS: Final = re.compile(r"[@➜❯]|PS [A-Z]:|:[^ :\n]{1,200} [\w.-]{1,60}\$ ")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
@@ -53,31 +57,31 @@ def without_prompts(text: str) -> str:
     """Of a paste that has no fences: blanks where a prompt with a user and a host stands; the rest may be typed too."""
     text = _BOLD.sub(lambda match: f"  {match[1]}  ", text) if "**" in text else text
     text = _ARROW.sub(lambda match: " " * len(match[0]), text) if "> " in text else text
-    if "$ " in text and _DOLLAR_START.search(text):
-        text = _typed_at_dollars(text)
-    if not _SIGNS.search(text):
+    dollars = _DOLLAR.search(text) is not None
+    if not dollars and not _SIGNS.search(text):
         return text
+    if _SURE.search(text) or dollars:
+        text = _without_answers(text)
+    text = _DOLLAR.sub(lambda match: " " * len(match[0]), text) if dollars else text
     return _SURE.sub(lambda match: " " * len(match[0]), text)
 
 
-def _typed_at_dollars(text: str) -> str:
-    """Blanks for `$ ` at the beginning of a line and for what the commands printed. A line that names a server is kept,
-    and all of a text in which a file is typed."""
-    if "<<" in text:
-        return re.sub(rf"^{_DOLLAR.pattern}", lambda match: " " * len(match[0]), text, flags=re.MULTILINE)
-    shown: list[str] = []
-    goes_on = False
-    for line in text.split("\n"):
-        match = _DOLLAR.match(line)
-        if match is not None:
-            line = " " * match.end() + line[match.end() :]
-        elif goes_on:
-            line = f"  {line[2:]}" if line.startswith("> ") else line
-        elif not line.lstrip(" \t").startswith("#") and not _STARTS.search(line):
-            line = " " * len(line)
-        goes_on = (match is not None or goes_on) and line.rstrip(" \t").endswith("\\")
-        shown.append(line)
-    return "\n".join(shown)
+def _without_answers(text: str) -> str:
+    """Blanks for what programs showed that only show something, and for the `> ` of a shell in which a line goes on."""
+    lines = text.split("\n")
+    shown = goes_on = False
+    for number, line in enumerate(lines):
+        prompt = _SURE.match(line) or _DOLLAR.match(line)
+        if prompt is not None:
+            shown = _ASKS.match(line, prompt.end()) is not None and not line.rstrip().endswith("\\")
+        elif not line.strip():
+            shown = False
+        elif shown:
+            lines[number] = " " * len(line)
+        elif goes_on and line.startswith("> "):
+            lines[number] = f"  {line[2:]}"
+        goes_on = (prompt is not None or goes_on) and line.rstrip(" \t").endswith("\\")
+    return "\n".join(lines)
 
 
 def without_repeats(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:

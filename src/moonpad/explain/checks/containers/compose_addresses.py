@@ -55,6 +55,8 @@ def address_of_service(case: Case) -> Iterator[Remark]:
             elif host == own.name and asked != port and published.get(asked) == port:
                 what = f"{asked} is the port on the machine, and {shortened(own.name, 30)} listens on {port} in the "
                 what += "network of the services"
+            elif host == own.name and asked != port and asked not in published and not _listens(own, asked):
+                what = f"{shortened(own.name, 30)} listens on {port}, and not on {asked}"
             else:
                 continue
             message = f"{script.where(number)}: {what}: connection refused"

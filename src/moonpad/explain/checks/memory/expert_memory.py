@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -14,10 +14,8 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Wrapper, WrapperOption
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first
-from moonpad.plan.judgement import OF_HOST
 from moonpad.plan.weights import routed_bytes
-from moonpad.values.finding import Code, Finding, Severity
-from moonpad.values.memory import Memory
+from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.units import GIB
 
@@ -30,13 +28,13 @@ _TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
     re.compile(
-        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?(?:of[ ])?(?:\w{1,12}[ ])?"
-        r"(?:D?RAM|内存|DDR[345]|system memory|host memory)",
+        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?"
+        r"(?:of[ ])?(?:\w{1,12}[ ])?(?:D?RAM|内存|DDR[345]|system memory|host memory)",
         re.IGNORECASE,
     ),
     re.compile(
-        r"(?:内存|\bD?RAM|system memory|host memory)[ ]?[:：为是=]?[ ]?(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=[ ]?T))[ ]?"
-        r"(?P<unit>[GT])i?B?(?!\w)",
+        r"(?:内存|\bD?RAM|system memory|host memory)[ ]?[:：为是=]?[ ]?(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))"
+        r"[ ]?(?P<unit>[GT])i?B?(?!\w)",
         re.IGNORECASE,
     ),
 )
@@ -90,7 +88,7 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
     held, title = _in_ram(case)
     case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
     lines = [line[:_LONGEST] for line in case.script.lines]
-    sizes = _spoken_of(case.script.lines)
+    sizes = spoken_ram(case.script.lines)
     if not held or len(sizes) != 1:
         return
     (total,) = sizes
@@ -114,7 +112,7 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
         return
     if is_first(case.commands, case.script):  # for the others it is known
         case.script.budget.work(4 * len(case.script.lines), "the memory of its text")
-    sizes = _spoken_of(case.script.lines)
+    sizes = spoken_ram(case.script.lines)
     if unresolved(case.text(names.ON_DEVICES)):
         held *= _LEAST_LEFT
     if not sizes or held <= max(sizes):
@@ -127,30 +125,8 @@ def memory_of_host(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, names.METHOD, message, remedy, at=place.index)
 
 
-def with_stated_ram(findings: Sequence[Finding], memory: Memory, case: Case) -> tuple[Finding, ...]:
-    """What is said of RAM whose size is not known, against the host memory that the text speaks of."""
-    host = memory.host
-    if host is None or host.available_bytes is not None or not host.needed_bytes:
-        return tuple(findings)
-    case.script.budget.once("memory of hosts", 4 * len(case.script.lines), "the memory of its text")
-    sizes = _spoken_of(case.script.lines)
-    others = tuple(finding for finding in findings if finding.where != OF_HOST)
-    if not sizes or len(others) == len(findings):
-        return tuple(findings)
-    if host.needed_bytes <= max(sizes) * GIB:
-        return others
-    if case.option(names.METHOD) is not None:
-        return tuple(findings)  # `memory_of_host` says it
-    message = (
-        f"each machine needs {host.needed_bytes / GIB:,.0f} GiB of RAM, and the text speaks of {max(sizes):,.0f} GB: "
-        f"what has no room is read from the disk again and again, and without a mapped file the start is killed"
-    )
-    remedy = "take weights of fewer bits, a machine with more memory, or more of them on the devices"
-    return (*others, Finding(Severity.WARNING, Code.MEMORY_LOW, OF_HOST, message, remedy))
-
-
 @lru_cache(maxsize=4)
-def _spoken_of(lines: tuple[str, ...]) -> frozenset[float]:
+def spoken_ram(lines: tuple[str, ...]) -> frozenset[float]:
     """GB of host memory, none where a line tells that of a part of the machine."""
     begun = [line[:_LONGEST] for line in lines]
     if any(_EACH.search(line) for line in begun):

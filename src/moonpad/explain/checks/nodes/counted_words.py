@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import value_of
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
@@ -19,6 +20,8 @@ _COUNTED: Final = re.compile(
     r"(?P<device>(?:GB|MI|[ABHL])\d{2,3}[A-Z]{0,2})(?:s|[ -](?:GPUs?|SXM5?|\d+ ?GB))?(?![\w-])",
     re.IGNORECASE,
 )
+_TP: Final = ("--tp", "--tp-size", "--tensor-parallel-size", "-tp")
+_MOST_COMMANDS: Final = 100
 _SEVERAL: Final = re.compile(
     r"\b(?:each|per|nodes?|machines|hosts|servers|replicas?|pairs?|prefill|decode|or|and|to|at least)\b|[+×]|\bx ?\d",
     re.IGNORECASE,
@@ -84,7 +87,27 @@ def ranks_of_pods(case: Case) -> Iterator[Remark]:
     else:
         message = f"{ranks} ranks, and the group has {devices} devices ({each}): {devices - ranks} of them stay idle"
         remedy = f"take a layout of {devices} ranks, or fewer pods"
+    if (other := _other_tp(case, flag)) is not None:
+        line, tp = other
+        message = f"{first.layout.tp} here, and {tp} in {case.script.where(line)}, another pod of the group: "
+        message += "the ranks of one engine take the same layout, and wait for each other else"
+        remedy = f"write {flag} {tp} in both"
     at = case.option(flag)
     yield make_remark(
         Severity.WARNING, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=at.index if at is not None else None
     )
+
+
+def _other_tp(case: Case, flag: str) -> tuple[int, int] | None:
+    """The line and the tensor parallel of another pod of the group, the first that has another one."""
+    command, mine = case.commands[0], case.first.layout.tp
+    span = next(((low, high) for low, high in case.script.objects if low <= command.line <= high), None)
+    if span is None or len(case.script.commands) > _MOST_COMMANDS:
+        return None
+    for other in case.script.commands:
+        if other.line == command.line or not span[0] <= other.line <= span[1] or other.program != command.program:
+            continue
+        word = value_of(other.argv, (flag, *_TP))
+        if word is not None and word.text.isdigit() and not word.unresolved and int(word.text) > mine:
+            return other.line, int(word.text)
+    return None

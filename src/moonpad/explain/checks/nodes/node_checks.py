@@ -52,7 +52,7 @@ def node_remarks(
     if cluster is not None and cluster.device.platform is Platform.CPU:
         return
     first = readings[0]
-    yield from _container_devices(readings, commands)
+    yield from _container_devices(engine, cluster, readings, commands)
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
         by_runner = is_in_lines(_OF_RUNNER, script.lines, 200)
@@ -90,7 +90,9 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
             return
 
 
-def _container_devices(readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
+def _container_devices(
+    engine: CommandLine, cluster: Cluster | None, readings: Sequence[Reading], commands: Sequence[Command]
+) -> Iterator[Remark]:
     """More ranks than the containers get devices."""
     first, container = readings[0], commands[0].container
     unknown = container is None or container.devices is None or commands[0].custom
@@ -100,7 +102,14 @@ def _container_devices(readings: Sequence[Reading], commands: Sequence[Command])
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
     if ranks > devices > 0:  # with a count of 0 what it sees is what its image or a variable says
         message = f"{ranks} ranks, and the containers get {devices} devices ({container.devices} each)"
-        remedy, word = f"give each {-(-ranks // nodes)}", container.given("--gpus")[-1].words[-1]
+        each, word = -(-ranks // nodes), container.given("--gpus")[-1].words[-1]
+        remedy = f"give each {each}"
+        own = cluster.device.per_node if cluster is not None else each
+        if cluster is not None and own < each and "tp" in engine.options:
+            remedy = (
+                f"a machine has {own} of {cluster.device.product}: start it on {-(-ranks // own)} machines, or write "
+            )
+            remedy += f"{engine.options['tp']} {own}"
         yield make_remark(Severity.ERROR, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
 
 
@@ -142,13 +151,23 @@ def _executor(
 
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """Each command starts some of the data-parallel ranks: all of them together."""
+    places = [value_of(command.argv, (options.start_rank,)) for command in commands]
+    if any(word is not None and word.unresolved for word in places):
+        return  # `$((8 * NODE_RANK))` is the command of several machines
+    backends = [value_of(command.argv, ("--data-parallel-backend", "-dpb")) for command in commands]
+    if any(word is not None and word.text == "ray" for word in backends):
+        return  # one command starts those of all machines
     ranks = readings[0].layout.dp
     alike = max(1, commands[0].pods // len(commands))
     started = sum(reading.node.data_parallel_local or 0 for reading in readings) * alike
     if started < ranks:
         message = f"{ranks} data-parallel ranks, and the commands here start {started} of them"
         remedy = f"start the others with {options.headless} {options.start_rank} {started} on the next node"
-        yield _missing(options.start_rank, message, remedy)
+        where = options.start_rank
+        if any(word.text.partition("=")[0] == OWN_SERVERS[-1] for command in commands for word in command.argv):
+            where = OWN_SERVERS[-1]
+            remedy = f"start the others from {where} {started} on"
+        yield _missing(where, message, remedy)
 
 
 def _second_heads(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:

@@ -20,6 +20,7 @@ from moonpad.values.records import replace
 _PORT: Final = 6379
 _MOST: Final = 50
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+_PORT_BEHIND: Final = re.compile(r"[^\n]{1,300}[^\d:\n]:(\d{4,5})")
 _HERE: Final = ("0.0.0.0", "127.0.0.1", "localhost")  # noqa: S104 a value that is warned of
 _OPTIONS: Final = frozenset(
     re.findall(
@@ -99,7 +100,15 @@ def _of_others(
     at_head = _own(head[0], head[1])
     for node, given in others:
         address, where = given.get("--address", ""), case.script.where(node.line)
-        if not address or address == "auto" or unresolved(address):
+        if not address or address == "auto":
+            continue
+        if unresolved(address):
+            joined = _PORT_BEHIND.fullmatch(address)  # `$HEAD_IP:6380`: the port is written
+            if joined is not None and whole(port) and joined[1] != port:
+                message = (
+                    f"{where}: it joins at port {joined[1]}, and the head listens on {port}: it waits, and gives up"
+                )
+                yield _said(Code.CONFLICT, "--address", message, f"write port {port}")
             continue
         host, colon, its_port = address.rpartition(":")
         if not colon:

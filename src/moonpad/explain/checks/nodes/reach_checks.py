@@ -50,6 +50,20 @@ def unreachable(case: Case) -> Iterator[Remark]:
         yield Remark(Finding(Severity.WARNING, Code.MISSING_FLAG, "--host", message, "add --host 0.0.0.0"), command=0)
 
 
+def loopback_in_container(case: Case) -> Iterator[Remark]:
+    """`--host 127.0.0.1` behind an image whose port is published: Docker's bridge does not reach it there."""
+    place, container = case.option("--host"), case.commands[0].container
+    if place is None or container is None or case.commands[0].custom or place.value not in _LOOPBACK:
+        return
+    ports = [value for value in container.values("--publish") if value]
+    if not ports or container.value("--network") or container.value("--net"):
+        return
+    message = f"{case.engine.facts.title} listens inside of the container alone: the published port "
+    message += f"{shortened(ports[0])} leads nowhere"
+    remedy = f"write {place.written} 0.0.0.0, and publish the port on 127.0.0.1 where others are not to reach it"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+
+
 def quantization_name(case: Case) -> Iterator[Remark]:
     """A method of quantisation that the release does not register."""
     place = case.option("--quantization")

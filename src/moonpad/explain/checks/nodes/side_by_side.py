@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
+from moonpad.explain.checks.dynamo.dynamo_workers import by_module, is_worker
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import value_of
@@ -64,10 +64,12 @@ def one_port(case: Case) -> Iterator[Remark]:
 def one_set_of_devices(case: Case) -> Iterator[Remark]:
     """Two servers on the same devices, whose shares of the memory are more than the whole."""
     command = case.commands[0]
-    for other in _running(case):
+    for other in _running(case, workers=True):
         if any(value_of(each.argv, (flag,)) is not None for each in (command, other) for flag in _CHOOSES):
             continue
         mine, its = _devices(command), _devices(other)
+        if by_module(command) and not (_names_devices(command) and _names_devices(other)):
+            continue  # what starts a worker may give it devices
         shares = [_share(each) for each in (command, other)]
         if mine is None or its is None or not mine & its or None in shares:
             continue
@@ -145,17 +147,21 @@ def _side_channel(command: Command) -> tuple[str, str, str, str] | None:
     return None
 
 
-def _running(case: Case) -> Iterator[Command]:
-    """Servers that the same script has started in the background above."""
+def _names_devices(command: Command) -> bool:
+    return any(name in command.env for name in _DEVICES)
+
+
+def _running(case: Case, *, workers: bool = False) -> Iterator[Command]:
+    """Servers that the same script has started in the background above, and with `workers` those of Dynamo."""
     command, script = case.commands[0], case.script
-    if script.objects or not _is_local(command, case) or len(script.commands) > 200:
+    if script.objects or not _is_local(command, case, workers=workers) or len(script.commands) > 200:
         return
     line, (name, _) = command.line, script.place(command.line)
     own = {each.line for each in case.commands}
     above = [other for other in script.commands if other.line < line and other.line not in own]
     for other in above[-_NEAREST:]:
         last = max((word.end_line for word in other.words), default=other.line)
-        if not last < line or script.place(other.line)[0] != name or not _is_local(other, case):
+        if not last < line or script.place(other.line)[0] != name or not _is_local(other, case, workers=workers):
             continue
         if other.program != command.program or not _together(command.arms, other.arms):
             continue
@@ -178,11 +184,13 @@ def _elsewhere(one: Command, two: Command) -> bool:
     return named[0] != named[1] or own[0] != own[1]
 
 
-def _is_local(command: Command, case: Case) -> bool:
+def _is_local(command: Command, case: Case, *, workers: bool = False) -> bool:
     program = program_named(command.program)
     if program is None or program.kind != "server" or is_fragment(command) or command.embedded or command.guessed:
         return False
-    if case.engine.facts.gguf_only or command.more or command.custom or is_worker(command, case.script):
+    if case.engine.facts.gguf_only or command.more or command.custom:
+        return False
+    if is_worker(command, case.script) and not (workers and by_module(command)):
         return False
     return not any(wrapper.kind in _APART for wrapper in command.wrappers) and not any(
         word.text == "--headless" for word in command.argv

@@ -34,6 +34,15 @@ https://github.com/vllm-project/vllm/blob/005223338608bc94fd165a4f976c102a57bd1f
 _OPTIONAL: Final = re.compile(r"\[-{1,2}[\w<][^\]]*\]?|[^\[\]]*\]|\[(?:options|args|flags)\]", re.IGNORECASE)
 """`[--your-flags]`, as a usage writes what may be left out."""
 _PROSE: Final = frozenset("，。；：！？、（）")
+_GOES_ON: Final = frozenset(
+    """
+    and but then because when while which where so it i on with after before or since although though however gives
+    fails crashes dies hangs works returns gets
+    """.split()  # noqa: SIM905
+)
+"""Words with which a sentence goes on behind a command."""
+_WORD_OF_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z'’]*[,.;:?!]?|\d[\w.]*[,.;:?!]?")
+_FEW: Final = 2
 
 
 def stray_remarks(
@@ -63,7 +72,7 @@ def stray_remarks(
             return  # what the text leaves out, and goes on about
         if _OPTIONAL.fullmatch(text) or text == "\\":
             continue  # a backslash that joins lines for what reads the file that a shell writes
-        if text[:1] in _PROSE:
+        if text[:1] in _PROSE or _goes_on(command, at):
             yield from _sentence(command, reading, at)
             return
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
@@ -185,6 +194,14 @@ def _without_dashes(word: Word, at: int, book: Rulebook) -> Iterator[Remark]:
     remedy = f"write {shortened(' '.join(written))}" if written else "leave it out"
     where, edits = shortened(word.text), [Edit(at, 1, written)]
     yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=at, edits=edits)
+
+
+def _goes_on(command: Command, at: int) -> bool:
+    """`--port 8000 and it dies after loading`: words of a sentence, and no option behind them."""
+    behind = [word.text for word in command.argv[at:]]
+    if len(behind) <= _FEW or behind[0].casefold() not in _GOES_ON:
+        return False
+    return all(map(_WORD_OF_TEXT.fullmatch, behind[: 2 * _FEW])) and not any(text.startswith("-") for text in behind)
 
 
 def _sentence(command: Command, reading: Reading, at: int) -> Iterator[Remark]:

@@ -19,6 +19,7 @@ from moonpad.values.records import replace
 
 _URL: Final = re.compile(r"(?:https?://)?(?:127\.0\.0\.1|localhost|0\.0\.0\.0):(?P<port>\d{2,5})/?")
 _ANY: Final = re.compile(r"(?:https?|grpc)://[^\s:/]+:(?P<port>\d{2,5})/?")
+_OF_HOST: Final = re.compile(r"(?:https?|grpc)://(?P<host>(?:\d{1,3}\.){3}\d{1,3}):(?P<port>\d{2,5})/?")
 _TARGETS: Final = ("--prefill", "--decode", "--worker-urls", "--worker-url")
 _PREFILL: Final = "--prefill"
 _ROLE: Final = "--disaggregation-mode"
@@ -37,13 +38,18 @@ def router_target(case: Case) -> Iterator[Remark]:
         return
     routers, servers = found
     ports = [_port(server) for server in servers]
-    known = {port for port in ports if port is not None}
+    known: set[int] = set()
     if None in ports:
         return
     for router in routers:
         for flag, words in _targets(router):
             for word in words:
                 match = _URL.fullmatch(word.text)
+                if match is None and (there := _OF_HOST.fullmatch(word.text)) is not None:
+                    bound = [server for server in servers if _host(server) == there["host"]]
+                    match, known = there if bound else None, {port for server in bound if (port := _port(server))}
+                elif match is not None:
+                    known = {port for port in ports if port is not None}
                 if match is None or word.unresolved or int(match["port"]) in known:
                     continue
                 line, listed = case.script.where(word.line), ", ".join(map(str, sorted(known)))
@@ -143,6 +149,11 @@ def _targets(router: Command) -> Iterator[tuple[str, Sequence[Word]]]:
     for at, word in enumerate(words):
         if word.text in _TARGETS:
             yield word.text, [*takewhile(lambda each: not each.text.startswith("-"), words[at + 1 :])]
+
+
+def _host(server: Command) -> str:
+    word = value_of(server.argv, ("--host",))
+    return word.text if word is not None and not word.unresolved else ""
 
 
 def _port(server: Command) -> int | None:

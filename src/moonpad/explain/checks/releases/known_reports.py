@@ -142,6 +142,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None  # a few options of a command may leave out any other
     if row.text and not _is_spoken(row.text, case):
         return None
+    if row.no_text and _in_lines(row.no_text, case):
+        return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]
     if None in options:
         return None

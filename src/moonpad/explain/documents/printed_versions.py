@@ -1,0 +1,49 @@
+"""Releases that a program printed on the line below the question: `python -c "import vllm; print(vllm.__version__)"`,
+`vllm --version`, `pip show vllm`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+_ASKED: Final = (
+    re.compile(r"\bimport[ ](?P<name>[a-z_]{3,30})[ ]*;[ ]*print\([ ]*(?P=name)\.__version__[ ]*\)"),
+    re.compile(r"(?:^|[ $#%>])(?P<name>[a-z][a-z-]{2,30})[ ](?:--version|-V)[ \t]*$"),
+)
+_SHOWN: Final = re.compile(r"[ \t]*Name:[ ](?P<name>[A-Za-z][\w-]{2,30})[ \t]*$")
+_NUMBER: Final = r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)"
+_ALONE: Final = re.compile(rf"[ \t]*{_NUMBER}[ \t]*$")
+_BEHIND_NAME: Final = re.compile(rf"[ \t]*Version:[ ]{_NUMBER}[ \t]*$")
+_FEW: Final = 4
+"""Lines in which the answer follows: warnings may be printed above it."""
+_LONGEST: Final = 400
+
+
+def printed(lines: Sequence[str], names: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, int, str, str]]:
+    """Line, place in it, engine and version. `names`: engine → patterns of what it is called."""
+    for number, line in enumerate(lines):
+        text = line[:_LONGEST]
+        if "ersion" not in text and "Name:" not in text and " -V" not in text:
+            continue
+        shown = _SHOWN.match(text)
+        asked = shown or next((match for pattern in _ASKED if (match := pattern.search(text))), None)
+        engine = _engine_of(asked["name"], names) if asked is not None else ""
+        answer = _BEHIND_NAME if shown else _ALONE
+        below = lines[number + 1 : number + (2 if shown else 1 + _FEW)] if engine else ()
+        for behind, each in enumerate(below, number + 2):
+            if version := answer.match(each[:_LONGEST]):
+                yield behind, version.start("version"), engine, version["version"]
+                break
+
+
+def _engine_of(name: str, names: Mapping[str, Sequence[str]]) -> str:
+    called = name.replace("_", "-")
+    return next(
+        (
+            engine
+            for engine, patterns in names.items()
+            if any(re.fullmatch(pattern, called, re.IGNORECASE) for pattern in patterns)
+        ),
+        "",
+    )
