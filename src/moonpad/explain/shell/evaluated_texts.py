@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.explain.source_text import Problems
 
 _TEXT: Final = re.compile(
-    r"^[ \t]*(?:(?:local|export|readonly)[ \t]+)?(?P<name>[A-Za-z_]\w{0,60})\+?="
+    r"(?:^|[;)&|])[ \t]*(?:(?:local|export|readonly)[ \t]+)?(?P<name>[A-Za-z_]\w{0,60})\+?="
     r"\"(?:[^\"\\]|\\.|\\\n){1,8000}\"",
     re.MULTILINE,
 )
