@@ -78,7 +78,6 @@ _OVER_RAY: Final = re.compile(
 _OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
-
 MUCH_ROOMIER: Final = 1.9
 """A suggestion that holds so many times the KV cache is worth a finding: half the bytes a token give hardly less."""
 

@@ -92,7 +92,6 @@ def alone(names: tuple[str, ...]) -> re.Pattern[str]:
     named = _any_of(names)
     return re.compile(
         rf"(?<![\w./-])(?P<device>{named}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}|rtx[ _-]?[345]0[5-9]0"
-        r"|[345]0[5-9]0(?=[ (（]{1,2}(?:24|32|48)[ ]?gb?\b)"
         r"|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)))"
         r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",

@@ -103,7 +103,13 @@ def _takes_model(program: str) -> bool:
     return named is None or named.kind != "server" or bool(named.positional_model)
 
 
-def without_sentence(argv: tuple[Word, ...]) -> tuple[Word, ...]:
+def without_prose(program: str, argv: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Of the words behind a program those that are its own."""
+    own, named = _without_sentence(argv), program_named(program)
+    return _without_remark(own) if named is not None and named.kind == "server" else own
+
+
+def _without_sentence(argv: tuple[Word, ...]) -> tuple[Word, ...]:
     """Up to the value with which the sentence ends: `--port 8000. Then reduce the batch` is `--port 8000`."""
     for at in range(1, len(argv) - _LEAST):
         word, behind = argv[at], argv[at + 1 : at + 1 + _LEAST]
@@ -114,7 +120,7 @@ def without_sentence(argv: tuple[Word, ...]) -> tuple[Word, ...]:
     return argv
 
 
-def without_remark(argv: tuple[Word, ...]) -> tuple[Word, ...]:
+def _without_remark(argv: tuple[Word, ...]) -> tuple[Word, ...]:
     """Of a server's command without the words with which a sentence goes on: `--port 8000 and it crashes` is
     `--port 8000`, and so is `--port 8000 works?`."""
     asks = bool(argv) and _ASKED.fullmatch(argv[-1].text) is not None

@@ -21,7 +21,7 @@ from moonpad.explain.programs import (
     served_by_image,
 )
 from moonpad.explain.shell import wrapper_options as table
-from moonpad.explain.shell.sentences import PLAIN, without_remark, without_sentence
+from moonpad.explain.shell.sentences import PLAIN, without_prose
 from moonpad.values.records import replace
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
@@ -104,10 +104,7 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
         identified = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
     peeled.program, own_words = identified or ("other", 1)
     behind = peeled.position + own_words
-    peeled.prefix, peeled.argv = peeled.words[:behind], without_sentence(peeled.words[behind:])
-    named = program_named(peeled.program)
-    if named is not None and named.kind == "server":
-        peeled.argv = without_remark(peeled.argv)
+    peeled.prefix, peeled.argv = peeled.words[:behind], without_prose(peeled.program, peeled.words[behind:])
     return peeled
 
 
