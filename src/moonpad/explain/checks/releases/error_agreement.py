@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.explain.commands import Script
 
 Pairs = frozenset[tuple[str, str]]
@@ -14,7 +15,8 @@ Pairs = frozenset[tuple[str, str]]
 _WORD: Final = re.compile(r"[a-z_]\w{3,}")
 _COMMON: Final = re.compile(
     r"\w*error|that|this|with|which|from|where|when|have|been|they|than|into|more|were|file|line|lib64|python\d?|packages"
-    r"|vllm|sglang|cuda|most|recent|call|last|traceback|runtime|torch|model|models|kernel|value|start|ends?"
+    r"|cuda|most|recent|call|last|traceback|runtime|torch|model|models|kernel|value|start|ends?|"
+    + "|".join(sorted(ENGINES))
 )
 _LONGEST: Final = 400
 _MOST: Final = 200
