@@ -19,7 +19,11 @@ from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 PROGRAM: Final = "vllm serve"
-ENTRIES: Final = {"serve": 0, "vllm.entrypoints.openai.api_server": 0}
+OPENAI_MODULE: Final = "vllm.entrypoints.openai.api_server"
+"""Its parser has a place for a model's name, which only `vllm serve` reads:
+https://github.com/vllm-project/vllm/blob/005223338608bc94fd165a4f976c102a57bd1fc4/vllm/entrypoints/openai/cli_args.py
+"""
+ENTRIES: Final = {"serve": 0, OPENAI_MODULE: 0}
 
 # (flag, field of Layout or Settings). The order is the order on the command line.
 LAYOUT_FLAGS: Final = (

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.explain.commands import Problem
 
 _OF_SHELL: Final = frozenset({"syntax", "unclosed"})
 _PROSE: Final = re.compile(
     r"[ \t]{0,8}(?:(?:[A-Z][A-Za-z0-9.'’-]{0,40}[,:]?|\d{1,4}(?:\.\d{1,4})?[xX×]?"
-    r"|(?i:vllm|sglang|ktransformers|tensorrt-llm)(?=[ ]v?\d))(?:[ ][\w\"'(`*~/@.:,&+-]{1,80}){2}"
+    rf"|(?i:{'|'.join(sorted(ENGINES))})"
+    r"(?=[ ]v?\d))(?:[ ][\w\"'(`*~/@.:,&+-]{1,80}){2}"
     r"|[A-Za-z]{2,20}:[ ][\w\"'(])"
 )
 """Three words, of which the first is not the name of a command: it begins with a capital, is a number, or names an

@@ -11,6 +11,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.engines.former_forms import READS_TRUTHS, WEIGHTS_FILE, WITHOUT_WORDS
 from moonpad.engines.value_checks import unresolved
+from moonpad.engines.vllm_read import OPENAI_MODULE
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -27,10 +28,6 @@ _LEAST: Final = 4
 """Letters of an option that is meant where it has one dash."""
 _ON: Final = frozenset({"true", "1", "yes", "on"})
 _OFF: Final = frozenset({"false", "0", "no", "off"})
-_MODULE: Final = "vllm.entrypoints.openai.api_server"
-"""Its parser has a place for a model's name, which only `vllm serve` reads:
-https://github.com/vllm-project/vllm/blob/005223338608bc94fd165a4f976c102a57bd1fc4/vllm/entrypoints/openai/cli_args.py
-"""
 _OPTIONAL: Final = re.compile(r"\[-{1,2}[\w<][^\]]*\]?|[^\[\]]*\]|\[(?:options|args|flags)\]", re.IGNORECASE)
 """`[--your-flags]`, as a usage writes what may be left out."""
 _PROSE: Final = frozenset("，。；：！？、（）")
@@ -127,7 +124,7 @@ def _of_switch(severity: Severity, switch: Occurrence, command: Command, book: R
     off = word.text.casefold() in _OFF
     written = shortened(word.text, 40)
     message = f"a switch, which takes no value: {written} is left over, and the parser refuses it"
-    if any(each.text == _MODULE for each in command.prefix):
+    if any(each.text == OPENAI_MODULE for each in command.prefix):
         severity, message = (
             Severity.WARNING,
             (
