@@ -15,6 +15,7 @@ from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIAB
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.explain.change_edits import TAKES_FROM, change_edits
 from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.foreign_options import foreign_remark, of_another_engine
 from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
@@ -147,6 +148,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             else:
                 message = f"{written} is {right} in the nearest version recorded ({book.label})"
                 yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=edits)
+        case "unknown" if (foreign := of_another_engine(written, book)) is not None:
+            yield foreign_remark(words, option, book, foreign)
         case "unknown":
             negated = written.startswith(("--no-", "--no_"))  # only then is a name that switches off meant
             names = [

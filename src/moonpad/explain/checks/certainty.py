@@ -15,6 +15,7 @@ from moonpad.engines.former_forms import as_object
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.foreign_options import of_another_engine
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import releases_taking
@@ -126,6 +127,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if code is Code.REMOVED_FLAG and gone is not None and not releases:
         return f"releases before {gone.since} have it: {ask}"
     if code is not Code.UNKNOWN_FLAG and not (code is Code.PREFIX_FLAG and _was_unknown(option, book)):
+        return ""
+    if (foreign := of_another_engine(option.written, book)) is not None and foreign.own:
         return ""
     if option.written not in slips:
         slips[option.written] = _is_slip(option, book)
