@@ -151,6 +151,8 @@ SAMPLES = {
     + "NotImplementedError: DS conv state layout does not yet support speculative decoding with mamba_cache_mode='align'",
     "k3-situ-kernels": "RuntimeError: Kimi-K3 on Blackwell with moe_runner_backend='auto' or 'flashinfer_mxfp4' requires a valid SGLANG_TRTLLM_GEN_MOE_CUBIN_POOL. Install it with:",
     "gluon-of-another-generation": WORKER + "AssertionError: mla_gluon requires gfx950 (CDNA4), got gfx942",
+    "lmcache-mp-pipeline": "ValueError: LMCacheMPConnector multi-server mode only supports tensor parallelism (TP), not pipeline parallelism (PP). Got pp_size=4.",
+    "fewer-tool-calls": "  what():  Invalid diff: now finding less tool calls!",
     "balancer-without-class": "ValueError: Cannot calculate num_local_slots. num_slots must be set and setup() must be called.",
 }
 TALK = """
