@@ -32,7 +32,7 @@ $(VENV)/.installed: pyproject.toml requirements/dev.txt
 	@echo "== making moonpad's own environment in $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit("moonpad needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install -qq --require-hashes --no-deps -r requirements/dev.txt
+	@$(BIN)/pip install -qq --no-compile --require-hashes --no-deps -r requirements/dev.txt
 	@$(BIN)/pip install -qq --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -86,7 +86,7 @@ SITE := build/site-env
 $(SITE)/.installed: pyproject.toml requirements/site.txt
 	@echo "== making the environment of the site in $(SITE)"
 	@$(PYTHON) -m venv $(SITE)
-	@$(SITE)/bin/pip install -qq --require-hashes --no-deps -r requirements/site.txt
+	@$(SITE)/bin/pip install -qq --no-compile --require-hashes --no-deps -r requirements/site.txt
 	@$(SITE)/bin/pip install -qq --no-deps --no-build-isolation --editable .
 	@touch $@
 
