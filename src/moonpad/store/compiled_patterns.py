@@ -1,6 +1,6 @@
 """Keeps what `re.compile` made of the patterns in moonpad's modules: `$XDG_CACHE_HOME/moonpad/patterns-….json`.
 
-`explain` looks for some 2,200 patterns, and to compile them anew is half of the time that a short command takes. The
+`explain` looks for some 2,200 patterns, and to compile them anew takes longer than to judge a short command. The
 interpreter's release alone decides what a pattern is compiled to, so the file is named by it; one that is missing, torn
 or not ours is as good as none. Patterns of modules and of the catalogue's names are kept, never one that was made of
 what a user passed.
