@@ -27,7 +27,7 @@ def told(text: str, part: str, version: str = "") -> Severity | None:
             "0.9.2",
             "take 0.10.0 or later",
         ),
-        ("vllm serve moonshotai/Kimi-K2-Instruct --tool-call-parser kimi_k2", "0.9.2", "came with the model"),
+        ("vllm serve moonshotai/Kimi-K2-Instruct --tool-call-parser kimi_k2", "0.9.2", "came in 0.10.0"),
         (
             "sglang serve --model-path Qwen/Qwen3-8B --reasoning-parser qwen3",
             "0.4.6",

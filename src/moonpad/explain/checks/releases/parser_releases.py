@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.first_parsers import first_parsers
 from moonpad.catalog.options import values_of, versions
 from moonpad.catalog.reasoning_parsers import reasoning_family
+from moonpad.engines import ENGINES
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
@@ -21,7 +22,7 @@ from moonpad.explain.model_detection import says_nothing
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
-from moonpad.values.versions import order, since
+from moonpad.values.versions import order
 
 _PLUGIN: Final = re.compile(r"--(?:tool|reasoning)[-_]parser[-_]plugin")
 _THINKING_OFF: Final = re.compile(r"enable_thinking[\"']?[ ]?[:=][ ]?[\"']?false", re.IGNORECASE)
@@ -38,14 +39,10 @@ def parser_release(case: Case) -> Iterator[Remark]:
     if not case.version or not recorded or order(case.version) >= order(recorded[0]) or _has_plugin(case):
         return
     line, facts = case.engine.command_line, case.engine.facts
-    given = case.first.serving.tool_parser or ""
-    first = facts.first_versions.get("kimi_k2", "")
-    if first and given.startswith("kimi") and not since(case.version, first):
-        message = f"{facts.title} {case.version} has no parser {given}, which came with the model, in {first}"
-        yield _refused(line.tool_parser, case, message, first)
-        return
+    programs = (case.engine.program, ENGINES[case.base].program)  # a plugin has those of what it builds upon
     for flag in (line.tool_parser, line.reasoning_parser):
-        table, place = first_parsers().get((case.engine.program, flag)), case.option(flag)
+        tables = (first_parsers().get((program, flag)) for program in programs)
+        table, place = next(filter(None, tables), None), case.option(flag)
         parser = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
         if (
             table is None
