@@ -22,6 +22,13 @@ _OF_RANKS: Final = frozenset({"tp", "pp", "dp", "dcp", "cp"})
 """Sizes that decide how many devices are used: a person chooses them."""
 
 
+def respelled(words: Sequence[str], option: Occurrence, name: str) -> Edit:
+    """The same option with its value under another name."""
+    first, *rest = words[option.index : option.index + option.length]
+    _, equals, value = first.partition("=")
+    return Edit(option.index, option.length, (f"{name}{equals}{value}", *rest))
+
+
 def stated_edit(remedy: str, options: Mapping[str, str], parsed: Parsed, words: int) -> tuple[Edit, ...]:
     """What a remedy is that names one setting and its value, in a command of so many words."""
     match = _SET.fullmatch(remedy)

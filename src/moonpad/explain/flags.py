@@ -13,7 +13,7 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
-from moonpad.explain.change_edits import TAKES_FROM, change_edits
+from moonpad.explain.change_edits import TAKES_FROM, change_edits, respelled
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
 from moonpad.explain.former_flags import right_later, said_today
@@ -142,7 +142,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             if "_" in right:
                 kind, other = other, kind
             message = f"{book.label} has no {written}: its parser does not take {kind} for {other}"
-            edits, remedy, code = [_respelled(words, option, right)], f"write {right}", Code.UNKNOWN_FLAG
+            edits, remedy, code = [respelled(words, option, right)], f"write {right}", Code.UNKNOWN_FLAG
             if book.options.exact:
                 yield error(code, written, message, remedy, edits=edits)
             else:
@@ -167,7 +167,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, written, message, hint, at=option.index)
         case "prefix":
             whole = option.matches[0] if option.matches else option.flag or ""
-            edit = _respelled(words, option, whole)
+            edit = respelled(words, option, whole)
             if not book.options.exact:  # an older release may have had an option of this very name
                 message = f"{written} is not among the options of the nearest version recorded ({book.label}), "
                 message += f"which takes it for {whole}"
@@ -220,13 +220,6 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             if later := later_taking(option, book):
                 remedy = f"take {later}, which takes it, or {remedy}"
             yield error(Code.INVALID_VALUE, written, message, remedy)
-
-
-def _respelled(words: Sequence[str], option: Occurrence, name: str) -> Edit:
-    """The same option with its value under another name."""
-    first, *rest = words[option.index : option.index + option.length]
-    _, equals, value = first.partition("=")
-    return Edit(option.index, option.length, (f"{name}{equals}{value}", *rest))
 
 
 # --- variables, files, programs ---

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from moonpad.catalog.options import option_set, releases_with
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.explain.change_edits import respelled
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -74,10 +75,7 @@ def foreign_remark(words: Sequence[str], option: Occurrence, book: Rulebook, for
         edit = dropped
         remedy = f"leave it out, or give {foreign.own} a share of its own: the two count other parts of the memory"
     else:
-        first, *rest = words[option.index : option.index + option.length]
-        _, equals, value = first.partition("=")
-        edit = Edit(option.index, option.length, (f"{foreign.own}{equals}{value}", *rest))
-        remedy = f"write {foreign.own}"
+        edit, remedy = respelled(words, option, foreign.own), f"write {foreign.own}"
     return make_remark(
         Severity.ERROR, Code.UNKNOWN_FLAG, option.written, message, remedy, at=option.index, edits=[edit]
     )

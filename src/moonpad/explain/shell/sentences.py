@@ -53,7 +53,7 @@ OF_SENTENCES: Final = _SAYS | frozenset(
 
 
 _OF_REMARKS: Final = OF_SENTENCES - {"a"}
-"""Words of sentences that are no names: `--lora-modules a b`."""
+"""Words that only a sentence has: an adapter or a model can be called `a`, as in `--lora-modules a b`."""
 
 
 def is_sentence(program: str, argv: Sequence[Word]) -> bool:

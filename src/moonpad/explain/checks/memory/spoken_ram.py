@@ -18,8 +18,8 @@ _LOADS: Final = ("--load-mode", "-lm")
 def as_spoken(
     finding: Finding, memory: Memory | None, script: Script, command: Command, *, maps: bool
 ) -> Finding | None:
-    """What is said of RAM whose size nobody gave: None where the text gives enough. `maps`: the engine reads weights
-    from its files as it needs them."""
+    """The finding about RAM of unknown size, judged by the size that the text gives: None where that is enough. `maps`:
+    the engine reads weights from its files as it needs them."""
     host = memory.host if memory is not None else None
     if finding.code is not Code.MEMORY_LOW or host is None or host.available_bytes is not None:
         return finding
