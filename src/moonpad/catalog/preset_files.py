@@ -18,6 +18,8 @@ class PresetFile(Struct, frozen=True, kw_only=True):
     to the next `;` or `#`, and quotes are part of it. A key without an option of its name ends the start."""
 
     engines: tuple[str, ...]
+    program: Text
+    """The router, and the server that it starts for a model."""
     option: Text
     """That names the file."""
     sources: tuple[str, ...]

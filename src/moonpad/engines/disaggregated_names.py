@@ -13,6 +13,9 @@ CLUSTER: Final = "disagg_cluster"
 """With it the servers announce themselves, and `urls` are not read."""
 URLS: Final = "urls"
 INSTANCES: Final = "num_instances"
+ROUTERS_HOST: Final = "localhost"
+ROUTERS_PORT: Final = "8000"
+"""Where the router listens without `hostname` and `port`."""
 SERVERS_PORT: Final = 8000
 """Where a server of a pool listens without --port."""
 OWN_KEYS: Final = frozenset({

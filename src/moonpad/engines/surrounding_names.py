@@ -147,3 +147,20 @@ OPTIONS_OF_OTHER_BENCHES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Options of servers and of other measurements that a measurement does not have (bench_serving.py from 0.3.0 to 0.4.7,
 and of 2026), and its own word for each."""
+OPTIONS_OF_MEASUREMENTS: Final = frozenset(
+    {
+        *("--num-prompts", "--num-prompt", "--dataset-name", "--dataset-path", "--request-rate", "--max-concurrency"),
+        *("--random-input-len", "--random-input", "--random-output-len", "--random-output", "--random-range-ratio"),
+        *("--sharegpt-output-len", "--sharegpt-context-len", "--warmup-requests", "--num-warmups", "--output-file"),
+        *("--percentile-metrics", "--metric-percentiles", "--result-filename", "--burstiness", "--gsp-num-groups"),
+    }
+)
+"""What the programs that measure a server take, and no server does, each with a value (sglang/bench_serving.py of 0.4
+to 0.5.23, `vllm bench serve` of 0.10 to 0.33)."""
+MEASURED_BY: Final[Mapping[str, str]] = {
+    "vllm serve": "vllm bench serve",
+    "vllm-ascend": "vllm bench serve",
+    "sglang": "sglang.bench_serving",
+    "sglang-kt": "sglang.bench_serving",
+}
+"""The program of a server → the one that measures it."""

@@ -1,4 +1,5 @@
-"""Options that another engine calls so, in a command of this one: `--max-model-len` given to SGLang."""
+"""Options that another engine calls so, in a command of this one: `--max-model-len` given to SGLang; and those of the
+program that measures a server, given to the server."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Final, NamedTuple
 from moonpad.catalog.options import option_set, releases_with
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.surrounding_names import MEASURED_BY, OPTIONS_OF_MEASUREMENTS
 from moonpad.explain.change_edits import respelled
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named, program_table
@@ -30,6 +32,8 @@ class Foreign(NamedTuple):
     as_it_is: bool
     """Whether the value means the same too."""
     is_switch: bool = False
+    measures: bool = False
+    """Whether it belongs to the program that measures the server."""
 
 
 def of_another_engine(written: str, book: Rulebook) -> Foreign | None:
@@ -40,6 +44,8 @@ def of_another_engine(written: str, book: Rulebook) -> Foreign | None:
         return None
     if not plain.startswith("--") or any(releases_with(book.program, name) for name in (written, plain)):
         return None
+    if plain in OPTIONS_OF_MEASUREMENTS and (client := MEASURED_BY.get(book.program, "")):
+        return Foreign(client, "", False, measures=True)
     title, setting = _meanings().get(plain, ("", ""))
     own = engine.command_line.options.get(setting, "")
     if own and own.replace("_", "-") != plain:
@@ -64,6 +70,12 @@ def foreign_remark(words: Sequence[str], option: Occurrence, book: Rulebook, for
     given = {word.partition("=")[0] for word in words}
     message = f"{book.label} has no {option.written}, which is {foreign.title}'s"
     dropped = Edit(option.index, option.length, ())
+    if foreign.measures:
+        message = f"{book.label} has no {option.written}: it is an option of {foreign.title}, which measures a server"
+        remedy = f"give it to {foreign.title}, in a command of its own"
+        return make_remark(
+            Severity.ERROR, Code.UNKNOWN_FLAG, option.written, message, remedy, at=option.index, edits=[dropped]
+        )
     if not foreign.own:
         remark = make_remark(
             Severity.ERROR, Code.UNKNOWN_FLAG, option.written, message, "leave it out", at=option.index

@@ -275,7 +275,8 @@ def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]
 
 
 def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
-    """The arguments with all edits in them. Of edits at one place the first counts; additions keep their order."""
+    """The arguments with all edits in them. Of edits at one place the first counts, and another's where one mends the
+    name of an option and the other its value; additions keep their order."""
     replaced: dict[int, Edit] = {}
     before: dict[int, tuple[str, ...]] = {}
     added: list[str] = []
@@ -286,7 +287,7 @@ def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
         elif edit.length == 0:
             before.setdefault(edit.at, edit.words)
         else:
-            replaced.setdefault(edit.at, edit)
+            replaced[edit.at] = _both(words, replaced.get(edit.at, edit), edit)
     result: list[str] = []
     at = 0
     while at < len(words):
@@ -294,6 +295,27 @@ def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
         result += (*before.get(at, ()), *edit.words)
         at += edit.length
     return (*result, *added)
+
+
+def _both(words: Sequence[str], first: Edit, other: Edit) -> Edit:
+    """The first edit, with the name or the value of the other where it changes only the other half."""
+    name, value = _halves(words[first.at : first.at + first.length])
+    (first_name, first_value), (other_name, other_value) = _halves(first.words), _halves(other.words)
+    if first.length != other.length or not all((name, value, first_name, first_value, other_name, other_value)):
+        return first
+    if first_value == value and other_name == name:
+        return replace(first, words=(first_name, other_value))
+    if first_name == name and other_value == value:
+        return replace(first, words=(other_name, first_value))
+    return first
+
+
+def _halves(words: Sequence[str]) -> tuple[str, str]:
+    """Name and value of an option, "" where it is another thing."""
+    if len(words) == 1:
+        name, _, value = words[0].partition("=")
+        return name, value
+    return (words[0], words[1]) if len(words) == 2 else ("", "")
 
 
 def _contains(words: Sequence[str], part: Sequence[str]) -> bool:

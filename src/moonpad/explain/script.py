@@ -20,6 +20,7 @@ from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdo
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
+from moonpad.explain.documents.preset_text import read_presets
 from moonpad.explain.documents.prose_problems import without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.search_spaces import search_space_variables
@@ -313,6 +314,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     state.commands[:] = without_lists(state)
+    read_presets(state)
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
     lines = state.text.lines

@@ -234,16 +234,26 @@ def _host_experts(subject: Subject) -> Lever | None:
         count = _most(settings.gpu_experts - 1, lambda number: subject.with_settings(gpu_experts=number))
         what = f"{count} instead of {settings.gpu_experts} experts of each layer on the devices"
         name = "gpu_experts"
-    elif settings.host_expert_layers is not None:
-        layers = subject.configuration.architecture.layers
-        if settings.host_expert_layers >= layers:
+    elif settings.host_expert_layers is not None or _may_leave_layers(subject):
+        layers, there = subject.configuration.architecture.layers, settings.host_expert_layers or 0
+        if there >= layers:
             return None
-        left = layers - settings.host_expert_layers - 1
+        left = layers - there - 1
         count = layers - _most(left, lambda number: subject.with_settings(host_expert_layers=layers - number))
         what, name = f"the experts of {count} layers in host RAM", "host_expert_layers"
+        if (host := subject.with_settings(host_expert_layers=count).memory().host) is not None:
+            what += f", which needs {gib(host.needed_bytes)} of it"
     else:
         return None
     return Lever(what, ((name, str(count)),), subject.with_settings(**{name: count}))
+
+
+def _may_leave_layers(subject: Subject) -> bool:
+    """Whether the engine leaves experts of whole layers in host RAM, and nothing was asked for yet."""
+    configuration = subject.configuration
+    on_devices = configuration.settings.device_layers is None and not configuration.cluster.device.unified
+    by_layers = configuration.engine.host_experts == "of the first layers"
+    return by_layers and on_devices and configuration.architecture.routed_experts > 0
 
 
 def _most(highest: int, changed: Callable[[int], Subject]) -> int:

@@ -35,3 +35,17 @@ def test_a_method_in_its_place(text: str) -> None:
 )
 def test_a_model_or_a_method_where_it_belongs(text: str) -> None:
     assert not said(text)
+
+
+@pytest.mark.parametrize(
+    "option", ["--speculative-algo EAGLE", "--speculative-algo=EAGLE", "--speculative-algorithm EAGLE"]
+)
+def test_name_and_value_of_one_option_are_both_corrected(option: str) -> None:
+    text = (
+        f"python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.6 --tp-size 8 --trust-remote-code {option} "
+    )
+    text += "--speculative-draft-model-path /m/kimi-k2.6-eagle3-mla --speculative-num-steps 3 "
+    text += "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
+    (judged,) = ask(text, "8xH200")
+    words = list(judged.corrected[0].argv)
+    assert words[words.index("--speculative-algorithm") + 1] == "EAGLE3"

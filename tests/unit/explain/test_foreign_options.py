@@ -61,3 +61,19 @@ def test_a_switch_of_another_engine_is_left_out_and_may_be_right_in_a_release_th
 def test_what_is_no_option_of_another_engine_or_one_of_this(option: str) -> None:
     judged = ask_one(f"{SGLANG} {option}", on="8xH200")
     assert not [each for each in judged.findings if "which is vLLM's" in each.message]
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "client"),
+    [
+        (SGLANG, "--random-input-len 1024", "sglang.bench_serving"),
+        (SGLANG, "--max-concurrency=32", "sglang.bench_serving"),
+        (f"{VLLM} -tp 8", "--num-prompts 500", "vllm bench serve"),
+    ],
+)
+def test_an_option_of_the_program_that_measures(command: str, option: str, client: str) -> None:
+    judged = ask_one(f"{command} {option}", on="8xH200")
+    (finding,) = [each for each in judged.findings if each.code is Code.UNKNOWN_FLAG]
+    assert f"an option of {client}" in finding.message
+    assert finding.remedy == f"give it to {client}, in a command of its own"
+    assert option.replace("=", " ").split()[0] not in " ".join(judged.corrected[0].argv)

@@ -86,3 +86,18 @@ def test_a_type_of_a_fork_alone(text: str, kind: str) -> None:
 )
 def test_types_that_are_read(text: str) -> None:
     assert not [f for judged in ask(text) for f in judged.findings if "of ik_llama.cpp alone" in f.message]
+
+
+def test_experts_of_layers_go_into_ram_where_all_are_asked_for_on_the_devices() -> None:
+    text = (
+        "RTX 3090, 512 GB DDR5\nllama-server -m /m/Kimi-K2-Thinking-UD-Q2_K_XL-00001-of-00008.gguf -ngl 99 -c 65536\n"
+    )
+    (judged,) = ask(text)
+    (finding,) = [each for each in judged.findings if each.code.value == "does-not-fit"]
+    assert finding.remedy.startswith("the experts of 61 layers in host RAM, which needs 334.84 GiB of it")
+    assert judged.corrected[0].argv[-2:] == ("--n-cpu-moe", "61")
+
+
+def test_experts_are_not_moved_where_the_memory_is_the_hosts_own() -> None:
+    text = "Mac Studio M3 Ultra 256 GB\nllama-server -m /m/Kimi-K2-Thinking-UD-Q2_K_XL-00001-of-00008.gguf -ngl 99\n"
+    assert not any("--n-cpu-moe" in " ".join(line.argv) for judged in ask(text) for line in judged.corrected)

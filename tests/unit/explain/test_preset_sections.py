@@ -52,3 +52,48 @@ def test_no_slip(text: str) -> None:
 def test_a_folder_of_models_knows_the_name() -> None:
     text = "llama-server --models-dir /models --models-preset models.ini\n\n[Qwen3-8B-Q8_0]\nc = 65536\n"
     assert not any("preset" in finding.message for judged in ask(text) for finding in judged.findings)
+
+
+PRESETS = """# two RTX 3090, 512 GB of RAM
+[*]
+c = 32768
+n-gpu-layers = 99
+jinja = 1
+
+[k2.5]
+hf-repo = unsloth/Kimi-K2.5-GGUF:UD-Q2_K_XL
+split-mode = rows
+jinja = off
+"""
+
+
+def test_a_preset_is_judged_as_the_command_that_the_router_starts() -> None:
+    (judged,) = ask(PRESETS)
+    assert judged.commands[0].argv[1:7] == ("-c", "32768", "--n-gpu-layers", "99", "--hf-repo", UNSLOTH)
+    assert "--jinja" not in judged.commands[0].argv
+    assert judged.settings is not None
+    assert judged.settings.max_model_len == 32768
+    assert {finding.where for finding in judged.findings} >= {"--split-mode", "--n-cpu-moe"}
+
+
+UNSLOTH = "unsloth/Kimi-K2.5-GGUF:UD-Q2_K_XL"
+
+
+def test_presets_beside_their_router_are_judged_too() -> None:
+    text = f"{SERVER}```ini\n[a]\nmodel = /models/Kimi-K2.5-UD-Q2_K_XL-00001-of-00008.gguf\nsplit-mode = rows\n```\n"
+    router, preset = ask(text)
+    assert not router.model_written
+    assert [finding.where for finding in preset.findings if finding.code.value == "invalid-value"] == ["--split-mode"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a]\nmodel = moonshotai/Kimi-K2.5\nport = 8000\n",
+        "[Unit]\nmodel = a.gguf\nport = 8000\n",
+        "[a]\nmodel = a.gguf\nanswer-of-life = 42\nname-of-it = b\n",
+        "vllm serve moonshotai/Kimi-K2.5 -tp 8\n[a]\nmodel = a.gguf\nport = 8000\n",
+    ],
+)
+def test_other_files_of_sections_start_nothing(text: str) -> None:
+    assert not [judged for judged in ask(text) if judged.engine == "llama-cpp"]

@@ -71,3 +71,23 @@ def test_a_port_of_no_server() -> None:
     assert told(FILE.format(CONTEXT + GENERATION, servers), "listen on 8001, 8002") == ["generation_servers.urls"]
     more = servers + "trtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 4 --port 8003 &\n"
     assert told(FILE.format(CONTEXT + GENERATION, more), "listen on") == []
+
+
+@pytest.mark.parametrize(
+    ("top", "there", "told"),
+    [
+        ("hostname: localhost\nport: 8001\n", "localhost:8001", True),
+        ("hostname: 0.0.0.0\nport: 8001\n", "127.0.0.1:8001", True),
+        ("hostname: node1\nport: 8001\n", "node1:8001", True),
+        ("", "localhost:8000", True),
+        ("hostname: localhost\nport: 8000\n", "localhost:8001", False),
+        ("hostname: node1\nport: 8001\n", "node2:8001", False),
+        ("hostname: 0.0.0.0\nport: 8001\n", "node2:8001", False),
+    ],
+)
+def test_a_server_at_the_address_of_its_router(top: str, there: str, told: bool) -> None:
+    file = top + POOL.format("context_servers", 1, f'["{there}"]')
+    file += POOL.format("generation_servers", 1, '["localhost:8009"]')
+    text = f"cat > pools.yaml <<EOF\n{file}EOF\ntrtllm-serve disaggregated -c pools.yaml\n"
+    messages = [finding.message for judged in ask(text) for finding in judged.findings]
+    assert any("the router's own address" in message for message in messages) is told

@@ -56,7 +56,28 @@ def file_of_pools(command: Command, script: Script) -> Iterator[Remark]:
             )
             message += "are not as many (Number of hostnames … should be equal to the number of instances)"
             yield _error(Code.CONFLICT, f"{pool}.{names.INSTANCES}", message, f"write {names.INSTANCES}: {len(urls)}")
+    yield from _to_itself(options)
     yield from _to_nobody(script, options)
+
+
+def _to_itself(options: Mapping[str, str]) -> Iterator[Remark]:
+    """A server at the router's own address: one of the two finds the port taken."""
+    host = options.get("hostname", names.ROUTERS_HOST).strip("'\"")
+    port = options.get("port", names.ROUTERS_PORT).strip("'\"")
+    if unresolved(host) or unresolved(port):
+        return
+    for pool in names.POOLS:
+        for url in _urls(options, pool):
+            there, _, number = url.rpartition(":")
+            if number == port and (there == host or (_HERE.fullmatch(url) and _HERE.fullmatch(f"{host}:{port}"))):
+                message = (
+                    f"{pool} are at {shortened(url, 60)}, which is the router's own address: one of the two finds "
+                )
+                message += "the port taken, and requests go round in a circle"
+                yield _error(
+                    Code.CONFLICT, f"{pool}.{names.URLS}", message, "give router and server ports of their own"
+                )
+                return
 
 
 def _urls(options: Mapping[str, str], pool: str) -> Sequence[str]:
