@@ -31,6 +31,14 @@ EXPERTS: Final = ("--kt-weight-path", "--kt-amx-weight-path")
 """The folder of the experts that the processors compute."""
 
 RULES: Final = ("--optimize_config_path", "--optimize_rule_path")
+OLD_PROGRAMS: Final = ("ktransformers-legacy", "ktransformers-chat")
+"""The server and the chat of 2025, which have no options for shares of the memory."""
+OF_SHARES: Final = "--mem-fraction-static"
+LESS_ON_DEVICES: Final = (
+    "take rules that lay less on each device (--optimize_config_path with a file for several devices), a smaller "
+    "--chunk_size, --cache_lens or --max_new_tokens, or devices with more memory"
+)
+"""What helps there where the devices' memory is full."""
 BACKEND: Final = "--backend_type"
 MANY: Final = "balance_serve"
 """The backend for several requests at once. Its files of rules have `-serve` in their names."""

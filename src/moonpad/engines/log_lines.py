@@ -27,8 +27,9 @@ _LINE: Final = re.compile(
     rf"|{_STAMP}[.,]\d+[ ]-?[ ]?(?:DEBUG|INFO|WARN|ERROR|\[)"
     r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\]|\[TensorRT-LLM\]\[\w+\]|\[TRT-LLM\]"
     r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ]NCCL[ ]|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
+    r"|[WEIF]\d{4}(?:\d{4})?[ ]\d\d:\d\d:\d\d\.\d{1,9}[ ]{1,6}\d{1,9}[ ][\w./-]{1,80}:\d{1,6}\]"  # of glog
     r"|(?:Loading|Capturing|Multi-thread loading)[ ][\w ()]{1,60}:?[ ]+\d{1,3}%"
-    r"|(?:llama_\w+|load_(?:tensors|backend|model)|print_info|ggml_\w+|common_\w+|srv|slot|main|build|system_info)[ ]?"
+    r"|(?:(?:llama|ggml|gguf|common)_\w+|load_(?:tensors|backend|model)|print_info|srv|slot|main|build|system_info)[ ]?"
     r":[ ]"
     r"|(?:non-default[ ]args|args):[ ](?:\{|Namespace\()"
     r"|server_args=(?:ServerArgs\(|\{)"

@@ -71,3 +71,15 @@ def test_nodes_in_a_bridge() -> None:
     assert told(NODES.format(options="--network host", nodes=TWO), words) == []
     assert told(NODES.format(options="--net=host", nodes=TWO), words) == []
     assert told(NODES.format(options="-p 30000:30000", nodes=""), words) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "scheme", "told"),
+    [("", "grpc", True), ("", "http", False), ("--grpc-mode", "grpc", False), ("--smg-grpc-mode", "grpc", False)],
+)
+def test_a_router_that_asks_servers_of_http_by_grpc(options: str, scheme: str, told: bool) -> None:
+    server = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --tp-size 8 --trust-remote-code"
+    text = f"{server} --port 30000 {options} &\npython3 -m sglang_router.launch_router --worker-urls "
+    text += f"{scheme}://127.0.0.1:30000 --port 8000\n"
+    messages = [finding.message for judged in ask(text) for finding in judged.findings]
+    assert any("asked by gRPC" in message for message in messages) is told

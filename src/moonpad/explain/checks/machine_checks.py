@@ -75,6 +75,7 @@ from moonpad.explain.checks.pools.recipe_sizes import devices_of_role
 from moonpad.explain.checks.pools.router_targets import (
     bootstrap_port,
     bridged_nodes,
+    router_protocol,
     router_target,
     unpublished_bootstrap,
 )
@@ -188,6 +189,7 @@ MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     proxy_ports,
     counted_ports,
     comma_of_proxy,
+    router_protocol,
     bootstrap_port,
     bridged_nodes,
     unpublished_bootstrap,

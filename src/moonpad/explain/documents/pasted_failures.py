@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PROGRAMS
 from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
@@ -38,7 +39,8 @@ _MOST_INTRODUCED: Final = 4
 _ERRS: Final = re.compile(
     r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
     r"|not supported|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
-    r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources"
+    r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
+    r"|Unable to find|metadata not found|invalid magic"
 )
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
@@ -65,7 +67,7 @@ _CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b
 """A heading whose parts all speak of errors in general."""
 _REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
 _SAYS: Final = re.compile(
-    r"(?:error|exception|fail\w*|crash\w*|raises?|throws?|got|gets?|getting|hits?|saw|shows?|with|says?|报错|错误|失败)"
+    r"(?:error|exception|fail\w*|crash\w*|raises?|throws?|got|gets?|getting|hits?|saw|shows?|showed|printed|with|says?|报错|错误|失败)"
     r"\W{0,8}(?:is|was|are)?\W{0,8}$",
     re.IGNORECASE,
 )
@@ -150,9 +152,16 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
         remark = _remark(error, causes, engine, script)
         if remark is not None and remark.finding.message not in seen and len(seen) < _MOST:
             seen.add(remark.finding.message)
-            yield _with_figure(remark, written.commands[0])
+            yield _with_figure(_of_program(remark, written.commands[0]), written.commands[0])
     if not seen and (last := _weakest(errors, causes, engine, script)) is not None:
         yield last
+
+
+def _of_program(remark: Remark, command: Command) -> Remark:
+    """Without the options of an engine that its former programs do not have."""
+    if command.program not in OLD_PROGRAMS or OF_SHARES not in remark.finding.remedy:
+        return remark
+    return replace(remark, finding=replace(remark.finding, remedy=LESS_ON_DEVICES))
 
 
 def _with_figure(remark: Remark, command: Command) -> Remark:

@@ -36,7 +36,9 @@ _TOP_P: Final = re.compile(
     r"(?:[\"']top_p\\?[\"']\s*:|\btop_p\s*=)\s*(?:0(?:\.0+)?(?![.\d])|[1-9]\d*\.?[1-9]\d*|[2-9](?![.\d]))"
 )
 _EXTRA: Final = re.compile(r"[\"']extra_body\\?[\"']\s*:")
-_SWITCH: Final = re.compile(r"[\"']thinking\\?[\"']\s*:\s*\{\s*\\?[\"']type\\?[\"']\s*:")
+_SWITCH: Final = re.compile(
+    r"[\"']thinking\\?[\"']\s*:\s*\{\s*\\?[\"']type\\?[\"']\s*:\s*(?:\\?[\"'](?P<value>\w{1,20}))?"
+)
 _POST: Final = re.compile(r"-X[ ]*POST|--request[ =]POST|(?:^|\s)(?:-d|--data(?:-raw)?)[ =]")
 _Told = tuple[str, str, str]
 """What is told: the field, what happens, the remedy."""
@@ -125,10 +127,12 @@ def _library_field(call: ClientCall, _: Case) -> _Told | None:
 
 def _switch_of_provider(call: ClientCall, _: Case) -> _Told | None:
     """`thinking: {type: disabled}`, which the services of the models' publishers read."""
-    if not call.is_chat or not _SWITCH.search(call.text):
+    match = _SWITCH.search(call.text) if call.is_chat else None
+    if match is None:
         return None
+    wanted = "true" if match["value"] == "enabled" else "false"
     what = "thinking with a type is a field of the publisher's own service, and this server passes over it"
-    return "thinking", what, 'write chat_template_kwargs: {"thinking": false}, or what the template reads'
+    return "thinking", what, f'write chat_template_kwargs: {{"thinking": {wanted}}}, or what the template reads'
 
 
 def _posted_list(call: ClientCall, _: Case) -> _Told | None:

@@ -25,6 +25,7 @@ _PREFILL: Final = "--prefill"
 _ROLE: Final = "--disaggregation-mode"
 _BOOTSTRAP: Final = "--disaggregation-bootstrap-port"
 _DEFAULT_BOOTSTRAP: Final = 8998
+_GRPC: Final = ("--grpc-mode", "--smg-grpc-mode", "--grpc-port", "--config")
 _RUST: Final = "_RUST_SERVER"
 """The ending of a variable with which the bootstrap is served at the server's own port."""
 _INSIDE: Final = re.compile(r"(?:.*:)?(?P<inside>\d{1,5}(?:-\d{1,5})?)(?:/tcp)?")
@@ -57,6 +58,36 @@ def router_target(case: Case) -> Iterator[Remark]:
                 remark = make_remark(Severity.WARNING, Code.CONFLICT, flag, message, "name the port of a server")
                 yield replace(remark, command=None)
                 return
+
+
+def router_protocol(case: Case) -> Iterator[Remark]:
+    """`grpc://` in front of a server that speaks HTTP: it is never healthy for the router."""
+    found = _routers_and_servers(case)
+    if found is None or case.base != names.EXPERTS_BY_OPTION:
+        return
+    routers, servers = found
+    speaks = {port: _speaks_grpc(server) for server in servers if (port := _port(server)) is not None}
+    if len(speaks) < len(servers):
+        return  # two at one port of several machines, or one that is not known
+    for router in routers:
+        for flag, words in _targets(router):
+            for word in words:
+                match = _ANY.fullmatch(word.text)
+                if match is None or word.unresolved or speaks.get(int(match["port"])) is not False:
+                    continue
+                if not word.text.startswith("grpc://"):
+                    continue
+                message = (
+                    f"{case.script.where(word.line)}: {flag} {shortened(word.text, 40)} is asked by gRPC, and the "
+                )
+                message += "server there speaks HTTP alone: the router finds it not healthy"
+                remedy = f"start the servers with {_GRPC[0]}, or write http:// for grpc://"
+                yield replace(make_remark(Severity.WARNING, Code.CONFLICT, flag, message, remedy), command=None)
+                return
+
+
+def _speaks_grpc(server: Command) -> bool:
+    return any(word.text.partition("=")[0] in _GRPC for word in server.argv)
 
 
 def bootstrap_port(case: Case) -> Iterator[Remark]:
