@@ -63,7 +63,7 @@ NOT_KNOWN = {"529", "537", "553", "613"}
 STATED = {
     **{
         "030": "nccl-crash-inside",
-        "472": OWN_WORDS,
+        "472": "flydsl-name",
         "080": OWN_WORDS,
         "502": "release-fault",
         "543": "layers-of-another-engine",

@@ -67,6 +67,24 @@ def test_a_cause_is_named(text: str, cause: str) -> None:
     assert cause in message
 
 
+@pytest.mark.parametrize(
+    ("symbol", "cause"),
+    [
+        ("_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv", "another torch"),
+        ("_ZN21PageAlignedMemoryPool5debugEv", "another state of its source"),
+    ],
+)
+def test_a_symbol_tells_whose_it_is(symbol: str, cause: str) -> None:
+    ((message, _),) = causes(
+        f"{OLD}ImportError: /opt/kt/sched_ext.cpython-311-x86_64-linux-gnu.so: undefined symbol: {symbol}"
+    )
+    assert cause in message
+
+
+def test_a_release_with_its_build_is_no_command() -> None:
+    assert len(ask(f"ktransformers 0.2.1+cu121torch23avx2\n{OLD}")) == 1
+
+
 def test_the_old_server_is_not_told_of_options_of_another() -> None:
     ((_, remedy),) = causes(f"{OLD}torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.73 GiB.")
     assert "--mem-fraction-static" not in remedy

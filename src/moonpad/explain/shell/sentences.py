@@ -36,7 +36,7 @@ PLAIN: Final = re.compile(r"[a-z]+(?:-[a-z]+)*[,.]?")
 _ENUMERATED: Final = re.compile(r"--?[a-z][a-z-]*[,;]")
 """An option that a sentence goes on behind."""
 _RELEASE: Final = re.compile(
-    r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:\.?(?:rc|post|dev)\d{1,4}){0,2}[,;:.]?|b[1-9]\d{3,4}(?:-[0-9a-f]{7,12})?[,;:.]?"
+    r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:\.?(?:rc|post|dev)\d{1,4}){0,2}(?:\+[a-z0-9]{1,40})?[,;:.]?|b[1-9]\d{3,4}(?:-[0-9a-f]{7,12})?[,;:.]?"
     r"|(?:main|master|nightly)[,;:.]?",
     re.ASCII,
 )
