@@ -55,7 +55,7 @@ SGLANG: Final = CommandLine(
         "quantization": "--quantization",
     },
     programs=PROGRAMS,
-    names=("sglang",),
+    names=("sglang", r"SGL(?= version)"),
     images=("sglang(?:-rocm)?",),
     option_files=("--config",),
     model="--model-path",

@@ -59,6 +59,11 @@ def causes(text: str) -> list[tuple[str, str]]:
             "object at 0x7af2>, None, '10.0.0.1:2379', 3355443200, 1073741824, 'rdma', 'erdma_0', None",
             "lacks a key",
         ),
+        (
+            f"{SGLANG}2026-05-30T00:35:01.153Z ERROR chat_completions: Internal server error: Failed to generate "
+            'completions: no instances found for endpoint "instances/dynamo/backend/generate"',
+            "knows no worker at instances/dynamo/backend/generate",
+        ),
         (f"{LLAMA}CUDA error: an illegal memory access was encountered", "a fault of the build"),
     ],
 )

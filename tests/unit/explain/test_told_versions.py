@@ -145,3 +145,8 @@ def test_the_build_of_a_fork(text: str, build: str) -> None:
 def test_v_in_front_of_other_options_asks_for_no_version() -> None:
     assert len(ask("llama-server -v -m m.gguf\n")) == 1
     assert ask("llama-server -v\n") == ()
+
+
+def test_a_release_of_the_engine_by_its_short_name() -> None:
+    text = "SGL version: 0.5.5\npython3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp-size 16\n"
+    assert [judged.version for judged in ask(text)] == ["0.5.5"]
