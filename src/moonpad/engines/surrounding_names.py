@@ -151,7 +151,7 @@ OPTIONS_OF_MEASUREMENTS: Final = frozenset(
     {
         *("--num-prompts", "--num-prompt", "--dataset-name", "--dataset-path", "--request-rate", "--max-concurrency"),
         *("--random-input-len", "--random-input", "--random-output-len", "--random-output", "--random-range-ratio"),
-        *("--sharegpt-output-len", "--sharegpt-context-len", "--warmup-requests", "--num-warmups", "--output-file"),
+        *("--sharegpt-output-len", "--sharegpt-context-len", "--warmup-requests", "--num-warmups"),
         *("--percentile-metrics", "--metric-percentiles", "--result-filename", "--burstiness", "--gsp-num-groups"),
     }
 )

@@ -199,11 +199,15 @@ def test_name_to_fill_in_is_no_number() -> None:
         "<#\n  o servidor espera o llama-server em modo — iniciado SEM -m\n#>\n$env:X = 1\n",
         "$proc = Get-Process llama-server -EA SilentlyContinue | Select-Object -First 1\n",
         "New-NetFirewallRule -DisplayName 'llama-server LAN' -Direction Inbound `\n  -LocalPort 8080\n",
-        "; llama-server Router-Mode Presets (--models-preset)\n[a]\nmodel = /m/a.gguf\n",
     ],
 )
 def test_no_start_of_other_shells(text: str) -> None:
     assert argv_of(text, "llama-server") == []
+
+
+def test_a_comment_of_presets_is_no_start() -> None:
+    text = "; llama-server Router-Mode Presets (--models-preset)\n[a]\nmodel = /m/a.gguf\n"
+    assert argv_of(text, "llama-server") == [["--model", "/m/a.gguf"]]
 
 
 def test_start_in_powershell() -> None:
