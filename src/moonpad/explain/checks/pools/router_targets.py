@@ -87,7 +87,8 @@ def router_protocol(case: Case) -> Iterator[Remark]:
 
 
 def _speaks_grpc(server: Command) -> bool:
-    return any(word.text.partition("=")[0] in _GRPC for word in server.argv)
+    """Or may do so: a variable of several words may hold the switch."""
+    return any(word.text.partition("=")[0] in _GRPC or word.text.startswith("$") for word in server.argv)
 
 
 def bootstrap_port(case: Case) -> Iterator[Remark]:
