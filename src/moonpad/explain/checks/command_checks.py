@@ -76,6 +76,7 @@ from moonpad.explain.checks.options.option_file_kinds import OPTION_FILE_KIND_CH
 from moonpad.explain.checks.options.option_file_values import OPTION_FILE_CHECKS
 from moonpad.explain.checks.options.option_forms import FORM_CHECKS
 from moonpad.explain.checks.options.preset_sections import PRESET_CHECKS
+from moonpad.explain.checks.pools.lmcache_settings import LMCACHE_CHECKS
 from moonpad.explain.checks.releases.aiter_checks import AITER_CHECKS
 from moonpad.explain.checks.releases.branch_options import branch_options
 from moonpad.explain.checks.releases.expert_backends import EXPERT_CHECKS
@@ -186,6 +187,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *OPTION_FILE_CHECKS,
     *FILE_OPTIONS,
     transceiver_of_pool,
+    *LMCACHE_CHECKS,
     *OPTION_FILE_KEY_CHECKS,
     *OPTION_FILE_KIND_CHECKS,
     *PRESET_CHECKS,
