@@ -14,6 +14,7 @@ from moonpad.explain.checks.clients.request_fields import request_field
 from moonpad.explain.checks.clients.request_names import all_but_a_name, name_of_all, request_names
 from moonpad.explain.checks.clients.request_paths import request_path
 from moonpad.explain.checks.clients.request_slips import port_below, request_port, sleep_level, thinking_switch
+from moonpad.explain.checks.clients.sleeping_servers import weights_left_asleep
 from moonpad.explain.checks.clients.swapped_names import name_behind_swap
 from moonpad.explain.checks.containers.compose_health import compose_health
 from moonpad.explain.checks.containers.compose_quotes import quotes_in_variables
@@ -172,6 +173,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     port_below,
     thinking_switch,
     sleep_level,
+    weights_left_asleep,
     request_field,
     no_subcommand,
     second_index,
