@@ -18,6 +18,8 @@ class LMCacheRefusal(Struct, frozen=True, kw_only=True):
 
     since: str = ""
     until: str = ""
+    named: bool = False
+    """Only where the text names the release."""
     latent: bool = False
     """Of models with latent attention alone."""
     given: Mapping[str, str] = field(default_factory=dict)

@@ -96,6 +96,31 @@ def test_remote_store_beside_pools_by_release() -> None:
     assert told(pools, more="# LMCache v0.4.5") == []
 
 
+def test_the_release_whose_pools_stand_still() -> None:
+    pools = "enable_pd: true\npd_role: receiver\npd_buffer_size: 1\npd_buffer_device: cuda"
+    (finding,) = told(pools, more="pip install lmcache==0.3.12")
+    assert "0.3.11 was right" in finding.message
+    assert told(pools, more="pip install lmcache==0.3.11") == []
+    assert told(pools, more="pip install lmcache==0.3.14") == []
+    assert told(pools) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "(EngineCore_DP0 pid=18188) [2025-11-12 21:12:41,177] LMCache WARNING: Failed to allocate memory object, "
+            "retrying... (pd_backend.py:489:lmcache.v1.storage_backend.pd_backend)",
+            "pd_buffer_size",
+        ),
+        ("ModuleNotFoundError: No module named 'lmcache_vllm'", "a package of its own"),
+    ],
+)
+def test_what_its_log_says(line: str, words: str) -> None:
+    said = [f for each in ask(f"```\nvllm serve {QWEN} {TRANSFER}\n```\n\n```\n{line}\n```\n") for f in each.findings]
+    assert any(words in finding.message for finding in said)
+
+
 def test_other_models_take_other_serialisers() -> None:
     assert told("remote_url: lm://a:1\nremote_serde: cachegen", model=QWEN) == []
     assert told("use_layerwise: true", model=QWEN, more="# lmcache 0.3.9") == []
@@ -128,5 +153,5 @@ def test_one_seed_for_those_that_share() -> None:
 
 
 def test_each_row_is_tried_above() -> None:
-    assert len(lmcache_refusals()) == 15
+    assert len(lmcache_refusals()) == 16
     assert "max_local_cpu_size" in lmcache_keys()

@@ -63,7 +63,7 @@ def lmcache_settings(case: Case) -> Iterator[Remark]:
     for row in lmcache_refusals().values():
         if not _is_met(row, settings) or (row.latent and not _is_latent(case)):
             continue
-        if not all(_is_of(row, release) for release in releases):
+        if not all(_is_of(row, release) for release in releases) or (row.named and not releases):
             continue
         severity = Severity.WARNING if releases or not row.until else Severity.NOTE
         message = row.message.format(model=_name(case))
