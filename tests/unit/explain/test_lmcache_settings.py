@@ -155,3 +155,45 @@ def test_one_seed_for_those_that_share() -> None:
 def test_each_row_is_tried_above() -> None:
     assert len(lmcache_refusals()) == 16
     assert "max_local_cpu_size" in lmcache_keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """apiVersion: v1
+kind: Pod
+metadata: {name: v}
+spec:
+  containers:
+  - name: v
+    image: lmcache/vllm-openai:v0.3.9
+    env:
+    - name: LMCACHE_MAX_LOCAL_CPU_SIZE
+      value: "300"
+    command: [vllm, serve, Qwen/Qwen3-8B, --tensor-parallel-size, "4"]
+""",
+        """servingEngineSpec:
+  modelSpec:
+  - name: r1
+    repository: lmcache/vllm-openai
+    tag: v0.3.9
+    modelURL: Qwen/Qwen3-8B
+    requestGPU: 4
+    vllmConfig:
+      tensorParallelSize: 4
+    lmcacheConfig:
+      enabled: true
+      cpuOffloadingBufferSize: "300"
+""",
+    ],
+)
+def test_memory_of_each_worker(text: str) -> None:
+    said = [finding.message for each in ask(text) for finding in each.findings]
+    assert any("300 GB for each of 4 workers: 1200 GB" in message for message in said)
+
+
+@pytest.mark.parametrize(("release", "counted"), [("", False), ("# LMCache 0.3.9", True), ("# LMCache 0.3.14", False)])
+def test_latent_attention_is_stored_once(release: str, counted: bool) -> None:
+    text = f"{release}\nLMCACHE_MAX_LOCAL_CPU_SIZE=300 vllm serve {K2} --tensor-parallel-size 16 {TRANSFER}\n"
+    said = [finding.message for each in ask(text) for finding in each.findings]
+    assert any("for each of 16 workers" in message for message in said) is counted

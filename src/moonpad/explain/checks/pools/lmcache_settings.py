@@ -59,9 +59,9 @@ def lmcache_settings(case: Case) -> Iterator[Remark]:
     settings = _settings(case)
     if settings is None:
         return
-    releases = _releases(case)
+    releases = lmcache_releases(case)
     for row in lmcache_refusals().values():
-        if not _is_met(row, settings) or (row.latent and not _is_latent(case)):
+        if not _is_met(row, settings) or (row.latent and not is_latent(case)):
             continue
         if not all(_is_of(row, release) for release in releases) or (row.named and not releases):
             continue
@@ -161,7 +161,8 @@ def _is_met(row: LMCacheRefusal, settings: _Settings) -> bool:
     return not row.lacks or (settings.whole and not any(key in values for key in row.lacks))
 
 
-def _is_latent(case: Case) -> bool:
+def is_latent(case: Case) -> bool:
+    """Whether the model has latent attention, which each rank holds alike."""
     if case.variable(_WITHOUT) == "1":
         return False
     parts = group_of("@mla").parts
@@ -174,7 +175,7 @@ def _name(case: Case) -> str:
     return shortened((names[0] if case.checkpoint else names[0].rpartition("/")[2]) or "the model")
 
 
-def _releases(case: Case) -> frozenset[str]:
+def lmcache_releases(case: Case) -> frozenset[str]:
     """Of LMCache, as the text names them."""
     case.script.budget.once("releases of LMCache", len(case.script.lines), "the text around its engine commands")
     return _named(case.script.lines)
