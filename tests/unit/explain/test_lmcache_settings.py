@@ -138,6 +138,7 @@ def test_variables_and_keys_of_the_connector() -> None:
 def test_what_is_not_known_is_not_judged() -> None:
     assert by_variables("LMCACHE_CONFIG_FILE=/not/here.yaml LMCACHE_ENABLE_PD=true") == []
     assert by_variables("LMCACHE_REMOTE_SERDE=$SERDE") == []
+    assert by_variables("REMOTE_SERDE=cachegen LMCACHE_LOCAL_CPU=true") == []
     assert _of_lmcache(f"LMCACHE_REMOTE_SERDE=cachegen vllm serve {K2}\n") == []
     server = TRANSFER.replace("LMCacheConnectorV1", "LMCacheMPConnector")
     assert _of_lmcache(f"LMCACHE_REMOTE_SERDE=cachegen vllm serve {K2} {server}\n") == []

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from moonpad.catalog.lmcache_refusals import LMCacheRefusal, lmcache_keys, lmcache_refusals
 from moonpad.catalog.mended_faults import group_of
+from moonpad.engines import lmcache_names as names
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE
 from moonpad.engines.option_file import flat_options
 from moonpad.engines.value_checks import unresolved
@@ -24,16 +25,6 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import order
 
-_CONNECTOR: Final = re.compile(r"LMCacheConnector(?:V1)?(?:Dynamic)?\b")
-_FILE: Final = "LMCACHE_CONFIG_FILE"
-_PREFIX: Final = "LMCACHE_"
-_INSIDE: Final = "lmcache."
-"""In front of its keys among the connector's own."""
-_RELEASE: Final = re.compile(
-    r"\blmcache(?:/vllm-openai:|[-_ ]?(?:version)?[ :=@v]{1,4})v?(?P<release>\d+\.\d+\.\d+)", re.IGNORECASE
-)
-_WITHOUT: Final = "VLLM_MLA_DISABLE"
-_SEED: Final = "PYTHONHASHSEED"
 _SHARED: Final[Mapping[str, str]] = {
     "enable_pd": "(?i)true|1",
     "remote_url": "(?i)(?!(?:null|none|~)$).+",
@@ -88,13 +79,13 @@ def lmcache_hashes(case: Case) -> Iterator[Remark]:
     if settings is None or case.size("--tensor-parallel-size") > 1:
         return  # of several ranks known_reports tells the same
     shared = next((key for key, sure in _SHARED.items() if re.fullmatch(sure, settings.values.get(key, ""))), "")
-    if not shared or _SEED in case.commands[0].env or may_be_set(case, (_SEED,)):
+    if not shared or names.SEED in case.commands[0].env or may_be_set(case, (names.SEED,)):
         return
     message = (
         f"{shared} has servers read what others have stored, and each begins its hashes with a random number where "
     )
-    message += f"{_SEED} is not set: what another process has stored is not found (LMCache hit tokens: 0)"
-    yield _remark(Severity.WARNING, shared, message, f"set {_SEED}=0 in front of all of them", settings)
+    message += f"{names.SEED} is not set: what another process has stored is not found (LMCache hit tokens: 0)"
+    yield _remark(Severity.WARNING, shared, message, f"set {names.SEED}=0 in front of all of them", settings)
 
 
 def _is_of(row: LMCacheRefusal, release: str) -> bool:
@@ -104,21 +95,25 @@ def _is_of(row: LMCacheRefusal, release: str) -> bool:
 
 def _remark(severity: Severity, key: str, message: str, remedy: str, settings: _Settings) -> Remark:
     told = f"{settings.name}: {message}" if settings.name and key in settings.file else message
-    where = key if key in settings.file else _PREFIX + key.upper()
+    where = key if key in settings.file else names.PREFIX + key.upper()
     return replace(make_remark(severity, Code.INVALID_VALUE, shortened(where), told, remedy), command=None)
 
 
 def _settings(case: Case) -> _Settings | None:
     """None where the server does not ask LMCache for its cache, or all of it is set elsewhere."""
     transfer = case.text("--kv-transfer-config")
-    if case.engine.name != EXPERTS_BY_VARIABLE or not _CONNECTOR.search(transfer):
+    if case.engine.name != EXPERTS_BY_VARIABLE or not names.CONNECTOR.search(transfer):
         return None
     command = case.commands[0]
-    path = case.variable(_FILE)
+    path = case.variable(names.FILE)
     name = path.rpartition("/")[2]
     text = _content(path, case)
     file = flat_options(text)
-    own = {name.removeprefix(_PREFIX).casefold(): case.variable(name) for name in command.env if name != _FILE}
+    own = {
+        name.removeprefix(names.PREFIX).casefold(): case.variable(name)
+        for name in command.env
+        if name.startswith(names.PREFIX) and name != names.FILE
+    }
     own = {key: value for key, value in own.items() if key in lmcache_keys()}
     values = {**file, **own, **_inside(transfer)}
     if not values:
@@ -144,9 +139,9 @@ def _inside(transfer: str) -> Mapping[str, str]:
         found = json.loads(transfer.strip("'"))
         extra = found.get("kv_connector_extra_config") or {}
         return {
-            key.removeprefix(_INSIDE): json.dumps(value).strip('"')
+            key.removeprefix(names.INSIDE): json.dumps(value).strip('"')
             for key, value in extra.items()
-            if key.startswith(_INSIDE)
+            if key.startswith(names.INSIDE)
         }
     except (ValueError, AttributeError, RecursionError):
         return {}
@@ -163,16 +158,16 @@ def _is_met(row: LMCacheRefusal, settings: _Settings) -> bool:
 
 def is_latent(case: Case) -> bool:
     """Whether the model has latent attention, which each rank holds alike."""
-    if case.variable(_WITHOUT) == "1":
+    if case.variable(names.WITHOUT_LATENT) == "1":
         return False
     parts = group_of("@mla").parts
-    names = [name.casefold() for name in model_names(case, True)]
-    return any(part in name and "distill" not in name for name in names for part in parts)
+    called = [name.casefold() for name in model_names(case, True)]
+    return any(part in name and "distill" not in name for name in called for part in parts)
 
 
 def _name(case: Case) -> str:
-    names = model_names(case, True)
-    return shortened((names[0] if case.checkpoint else names[0].rpartition("/")[2]) or "the model")
+    called = model_names(case, True)[0]
+    return shortened((called if case.checkpoint else called.rpartition("/")[2]) or "the model")
 
 
 def lmcache_releases(case: Case) -> frozenset[str]:
@@ -183,7 +178,7 @@ def lmcache_releases(case: Case) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _named(lines: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(found["release"] for line in lines for found in _RELEASE.finditer(line[:_LONGEST]))
+    return frozenset(found["release"] for line in lines for found in names.RELEASE.finditer(line[:_LONGEST]))
 
 
 LMCACHE_CHECKS: Final = (lmcache_settings, lmcache_keys_of_file, lmcache_hashes)
