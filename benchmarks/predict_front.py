@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.cli.load_options import read_workload
+from moonpad.cli.named_inputs import find_model, typed_path
 from moonpad.cli.plan import PlanOptions
-from moonpad.cli.plan_inputs import find_answer, find_cluster, find_model, make_request, typed_path
+from moonpad.cli.plan_inputs import find_answer, find_cluster, make_request
 from moonpad.engines import ENGINES
 from moonpad.predict.plan_speeds import AskedLoad, with_speeds
 

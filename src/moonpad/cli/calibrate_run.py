@@ -14,9 +14,10 @@ from moonpad.bench.measured_loads import MeasuredLoad, measured_loads
 from moonpad.bench.run import run_bench
 from moonpad.bench.run_files import RESULT_FILE
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
+from moonpad.cli.named_inputs import find_model, typed_path
 from moonpad.cli.output import busy, emit, next_command, note
 from moonpad.cli.plan import PlanOptions
-from moonpad.cli.plan_inputs import find_cluster, find_model, make_request, refuse_unless_it_fits, typed_path
+from moonpad.cli.plan_inputs import find_cluster, make_request, refuse_unless_it_fits
 from moonpad.cli.run_argument import measured_path
 from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown

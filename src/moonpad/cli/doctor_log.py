@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from moonpad.cli.log_file import read_log_file
+from moonpad.cli.named_inputs import known_engine
 from moonpad.cli.output import emit_json, next_command, out
-from moonpad.cli.plan_inputs import known_engine
 from moonpad.observe.log_cause import OWN_WORDS, LogAnswer, read_log
 from moonpad.values.errors import UsageError
 from moonpad.values.records import as_dict

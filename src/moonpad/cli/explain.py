@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from moonpad.cli.asked_load import LoadOptions
 from moonpad.cli.output import Json, emit, emit_json, next_command, out
-from moonpad.cli.plan import LoadOptions
 from moonpad.spec.input_file import read_input
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Severity
 from moonpad.values.redaction import TooManyKeys, remember_command, remember_labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from moonpad.explain.commands import Script
     from moonpad.explain.results import Judged
@@ -91,8 +91,7 @@ def explain(
             raise UsageError("--concurrency and --goal need a load", remedy="add --workload chat, or 8192:1024")
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.clusters import parse_cluster
-    from moonpad.cli.explain_release import running_release
-    from moonpad.cli.plan_inputs import find_model, known_engine, typed_path
+    from moonpad.cli.named_inputs import find_model, known_engine, typed_path
     from moonpad.explain.judge import judge
     from moonpad.explain.programs import program_table
     from moonpad.explain.target_detection import Question
@@ -105,7 +104,7 @@ def explain(
         layout, others = parse_set(settings or ())
         script = _script(command, file or (), pid)
         programs = {program_table().engines.get(command.program, "") for command in script.commands}
-        installed = running_release(pid, programs) if pid is not None else ""
+        installed = _release_of(pid, programs) if pid is not None else ""
         question = Question(
             checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
             cluster=parse_cluster(on) if on else _devices_here() if pid is not None else None,
@@ -154,7 +153,6 @@ def _is_file(word: str) -> bool:
 
 def _script(command: Sequence[str], file: Sequence[Path], pid: int | None) -> Script:
     """What is to be judged, with the files of options that it names, where they lie on this host."""
-    from moonpad.cli.explain_process import running_command
     from moonpad.explain.script import read_command, read_files
     from moonpad.spec.option_files import option_files
 
@@ -166,10 +164,18 @@ def _script(command: Sequence[str], file: Sequence[Path], pid: int | None) -> Sc
             remember_labelled(text)
         return read_files(texts, beside)
     if pid is not None:
+        from moonpad.cli.explain_process import running_command
+
         running = running_command(pid)
         folders = [running.folder] if running.folder else []
         return read_command(running.words, env=running.env, files=option_files([" ".join(running.words)], folders))
     return read_command(command, files=option_files([" ".join(command)], [Path()]))
+
+
+def _release_of(pid: int, engines: Collection[str]) -> str:
+    from moonpad.cli.explain_release import running_release
+
+    return running_release(pid, engines)
 
 
 def _devices_here() -> Cluster | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moonpad.catalog.workloads import workloads
-from moonpad.cli.plan import LoadOptions
+from moonpad.cli.asked_load import LoadOptions
 from moonpad.predict.goals import SpeedGoal
 from moonpad.predict.plan_speeds import AskedLoad
 from moonpad.spec.near_match import did_you_mean

@@ -10,9 +10,10 @@ from typing import Any
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.cli.log_file import read_log_file
+from moonpad.cli.named_inputs import find_model, known_engine, typed_path
 from moonpad.cli.output import emit, next_command, out
 from moonpad.cli.plan import PlanOptions
-from moonpad.cli.plan_inputs import find_model, known_engine, make_request, typed_path
+from moonpad.cli.plan_inputs import make_request
 from moonpad.engines import ENGINES
 from moonpad.engines.start_log import LoggedStart, read_start
 from moonpad.plan.from_log import Identified, Named, identify, secrets_in

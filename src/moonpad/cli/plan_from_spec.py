@@ -9,9 +9,10 @@ from typing import Any
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.checkpoints.draft import draft_of
 from moonpad.checkpoints.resolve import checkpoint_folder
+from moonpad.cli.named_inputs import Model, find_model, typed_path
 from moonpad.cli.output import emit, next_command, note_findings
 from moonpad.cli.plan import PlanOptions
-from moonpad.cli.plan_inputs import Model, find_answer, find_model, make_request, typed_path
+from moonpad.cli.plan_inputs import find_answer, make_request
 from moonpad.engines import ENGINES
 from moonpad.plan.from_spec import finished, request_of
 from moonpad.plan.replicas import routed, router_of

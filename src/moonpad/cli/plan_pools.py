@@ -8,10 +8,11 @@ from rich.text import Text
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.checkpoints.draft import draft_of
+from moonpad.cli.named_inputs import Model
 from moonpad.cli.output import emit_json, next_command, out
 from moonpad.cli.plan import PlanOptions
 from moonpad.cli.plan_from_spec import model_of_spec
-from moonpad.cli.plan_inputs import Model, find_answer, refuse_unless_it_fits
+from moonpad.cli.plan_inputs import find_answer, refuse_unless_it_fits
 from moonpad.plan.from_spec import finished, request_of
 from moonpad.plan.pools_from_spec import PoolPart, as_pool, pair_findings
 from moonpad.plan.request import Request

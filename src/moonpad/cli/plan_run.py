@@ -5,18 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from moonpad.cli.asked_load import LoadOptions
+from moonpad.cli.named_inputs import Model, find_model, typed_path
 from moonpad.cli.output import emit, emit_json, next_command, out
-from moonpad.cli.plan import LoadOptions, PlanOptions
-from moonpad.cli.plan_inputs import (
-    Model,
-    find_answer,
-    find_cluster,
-    find_model,
-    init_command,
-    make_request,
-    refuse_unless_it_fits,
-    typed_path,
-)
+from moonpad.cli.plan import PlanOptions
+from moonpad.cli.plan_inputs import find_answer, find_cluster, init_command, make_request, refuse_unless_it_fits
 from moonpad.engines import ENGINES
 from moonpad.plan.request import Request
 from moonpad.report.plan_commands import Command, commands_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moonpad.cli.plan_inputs import Model
+from moonpad.cli.named_inputs import Model
 from moonpad.engines import ENGINES
 from moonpad.plan.request import Request
 from moonpad.predict.plan_speeds import AskedLoad, CalibrationOf, PlanSpeed, SpeedAnswer, is_simulated, with_speeds

@@ -7,10 +7,12 @@ from typing import Any
 
 from rich.text import Text
 
+from moonpad.cli.asked_load import LoadOptions
 from moonpad.cli.load_options import read_load
+from moonpad.cli.named_inputs import find_model, typed_path
 from moonpad.cli.output import emit, next_command, out
-from moonpad.cli.plan import LoadOptions, PlanOptions
-from moonpad.cli.plan_inputs import find_cluster, find_model, make_request, refuse_unless_it_fits, typed_path
+from moonpad.cli.plan import PlanOptions
+from moonpad.cli.plan_inputs import find_cluster, make_request, refuse_unless_it_fits
 from moonpad.cli.plan_speed import own_calibrations_of
 from moonpad.engines import ENGINES
 from moonpad.plan.request import parse_pool

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from moonpad.cli.asked_load import LoadOptions
 from moonpad.cli.output import Json
-from moonpad.cli.plan import LoadOptions
 
 
 def tune(

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moonpad.bench.config import Slo
+from moonpad.cli.asked_load import LoadOptions
 from moonpad.cli.durations import duration_s
 from moonpad.cli.interrupts import terminated_as_interrupted
 from moonpad.cli.load_options import read_load
 from moonpad.cli.output import busy, emit, next_command, note, out
-from moonpad.cli.plan import LoadOptions
 from moonpad.cli.tune_progress import TuneProgress
 from moonpad.cli.verify_numerics import shipped_logprobs
 from moonpad.cli.verify_recording import shipped_recording

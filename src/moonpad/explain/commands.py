@@ -260,16 +260,15 @@ class ErrorLine(Struct, frozen=True):
     logged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True, eq=False):
     """`lines` is the text with unprintable characters as spaces, safe to show, in which the columns hold."""
 
     commands: tuple[Command, ...]
     lines: tuple[str, ...] = ()
-    files: Mapping[str, HereFile] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, HereFile] = in_struct(default_factory=dict)
+    versions: Mapping[str, str] = in_struct(default_factory=dict)
     """Engine (vllm, vllm-ascend, sglang, tensorrt-llm, ktransformers) → version that the text or an image names."""
-    minimum_versions: Mapping[str, str] = field(default_factory=dict)
+    minimum_versions: Mapping[str, str] = in_struct(default_factory=dict)
     """What the text calls `0.8.5+` or `v0.10.0rc1 or later`."""
     placed_hints: tuple[tuple[str, int], ...] = ()
     """Machines that the text names (`8xH100`) and the lines, in the order of the text."""
@@ -284,7 +283,7 @@ class Script:
     error_lines: tuple[ErrorLine, ...] = ()
     asked: frozenset[tuple[str, int]] = frozenset()
     """Of `placed_hints`, those that a task or a program asks for, not only the words around it."""
-    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    budget: Budget = in_struct(default_factory=Budget)
     """What judging and showing it may still cost."""
 
     def says_of(self, line: int, other: int) -> bool:

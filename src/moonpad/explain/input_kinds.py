@@ -11,7 +11,7 @@ from moonpad.explain.documents.makefile import is_makefile, read_makefile
 from moonpad.explain.documents.source_strings import is_source, read_strings
 from moonpad.explain.documents.systemd_unit import is_unit, read_unit, writes_units
 from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
-from moonpad.explain.python.text import is_python, parsed, read_python
+from moonpad.explain.python.signs import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.source_text import Source
 
@@ -36,13 +36,19 @@ _JSON: Final = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|$)")
 
 def is_program(text: str) -> bool:
     """A program in Python, whose texts may hold Markdown, or a notebook of Jupyter, whose cells may."""
-    return (is_python(text) and parsed(text) is not None) or (
-        text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text
-    )
+    return _is_parsed(text) or (text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text)
 
 
 _OBJECT: Final = ("apiVersion:", "#")
 """How an object begins that stands in another one, moved in as a whole."""
+
+
+def _is_parsed(text: str) -> bool:
+    if not is_python(text):
+        return False
+    from moonpad.explain.python.text import parsed  # with all that reads Python
+
+    return parsed(text) is not None
 
 
 def read_kind(text: str, start: int, state: ScriptState) -> bool:
@@ -65,8 +71,11 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if is_pod_description(text):
         read_pod_description(text, start, state)
         return True
-    if is_python(text) and read_python(text, start, state):
-        return True
+    if is_python(text):
+        from moonpad.explain.python.text import read_python
+
+        if read_python(text, start, state):
+            return True
     if is_source(text) and not is_python(text) and read_strings(text, start, state):
         return True
     if _FIRST_KEY.match(text) or _JSON.match(text):

@@ -18,7 +18,6 @@ from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.checks.options.security import wrapper_remarks
 from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
-from moonpad.explain.checks.text_alone import judged_alone, slips_alone
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
@@ -59,9 +58,14 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     found = with_pairs(fold([each for each in whole if not _is_sketch(each)] or whole))
     if not found and not question.engine and (report := spoken_report(script)) is not None:
         return (report,)
-    if not found and (alone := judged_alone(script)) is not None:
-        return (alone,)
-    return found
+    return found or _judged_alone(script)
+
+
+def _judged_alone(script: Script) -> tuple[Judged, ...]:
+    from moonpad.explain.checks.text_alone import judged_alone  # what most texts need nothing of
+
+    alone = judged_alone(script)
+    return () if alone is None else (alone,)
 
 
 def _is_sketch(judged: Judged) -> bool:
@@ -177,7 +181,10 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     named = [command for command in script.commands if command.program != "other"]
     if not any(is_server(command.program) or command.program == "fragment" for command in named):
         first = min(command.line for command in named)
-        remarks += slips_alone(script) if group.commands[0].line == first else ()
+        if group.commands[0].line == first:
+            from moonpad.explain.checks.text_alone import slips_alone
+
+            remarks += slips_alone(script)
     if not engine and not remarks:
         return None
     if engine:

@@ -19,7 +19,7 @@ from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.offline_programs import offline_programs
 from moonpad.explain.programs import base_name, starts_with_options
-from moonpad.explain.python.text import is_python
+from moonpad.explain.python.signs import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands

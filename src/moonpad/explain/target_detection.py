@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.options import versions as recorded_versions
@@ -39,8 +38,7 @@ _LONGEST_OBJECT: Final = 2000
 _KEY: Final = re.compile(r"\"([a-z][a-zA-Z0-9_]{3,60})\"\s*:")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What the person who asks has said beside the command line."""
 
     checkpoint: Checkpoint | None = None
@@ -48,7 +46,7 @@ class Question:
     version: str = ""
     engine: str = ""
     """Which build of an engine; "": the one for the platform."""
-    settings: Mapping[str, str] = field(default_factory=dict, hash=False)
+    settings: Mapping[str, str] = field(default_factory=dict)
     """Our names of layout and settings, and what they are: what the command line leaves to a variable or a file."""
     cluster_because: str = "as asked"
     version_because: str = "as asked"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.programs import base_name, program_named
 from moonpad.explain.shell.interpreter import ScriptState, words_of
@@ -56,6 +57,7 @@ def word_lists(state: ScriptState, texts: list[tuple[int, str]], decisive: Colle
 
 def dashed_lists(state: ScriptState, texts: list[tuple[int, str]], decisive: Collection[str]) -> Iterator[Command]:
     """`- --model` and so on: of a named template, or of a manifest that is not YAML as a whole."""
+    others = {word.line for command in state.commands if _is_no_engine(command) for word in command.argv}
     for start, text in texts:
         state.budget.work(len(text) // 4, "items with dashes")
         for match in islice(_DASHED.finditer(text), _MOST):
@@ -63,8 +65,15 @@ def dashed_lists(state: ScriptState, texts: list[tuple[int, str]], decisive: Col
             if len(found) < len(_ANY_ITEM.findall(match.group())):
                 continue
             words = [_dashed(item, state, start + match.start()) for item in found]
+            if words[0].line in others:
+                continue
             added = "<what the template adds>" if _BRANCH.search(match.group()) else ""
             yield from _command(words, added, state, decisive)
+
+
+def _is_no_engine(command: Command) -> bool:
+    image = command.container.image if command.container is not None else None
+    return image is not None and bool(OF_NO_ENGINE.search(image.text))
 
 
 def _dashed(item: re.Match[str], state: ScriptState, start: int) -> Word:

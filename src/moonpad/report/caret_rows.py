@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -14,8 +14,7 @@ MAX_LINE: Final = 4000
 _INDENT: Final = "  "
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """`text` is said under the characters from `column` to `end`; with no column, under the whole line."""
 
     column: int | None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from rich.text import Text
 
 from moonpad.values.checkpoint import Component
@@ -17,8 +17,7 @@ SMALLEST_SHOWN: Final = GIB // 200
 """Less would read 0.00."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """`block` or `ascii`, in `style`, fills the segment: the signs differ without colours too."""
 
     name: str

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -24,8 +24,8 @@ from moonpad.store.atomic_files import replace_as_is
 from moonpad.store.own_files import cache_folder, read_own
 
 _MOST_BYTES: Final = 8 << 20
-_MOST_PATTERNS: Final = 10_000
-"""Those of former versions stay in the file until there are so many."""
+_MOST_PATTERNS: Final = 4_000
+"""Those of former versions stay in the file until there are so many; then it begins anew."""
 _WORD: Final = "I"
 """Of `array`: as large as a word of such a code, four bytes (CPython, Modules/_sre/sre.h)."""
 _OPTIMIZED: Final = 1
@@ -73,12 +73,27 @@ class Compiler:
         self._own: Any = self._module.compile
         self._parse: Any = self._module._parser.parse
         self._code: Any = self._module._code
-        self._kept = {(each.arguments.pattern, each.asked): each for each in kept[:_MOST_PATTERNS]}
+        self._kept = {(each.arguments.pattern, each.asked): each for each in kept}
         self.has_more = False
 
     @property
     def kept(self) -> list[Kept]:
         return list(self._kept.values())
+
+    def at_once(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """`re.compile` that makes what is known without asking the module's own cache, whose flags are an enum."""
+        made: dict[tuple[str, int], Any] = {}
+
+        def compile_known(pattern: Any, flags: int = 0) -> Any:
+            if not isinstance(pattern, str):
+                return compile_(pattern, flags)
+            asked = (pattern, int(flags))
+            if asked not in made and asked in self._kept:
+                with suppress(RuntimeError, ValueError):
+                    made[asked] = self._made(self._kept[asked].arguments)
+            return made[asked] if asked in made else compile_(pattern, flags)
+
+        return compile_known
 
     def compile(self, pattern: Any, flags: int = 0) -> Any:
         """As the interpreter's own."""
@@ -88,7 +103,7 @@ class Compiler:
         if known is not None:
             with suppress(RuntimeError, ValueError):  # the engine checks the code that it is given
                 return self._made(known.arguments)
-        if known is not None or not _is_ours(sys._getframe(1)):
+        if known is not None or not _is_ours(sys._getframe(1), pattern):
             return self._own(pattern, flags)
         arguments = self._compiled(pattern, flags)
         if pattern.isascii() or _can_be_written(pattern):
@@ -125,13 +140,14 @@ def patterns_kept() -> Iterator[None]:
         path = patterns_file()
         compiler = Compiler(_read(path))
         own, module._compiler.compile = module._compiler.compile, compiler.compile
+        first, module.compile = module.compile, compiler.at_once(module.compile)
     except (OSError, ImportError, AttributeError):
         yield
         return
     try:
         yield
     finally:
-        module._compiler.compile = own
+        module._compiler.compile, module.compile = own, first
         if compiler.has_more:
             with suppress(OSError):
                 replace_as_is(path, msgspec.json.encode(compiler.kept).decode())
@@ -140,16 +156,20 @@ def patterns_kept() -> Iterator[None]:
 def _read(path: Path) -> list[Kept]:
     """The patterns in the file; none where another user may have written it."""
     try:
-        return msgspec.json.decode(read_own(path, _MOST_BYTES), type=list[Kept])
+        kept = msgspec.json.decode(read_own(path, _MOST_BYTES), type=list[Kept])
+        return kept if len(kept) <= _MOST_PATTERNS else []
     except (OSError, msgspec.MsgspecError):
         return []
 
 
-def _is_ours(frame: FrameType | None) -> bool:
-    """Whether a pattern is made by the body of a module or a class, or of what the catalogue holds."""
-    while frame is not None and frame.f_globals.get("__name__") == "re":
+def _is_ours(frame: FrameType | None, pattern: str) -> bool:
+    """Whether a pattern is made by the body of a module or a class, or of what the catalogue holds, or is written in a
+    function as it is."""
+    while frame is not None and frame.f_globals.get("__name__") in ("re", __name__):
         frame = frame.f_back
     if frame is not None and frame.f_globals.get("__name__") in _OF_CATALOGUE:
+        return True
+    if frame is not None and pattern in frame.f_code.co_consts and _is_imported(frame):
         return True
     for _ in range(_CALLED):
         if frame is None or not frame.f_code.co_flags & _OPTIMIZED:

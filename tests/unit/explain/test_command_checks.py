@@ -8,7 +8,7 @@ import pytest
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.toml_rows import rows
-from moonpad.explain.checks.command_checks import CHECKS, ELSEWHERE, check_id
+from moonpad.explain.checks.command_checks import ELSEWHERE, all_checks, check_id
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
@@ -29,7 +29,7 @@ def at(text: str, where: str, code: Code) -> list[Severity]:
 
 def test_each_check_has_its_evidence() -> None:
     known = dict(rows("command_checks.toml", "checks"))
-    assert set(known) == {check_id(check) for check in CHECKS} | {*ELSEWHERE}
+    assert set(known) == {check_id(check) for check in all_checks()} | {*ELSEWHERE}
     assert all(
         re.search(r"https://|arithmetic|(rules|known_reports|other_models)\.toml", row["source"])
         for row in known.values()

@@ -98,7 +98,7 @@ def test_a_fault_is_told_of_the_release_before_and_not_of_the_one_that_mends_it(
 ) -> None:
     monkeypatch.setattr(mended_later, "MOST", len(ROWS))
     monkeypatch.setattr(mended_later, "_is_reported", lambda row, case: False)
-    monkeypatch.setattr(command_checks, "CHECKS", (mended_later.mended_later,))
+    monkeypatch.setattr(command_checks, "checks_of", lambda *_: (mended_later.mended_later,))
     device = device_of(engine, row)
     text, on, mark = sample(engine, row, device), f"8x{device}" if device else "", f"#{row.pull})"
     assert any(mark in finding.message for finding in told(text, on, release_before(engine, row)))

@@ -19,7 +19,7 @@ def told(text: str, part: str, on: str = "", version: str = "") -> Severity | No
     [
         ("vllm serve zai-org/GLM-4.6 -tp 6", "the 8 KV heads and the 151552 tokens of the vocabulary of GLM-4.6"),
         ("vllm serve Qwen/Qwen3.5-27B -tp 3", "the 4 KV heads"),
-        ("vllm serve MiniMaxAI/MiniMax-M2.5 -tp 12", "write -tp 8"),
+        ("vllm serve MiniMaxAI/MiniMax-M2.5 -tp 12", "write -tp 4"),
         ("vllm serve Qwen/Qwen2.5-7B-Instruct -tp 7", "write -tp 4"),
     ],
 )

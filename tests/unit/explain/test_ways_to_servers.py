@@ -104,7 +104,7 @@ TOLD = {
     ),
     "tunnel": (K25.format("") + "```bash\nssh -N -L 8000:localhost:8080 gpu01\n```\n", "ends at port 8080"),
     "container": (K25.format("") + WEBUI.format("", "localhost"), "is the container itself"),
-    "service": (COMPOSE.replace("HERE", "localhost:9000"), "container of webui itself"),
+    "service": (COMPOSE.replace("HERE", "localhost:9000"), "localhost, which is the container itself"),
     "published": (COMPOSE.replace("HERE", "vllm:9000"), "port on the machine"),
     "ingress: port": (manifest("kimi", "80"), "sends to port 80"),
     "ingress: name": (manifest("kimi-svc", "8000"), "sends to the Service kimi-svc"),

@@ -53,12 +53,22 @@ def test_a_kept_pattern_is_the_one_that_was_written(
     assert not compiled
 
 
-def test_what_a_user_passed_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("key", ["sk-secret"])
+def test_what_a_user_passed_is_not_kept(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with patterns_kept():
         re.purge()
-        assert re.compile("sk-secret-[0-9]+").search("sk-secret-1")
+        assert re.compile(f"{key}-[0-9]+").search("sk-secret-1")
+        assert [re.search(each, "sk-secret-1") for each in (key, f"(?:{key})")]
     assert not patterns_file().exists()
+
+
+def test_what_a_function_has_as_it_is_written_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with patterns_kept():
+        re.purge()
+        assert re.search("x{2,3}y?", "axxb")
+    assert "x{2,3}y?" in patterns_file().read_text()
 
 
 @pytest.mark.parametrize(

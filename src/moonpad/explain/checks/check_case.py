@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from moonpad.engines.surrounding_names import PLATFORM_OPTIONS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import LAYOUT
+from moonpad.explain.results import Remark
 from moonpad.explain.suggestions import Subject
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -90,3 +91,7 @@ class Case(Struct, frozen=True):
         """A whole number behind the first of these options that is there; 1 where none is, or it cannot be read."""
         text = self.text(*flags)
         return 1 if unresolved(text) else whole(text) or 1
+
+
+Check = Callable[[Case], Iterator[Remark]]
+"""Looks at one deployment, and says what it finds."""

@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from moonpad.catalog.options import option_set
-from moonpad.engines.argv_reader import parse
 from moonpad.engines.foreign_names import MENTION
-from moonpad.engines.option_grammar import Grammar
-from moonpad.explain.commands import Command, Word, cut
+from moonpad.explain.commands import Word, cut
 from moonpad.explain.programs import starts_with_options
+from moonpad.explain.prose_commands import is_prose
 from moonpad.explain.python.data import Listing, Table, Text
 from moonpad.explain.python.engines import EngineOptions
 from moonpad.explain.shell.interpreter import Shell
@@ -19,12 +17,9 @@ from moonpad.explain.shell.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.values.records import replace
 
-_DOTS: Final = ("...", "…", "-", "—", "`")
 _FENCE: Final = re.compile(
     r"^[ \t]*```[ \t]*(?:bash|sh|shell|console|zsh|text)?[ \t]*\n((?:(?![ \t]*```).*\n)+)[ \t]*```", re.MULTILINE
 )
-_CERTAIN: Final = 3
-"""With so many options it is a command, if one word is none of theirs."""
 
 
 def emit(value: Text | Listing | Table, options: EngineOptions, environment: Mapping[str, Word], whole: Source) -> None:
@@ -98,15 +93,3 @@ def _known_names(words: list[Word]) -> list[Word]:
         result.append(replace(word, text=f"${{{word.unresolved[0]}}}") if open_name else word)
         open_name &= "=" not in word.text
     return result
-
-
-def is_prose(command: Command) -> bool:
-    """Whether a text that nothing is known to run speaks of a command: "vllm serve with more than one rank …"."""
-    options = option_set(command.program)
-    texts = [word.text for word in command.argv]
-    if options is None or any(text in _DOTS for text in texts):
-        return True
-    given = parse(texts, Grammar(options)).occurrences
-    taken = {at for option in given for at in range(option.index, option.index + option.length)}
-    others = [at for at, word in enumerate(command.argv) if at not in taken and not word.unresolved and at]
-    return len(others) > (len(given) >= _CERTAIN)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from moonpad.explain.commands import Word
-from moonpad.explain.python.text import is_python, parsed, read_python
+from moonpad.explain.python.signs import is_python
+from moonpad.explain.python.text import parsed, read_python
 from moonpad.explain.shell.interpreter import ScriptState
 
 _SHELL_LINE: Final = re.compile(r"^[ \t]*[!%].*$", re.MULTILINE)

@@ -9,7 +9,6 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from moonpad.engines.foreign_names import PYTHON_CLASSES
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.python.commands import emit
@@ -22,20 +21,9 @@ from moonpad.explain.python.settings import read_settings
 from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.explain.source_text import Source
 
-_PYTHON: Final = re.compile(
-    r"^(?:import \w|from [\w.]+ import |def \w+\(|class \w+|if __name__ ==|subprocess\."
-    rf"|(?:\w+ = )?(?:\w+\.)*(?:{'|'.join(PYTHON_CLASSES)})\()",
-    re.MULTILINE,
-)
 _LONGEST: Final = 200_000
 """Characters: of more, the tree takes too much memory."""
 _CONDITIONAL: Final = (ast.For, ast.AsyncFor, ast.While, ast.Try)
-
-
-def is_python(text: str) -> bool:
-    first = text.lstrip("\0\n\t ").partition("\n")[0]
-    shell = first.startswith("#!") and "python" not in first
-    return not shell and bool(_PYTHON.search(text))
 
 
 def parsed(text: str) -> ast.Module | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import Budget
@@ -14,8 +15,7 @@ MOST_NAMES: Final = 100
 """Further ones are not kept: a text may set a hundred thousand."""
 
 
-@dataclass(slots=True)
-class EarlierBlocks:
+class EarlierBlocks(Struct):
     """Variables that blocks have set at their own level, by the heading that each block stands under."""
 
     values: dict[str, dict[str | None, Value]] = field(default_factory=dict)

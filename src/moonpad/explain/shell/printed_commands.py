@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Command, Piece
 from moonpad.explain.programs import starts_with_options
-from moonpad.explain.python.commands import is_prose
+from moonpad.explain.prose_commands import is_prose
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.source_text import Source
 from moonpad.values.records import replace

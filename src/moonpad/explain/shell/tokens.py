@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 
 class LiteralText(NamedTuple):
@@ -57,8 +58,7 @@ class Here(NamedTuple):
     strip_tabs: bool
 
 
-@dataclass(slots=True)
-class Token:
+class Token(Struct):
     kind: Literal["word", "op", "newline", "redirect", "comment", "end"]
     text: str
     """Of a word only where nothing in it is quoted or expanded: only then can it be a reserved word."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Word, Wrapper, WrapperOption, cut, join_words
@@ -49,8 +50,7 @@ _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
 
-@dataclass(slots=True)
-class Peeled:
+class Peeled(Struct):
     """A command line and its wrappers. What is left is a program with its arguments, or a text that a shell would read
     (`nested`)."""
 

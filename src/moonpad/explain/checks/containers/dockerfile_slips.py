@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct, field
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Script
@@ -33,8 +34,7 @@ _OPTION: Final = re.compile(r"[\w./][\w./-]*(?:[ ]+[\w./:][\w./:-]*){0,6}[ ]+--?
 _ENTRY: Final = re.compile(r"[ \t]*ENTRYPOINT[ \t]+(?!\[[ \t]*\])\S")
 
 
-@dataclass(slots=True)
-class _Stage:
+class _Stage(Struct):
     known: set[str] = field(default_factory=set)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import as_json, unresolved, whole
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.pools.lmcache_settings import is_latent, lmcache_releases
+from moonpad.explain.checks.lmcache_traits import is_latent, lmcache_releases
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark

@@ -12,13 +12,13 @@ from typing import Final
 from msgspec import Struct
 
 from moonpad.catalog.lmcache_refusals import LMCacheRefusal, lmcache_keys, lmcache_refusals
-from moonpad.catalog.mended_faults import group_of
 from moonpad.engines import lmcache_names as names
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE
 from moonpad.engines.option_file import flat_options
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import model_names
+from moonpad.explain.checks.lmcache_traits import is_latent, lmcache_releases
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -31,7 +31,6 @@ _SHARED: Final[Mapping[str, str]] = {
 }
 """Settings by which servers read what others have stored."""
 _ALIKE: Final = 0.84
-_LONGEST: Final = 2000
 
 
 class _Settings(Struct, frozen=True):
@@ -156,29 +155,9 @@ def _is_met(row: LMCacheRefusal, settings: _Settings) -> bool:
     return not row.lacks or (settings.whole and not any(key in values for key in row.lacks))
 
 
-def is_latent(case: Case) -> bool:
-    """Whether the model has latent attention, which each rank holds alike."""
-    if case.variable(names.WITHOUT_LATENT) == "1":
-        return False
-    parts = group_of("@mla").parts
-    called = [name.casefold() for name in model_names(case, True)]
-    return any(part in name and "distill" not in name for name in called for part in parts)
-
-
 def _name(case: Case) -> str:
     called = model_names(case, True)[0]
     return shortened((called if case.checkpoint else called.rpartition("/")[2]) or "the model")
-
-
-def lmcache_releases(case: Case) -> frozenset[str]:
-    """Of LMCache, as the text names them."""
-    case.script.budget.once("releases of LMCache", len(case.script.lines), "the text around its engine commands")
-    return _named(case.script.lines)
-
-
-@lru_cache(maxsize=64)
-def _named(lines: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(found["release"] for line in lines for found in names.RELEASE.finditer(line[:_LONGEST]))
 
 
 LMCACHE_CHECKS: Final = (lmcache_settings, lmcache_keys_of_file, lmcache_hashes)

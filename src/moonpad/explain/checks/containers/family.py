@@ -1,0 +1,62 @@
+"""The checks of containers and images: docker run, Compose, Dockerfiles."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.containers.behind_image import behind_image
+from moonpad.explain.checks.containers.compose_health import compose_health
+from moonpad.explain.checks.containers.compose_quotes import quotes_in_variables
+from moonpad.explain.checks.containers.compose_references import compose_references
+from moonpad.explain.checks.containers.compose_words import compose_words, refused_at_top
+from moonpad.explain.checks.containers.container_devices import container_devices
+from moonpad.explain.checks.containers.container_slips import CONTAINER_SLIPS
+from moonpad.explain.checks.containers.dockerfile_slips import dockerfile_slips
+from moonpad.explain.checks.containers.image_chips import image_of_other_chip
+from moonpad.explain.checks.containers.image_programs import (
+    behind_entrypoint,
+    options_without_program,
+    outside_path,
+    sound_without_libraries,
+    started_twice,
+)
+from moonpad.explain.checks.containers.image_references import image_reference
+from moonpad.explain.checks.containers.image_variables import behind_variable
+from moonpad.explain.checks.containers.images_nowhere import image_without_owner, model_as_image
+from moonpad.explain.checks.containers.insider_images import image_of_insiders
+from moonpad.explain.checks.containers.listed_devices import listed_devices
+from moonpad.explain.checks.containers.loopback_of_host import loopback_of_host
+from moonpad.explain.checks.containers.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
+from moonpad.explain.checks.containers.nameless_user import nameless_user
+from moonpad.explain.checks.containers.tab_images import image_of_other_tab
+
+FAMILY: Final[tuple[Check, ...]] = (
+    compose_references,
+    model_not_mounted,
+    cache_not_mounted,
+    undeclared_volume,
+    image_of_insiders,
+    model_as_image,
+    image_without_owner,
+    quotes_in_variables,
+    compose_words,
+    refused_at_top,
+    loopback_of_host,
+    compose_health,
+    dockerfile_slips,
+    image_of_other_tab,
+    image_of_other_chip,
+    image_reference,
+    options_without_program,
+    started_twice,
+    behind_entrypoint,
+    behind_variable,
+    outside_path,
+    sound_without_libraries,
+    container_devices,
+    nameless_user,
+    listed_devices,
+    behind_image,
+    *CONTAINER_SLIPS,
+)

@@ -1,0 +1,37 @@
+"""The checks of what is installed, built, cloned and downloaded before the start."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.installs.arch_of_name import arch_of_name
+from moonpad.explain.checks.installs.build_switches import built_for_hosts
+from moonpad.explain.checks.installs.cache_roots import cached_root
+from moonpad.explain.checks.installs.clone_steps import beside_the_clone
+from moonpad.explain.checks.installs.download_parts import download_of_part
+from moonpad.explain.checks.installs.download_patterns import code_left_behind
+from moonpad.explain.checks.installs.examples_of_clone import examples_of_clone
+from moonpad.explain.checks.installs.install_options import unknown_to_installer
+from moonpad.explain.checks.installs.install_values import download_by_address, second_index
+from moonpad.explain.checks.installs.package_sources import not_installable
+from moonpad.explain.checks.installs.shallow_clones import commit_of_shallow
+from moonpad.explain.checks.installs.two_caches import cache_of_download, folder_beside, folder_of_download
+
+FAMILY: Final[tuple[Check, ...]] = (
+    second_index,
+    unknown_to_installer,
+    download_by_address,
+    beside_the_clone,
+    commit_of_shallow,
+    examples_of_clone,
+    cache_of_download,
+    folder_beside,
+    folder_of_download,
+    code_left_behind,
+    cached_root,
+    built_for_hosts,
+    not_installable,
+    download_of_part,
+    arch_of_name,
+)

@@ -1,0 +1,84 @@
+"""The checks of objects of Kubernetes, and of what is rendered to them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.manifests.api_groups import group_of_kind
+from moonpad.explain.checks.manifests.chart_ports import chart_port
+from moonpad.explain.checks.manifests.claims_of_nodes import claim_of_one_node
+from moonpad.explain.checks.manifests.config_map_files import files_of_maps
+from moonpad.explain.checks.manifests.container_fields import misplaced_field
+from moonpad.explain.checks.manifests.gateway_labels import label_of_gateway
+from moonpad.explain.checks.manifests.group_pods import idle_devices, ranks_of_cluster, unlike_images
+from moonpad.explain.checks.manifests.helm_charts import chart_of_repository
+from moonpad.explain.checks.manifests.key_references import key_references
+from moonpad.explain.checks.manifests.manifest_variables import variable_not_set
+from moonpad.explain.checks.manifests.pod_devices import POD_DEVICES
+from moonpad.explain.checks.manifests.pod_memory import memory_of_container
+from moonpad.explain.checks.manifests.pod_names import port_name_twice, spaces_of_one_graph
+from moonpad.explain.checks.manifests.pod_ports import (
+    exposed_port,
+    probed_port,
+    published_port,
+    service_of_variable_port,
+    service_port,
+    variable_of_service,
+)
+from moonpad.explain.checks.manifests.pod_quantities import refused_quantities
+from moonpad.explain.checks.manifests.pod_rdma import handshake_on_loopback, rdma_of_pod
+from moonpad.explain.checks.manifests.pod_selectors import port_by_name, selectors
+from moonpad.explain.checks.manifests.pod_strings import texts_alone
+from moonpad.explain.checks.manifests.pod_types import requests_and_limits, shared_memory_elsewhere, types_of_fields
+from moonpad.explain.checks.manifests.pod_words import pod_words
+from moonpad.explain.checks.manifests.port_forwards import forwarded_port
+from moonpad.explain.checks.manifests.probe_paths import probe_path
+from moonpad.explain.checks.manifests.probe_patience import probe_patience
+from moonpad.explain.checks.manifests.resource_names import resource_without_domain
+from moonpad.explain.checks.manifests.template_slips import template_slip
+from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
+from moonpad.explain.checks.manifests.worker_specs import size_of_worker_spec
+
+FAMILY: Final[tuple[Check, ...]] = (
+    variable_not_set,
+    misplaced_field,
+    label_of_gateway,
+    probe_path,
+    claim_of_one_node,
+    probe_patience,
+    probed_port,
+    exposed_port,
+    published_port,
+    service_port,
+    chart_port,
+    service_of_variable_port,
+    variable_of_service,
+    pod_words,
+    group_of_kind,
+    types_of_fields,
+    requests_and_limits,
+    shared_memory_elsewhere,
+    variables_of_set,
+    workers_behind_service,
+    size_of_worker_spec,
+    refused_quantities,
+    resource_without_domain,
+    files_of_maps,
+    key_references,
+    forwarded_port,
+    chart_of_repository,
+    template_slip,
+    port_name_twice,
+    selectors,
+    port_by_name,
+    texts_alone,
+    spaces_of_one_graph,
+    unlike_images,
+    ranks_of_cluster,
+    idle_devices,
+    memory_of_container,
+    rdma_of_pod,
+    handshake_on_loopback,
+    *POD_DEVICES,
+)

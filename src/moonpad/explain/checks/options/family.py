@@ -1,0 +1,44 @@
+"""The checks of options by their forms and values, and of option files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moonpad.explain.checks.check_case import Check
+from moonpad.explain.checks.options.file_options import FILE_OPTIONS
+from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
+from moonpad.explain.checks.options.lone_program import no_subcommand
+from moonpad.explain.checks.options.module_names import misspelt_module
+from moonpad.explain.checks.options.option_file_keys import OPTION_FILE_KEY_CHECKS
+from moonpad.explain.checks.options.option_file_kinds import OPTION_FILE_KIND_CHECKS
+from moonpad.explain.checks.options.option_file_values import OPTION_FILE_CHECKS
+from moonpad.explain.checks.options.option_forms import FORM_CHECKS
+from moonpad.explain.checks.options.preset_sections import PRESET_CHECKS
+from moonpad.explain.checks.options.server_files import keys_of_server_file
+from moonpad.explain.checks.options.setting_slips import (
+    colon_for_blank,
+    file_for_folder,
+    number_as_variable,
+    switch_as_text,
+    variable_for_option,
+)
+from moonpad.explain.checks.options.subcommand_slips import subcommand_slips
+
+FAMILY: Final[tuple[Check, ...]] = (
+    no_subcommand,
+    colon_for_blank,
+    variable_for_option,
+    switch_as_text,
+    number_as_variable,
+    file_for_folder,
+    keys_of_server_file,
+    subcommand_slips,
+    misspelt_module,
+    *OPTION_FILE_CHECKS,
+    *FILE_OPTIONS,
+    *OPTION_FILE_KEY_CHECKS,
+    *OPTION_FILE_KIND_CHECKS,
+    *PRESET_CHECKS,
+    *FORM_CHECKS,
+    *GLUED_CHECKS,
+)
