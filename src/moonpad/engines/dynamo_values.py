@@ -7,23 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 TRT_MODULE: Final = "trtllm"
-_DEEPSEEK4: Final = ("deepseek_v4", "deepseek-v4", "deepseekv4")
-_NEW: Final = ("gemma4", "gemma-4", "muse", "muse_glimmer", "inkling", "kimi_k3", "kimi-k3", "minimax_m2", "minimax_m3")
-_MINIMAX: Final = ("minimax-m3", "minimax_m3_nom", "minimax-m3-nom")
-TOOL_PARSERS: Final = (
-    *("kimi_k2", "deepseek_v3", "deepseek_v3_1", "deepseek_v3_2", "qwen3_coder", "hermes", "glm47", "harmony"),
-    *("nemotron_deci", "nemotron_nano", "llama3_json", "mistral", "phi4", "pythonic", "jamba", "default"),
-    *(*_DEEPSEEK4, *_NEW, *_MINIMAX),
-)
-REASONING_PARSERS: Final = (
-    *("kimi_k25", "kimi", "deepseek_r1", "qwen3", "glm45", "gpt_oss", "granite", "step3", "basic", "mistral"),
-    *("minimax_append_think", "nemotron3", "nemotron_v3", "nemotron_deci", "nemotron_nano"),
-    *(*_DEEPSEEK4, *_NEW, *_MINIMAX),
-)
 _PLANES: Final = ("kubernetes", "etcd", "file", "mem")
 OF_WORKERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "--dyn-tool-call-parser": TOOL_PARSERS,
-    "--dyn-reasoning-parser": REASONING_PARSERS,
     "--discovery-backend": _PLANES,
 }
 """Options of all workers → the names that were read."""
@@ -41,7 +26,9 @@ INSTEAD: Final[Mapping[tuple[str, str], str]] = {
     ("--dyn-reasoning-parser", "kimi_k2"): "kimi_k25, or kimi for models before it",
     ("--dyn-reasoning-parser", "deepseek_v3"): "deepseek_r1",
     ("--dyn-reasoning-parser", "deepseek-v3"): "deepseek_r1",
+    ("--dyn-reasoning-parser", "glm47"): "glm45",
     ("--dyn-tool-call-parser", "kimi"): "kimi_k2",
+    ("--dyn-tool-call-parser", "kimi_k25"): "kimi_k2",
     ("--dyn-tool-call-parser", "glm45"): "glm47",
     ("--router-mode", "kv-aware"): "kv",
     ("--router-mode", "kv_aware"): "kv",

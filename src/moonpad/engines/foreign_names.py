@@ -306,9 +306,10 @@ PARALLEL_DRAFTS: Final = frozenset({"dspark", "dflash"})
 """Methods of `EXPERTS_BY_VARIABLE` that propose all tokens at once, and reserve room for them in each step."""
 PREFILL_PARALLEL: Final = "--prefill-context-parallel-size"
 CACHE_OF_WORKERS: Final = re.compile(
-    r"(?:\bmax_local_cpu_size\s?[:=]|LMCACHE_MAX_LOCAL_CPU_SIZE=)\s{0,4}[\"']?(\d{1,5})"
+    r"(?:\b(?:max_local_cpu_size|cpuOffloadingBufferSize)\s?[:=]|LMCACHE_MAX_LOCAL_CPU_SIZE=)\s{0,4}[\"']?(\d{1,5})"
 )
-"""What each worker takes of the host's RAM, in GB, for KV cache that leaves the devices."""
+"""What each worker takes of the host's RAM, in GB, for KV cache that leaves the devices; the second is a chart's."""
+CACHE_VARIABLE: Final = "LMCACHE_MAX_LOCAL_CPU_SIZE"
 CACHE_OPTION: Final = "max_local_cpu_size"
 ALGORITHM: Final = "--speculative-algorithm"
 DRAFT_PATH: Final = "--speculative-draft-model-path"

@@ -152,6 +152,8 @@ SAMPLES = {
     "k3-situ-kernels": "RuntimeError: Kimi-K3 on Blackwell with moe_runner_backend='auto' or 'flashinfer_mxfp4' requires a valid SGLANG_TRTLLM_GEN_MOE_CUBIN_POOL. Install it with:",
     "gluon-of-another-generation": WORKER + "AssertionError: mla_gluon requires gfx950 (CDNA4), got gfx942",
     "lmcache-mp-pipeline": "ValueError: LMCacheMPConnector multi-server mode only supports tensor parallelism (TP), not pipeline parallelism (PP). Got pp_size=4.",
+    "lmcache-buffer-full": "(EngineCore_DP0 pid=18188) [2025-11-12 21:12:41,177] LMCache WARNING: Failed to allocate memory object, retrying... (pd_backend.py:489:lmcache.v1.storage_backend.pd_backend)",
+    "lmcache-vllm-package": "ModuleNotFoundError: No module named 'lmcache_vllm'",
     "fewer-tool-calls": "  what():  Invalid diff: now finding less tool calls!",
     "balancer-without-class": "ValueError: Cannot calculate num_local_slots. num_slots must be set and setup() must be called.",
 }

@@ -24,7 +24,7 @@ def told(text: str, words: str) -> list[str]:
         (f"{SGL} --dyn-tool-call-parser kimi-k2", "in no release", ["--dyn-tool-call-parser"]),
         (f"{SGL} --dyn-tool-call-parser kimi_k2", "in no release", []),
         (f"{SGL} --dyn-tool-call-parser quite_another", "in no release", []),
-        (f"{SGL} --dyn-reasoning-parser kimi_k2", "in no release", ["--dyn-reasoning-parser"]),
+        (f"{SGL} --dyn-reasoning-parser kimi-k25", "in no release", ["--dyn-reasoning-parser"]),
         (f"{SGL} --dyn-reasoning-parser $PARSER", "in no release", []),
         (f"{SGL} --disaggregation-mode aggregated", "in no release", []),
         (f"{TRT} --disaggregation-mode aggregated", "in no release", ["--disaggregation-mode"]),

@@ -47,3 +47,17 @@ def test_a_port_without_a_server() -> None:
 )
 def test_ports_that_may_be_right(text: str) -> None:
     assert not told(text)
+
+
+def test_servers_of_the_other_half_are_not_shown() -> None:
+    server = (
+        """vllm serve m --port 7200 --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}'"""
+    )
+    proxy = (
+        "python3 proxy.py --prefiller-host localhost --prefiller-port {} --decoder-host localhost --decoder-port {}\n"
+    )
+    found = [f.where for each in ask(proxy.format(7100, 7200) + server + "\n") for f in each.findings]
+    assert "--prefiller-port" not in found
+    both = server.replace("7200", "7150").replace("kv_consumer", "kv_producer") + " &\n" + server + "\n"
+    found = [f.where for each in ask(proxy.format(7100, 7200) + both) for f in each.findings]
+    assert "--prefiller-port" in found

@@ -25,7 +25,9 @@ _CONTAINED: Final = r"docker|podman|nerdctl|image|tainer|compose|services:|singu
 _POOLED: Final = (
     r"disagg|transfer|prefill|decode|router|proxy|nixl|mooncake|bootstrap|pool|ctx_|gen_|node|launch_|worker-url|节点"
 )
-_ASKED: Final = r"curl|http|bench|request|openai|litellm|client|/v1\b|localhost|messages|targets|conda|thinking|choices"
+_ASKED: Final = (
+    r"curl|http|bench|request|openai|litellm|client|/v1\b|localhost|messages|targets|conda|thinking|choices|wake_up"
+)
 _FAMILIES: Final[tuple[tuple[str, str], ...]] = (
     ("models", ""),
     ("releases", ""),

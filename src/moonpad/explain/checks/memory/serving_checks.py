@@ -9,13 +9,17 @@ from typing import Final
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import as_json, unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.lmcache_traits import is_latent, lmcache_releases
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _warning = partial(make_remark, Severity.WARNING)
 _LONGEST: Final = 2000
+_FIRST_RANK_ALONE: Final = "0.3.10"
+"""The release of LMCache from which on the first rank alone has a store, where all hold the same."""
 _DRAFT: Final = "--speculative-config"
 
 
@@ -103,7 +107,8 @@ def prefill_context(case: Case) -> Iterator[Remark]:
 
 
 def cache_of_workers(case: Case) -> Iterator[Remark]:
-    """RAM for KV cache, which each worker takes for itself."""
+    """RAM for KV cache, which each worker takes for itself; of latent attention, which all ranks have alike, the first
+    alone from `_FIRST_RANK_ALONE` on."""
     if case.base != names.EXPERTS_BY_VARIABLE or not case.laid_out:
         return
     layout, cluster = case.first.layout, case.cluster
@@ -111,9 +116,15 @@ def cache_of_workers(case: Case) -> Iterator[Remark]:
     alone = cluster is not None and cluster.nodes == 1
     ranks = layout.tp * layout.pp * (layout.dp if alone else 1)
     case.script.budget.once("caches of workers", len(case.script.lines), "the text around its engine commands")
-    if not is_in_lines(names.CACHE_OF_WORKERS, case.script.lines, _LONGEST):
+    own = case.variable(names.CACHE_VARIABLE).partition(".")[0]
+    if not own.isdigit() and not is_in_lines(names.CACHE_OF_WORKERS, case.script.lines, _LONGEST):
         return
     sizes = [found[1] for line in case.script.lines if (found := names.CACHE_OF_WORKERS.search(line[:_LONGEST]))]
+    sizes += [own] if own.isdigit() else []
+    if is_latent(case):
+        releases = lmcache_releases(case)
+        if not releases or any(since(release, _FIRST_RANK_ALONE) for release in releases):
+            return
     if ranks > 1 and sizes and (size := int(sizes[-1])) > 1:
         message = f"{size} GB for each of {ranks} workers: {ranks * size} GB of the machine's RAM"
         remedy = "compare it with what free -g shows beside the weights"

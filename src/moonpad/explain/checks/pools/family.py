@@ -12,6 +12,7 @@ from moonpad.explain.checks.pools.launched_pools import (
     options_of_proxy,
     table_of_pool,
 )
+from moonpad.explain.checks.pools.lmcache_settings import LMCACHE_CHECKS
 from moonpad.explain.checks.pools.lone_pool import (
     decode_without_mode,
     decode_without_transfer,
@@ -70,4 +71,5 @@ FAMILY: Final[tuple[Check, ...]] = (
     bootstrap_port,
     bridged_nodes,
     unpublished_bootstrap,
+    *LMCACHE_CHECKS,
 )

@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.grouping import value_of
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import is_server, program_named
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
@@ -27,6 +27,8 @@ _NO_SERVER: Final = re.compile(r"SIDE_CHANNEL|kv_port|rpc[-_]port|BOOTSTRAP|mast
 _IP: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _SCRIPTS: Final = re.compile(r"toy_proxy_server\.py|load_balance_proxy_\w*\.py|disagg_proxy_\w*\.py")
 _COMMAS: Final = re.compile(rf"(?<![\w-])(?P<flag>--{_ROLE}-(?:ports|hosts))[ =]+(?P<list>[\w.-]+(?:,[\w.-]+)+)")
+_SIDES: Final = (("kv_producer", re.compile(r"--prefill")), ("kv_consumer", re.compile(r"--decode")))
+"""What says that a server is for prefill or for decode, and the options that name such."""
 _NEAR: Final = 8
 _MOST: Final = 100
 _LONGEST: Final = 4000
@@ -45,7 +47,10 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
     asked = [port for _, match in named for port in re.findall(r"\d+", match["ports"])]
     if not known or known.isdisjoint(asked):
         return
+    not_shown = _not_shown(script.commands)
     for number, match in named:
+        if any(side.match(match["flag"]) for side in not_shown):
+            continue
         near = "\n".join(text for at, text in lines if abs(at - number) <= _NEAR)
         hosts = re.search(_HOSTS.format(re.escape(match["flag"].rpartition("-")[0])), near)
         if hosts is None:
@@ -64,6 +69,16 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
             remark = make_remark(Severity.WARNING, Code.CONFLICT, match["flag"], message, remedy)
             yield Remark(remark.finding, command=None)
             break
+
+
+def _not_shown(commands: Sequence[Command]) -> Sequence[re.Pattern[str]]:
+    """Options about servers of which the text shows none: each that it starts is for the other half."""
+    servers = [command for command in commands if is_server(command.program)]
+    words = [" ".join(word.text for word in command.argv) for command in servers]
+    sides = {said for text in words for said, _ in _SIDES if said in text}
+    if len(sides) != 1 or any(said not in text for said in sides for text in words):
+        return ()
+    return [option for said, option in _SIDES if said not in sides]
 
 
 def _are_of_the_text(hosts: set[str], lines: Sequence[tuple[int, str]]) -> bool:
