@@ -11,7 +11,7 @@ from moonpad.explain.checks.clients.request_keys import key_of_request, path_wit
 from moonpad.explain.checks.containers.behind_image import behind_image
 from moonpad.explain.checks.containers.container_devices import container_devices
 from moonpad.explain.checks.containers.container_slips import CONTAINER_SLIPS
-from moonpad.explain.checks.containers.image_chips import image_of_other_chip
+from moonpad.explain.checks.containers.image_chips import image_of_other_chip, image_of_other_maker
 from moonpad.explain.checks.containers.image_programs import (
     behind_entrypoint,
     options_without_program,
@@ -91,6 +91,7 @@ from moonpad.explain.results import Remark
 
 MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     image_of_other_chip,
+    image_of_other_maker,
     image_reference,
     template_slip,
     model_in_file,
