@@ -22,6 +22,8 @@ class ImageDevices(Struct, frozen=True, kw_only=True):
     """What has to be there for the row to be asked."""
     command: str = ""
     """What the server's own command has to have for the row to be asked."""
+    not_on: tuple[str, ...] = ()
+    """Platforms of devices that no option of the start opens to the image."""
     needs: Text
     missing: Text
     """The option that lacks."""

@@ -82,6 +82,14 @@ SIDE_CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
     "NixlConnector": ("VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
 }
 """Connectors that wait for a handshake: the variables of the port and of the address."""
+IMAGES_OF: Final[Mapping[str, str]] = {
+    "rocm": "take the image for ROCm: vllm/vllm-openai-rocm, or a tag with rocm of lmsysorg/sglang",
+    "cuda": "take the image for CUDA: vllm/vllm-openai, or a tag without rocm of lmsysorg/sglang",
+}
+"""Platform of the devices → what to take in the place of an image for another."""
+PORT_OF_RANKS: Final = ("P2pNcclConnector", "kv_port")
+"""A connector whose ranks listen at a port of its settings and those behind it, one each:
+https://docs.vllm.ai/en/latest/design/p2p_nccl_connector/."""
 FEWER_RANKS_OF_DECODE: Final = ("0.10.0", "0.14.0")
 """Releases from and before which the first of these connectors asserts that decode has no fewer ranks than prefill:
 PyPI vllm 0.10.0 to 0.14.1, nixl_connector.py; https://github.com/vllm-project/vllm/pull/27274."""

@@ -24,10 +24,10 @@ _LARGEST: Final = 2**63 - 1
 _HUMAN: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<suffix>[kKmMgGtT]i?)?\Z", re.ASCII)
 _THOUSANDS: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
 SWITCHED: Final = re.compile(
-    r"\$\([ ]*(?:\[{1,2}[ ][^\]]{1,200}[ ]\]{1,2}|test[ ][^&|;]{1,200})[ ]*&&[ ]*(?:echo|printf)[ ]+[\"']?"
-    r"(?P<switch>--[a-z][a-z-]*)[\"']?[ ]*\)"
+    r"(?:\$\([ ]*(?:\[{1,2}[ ][^\]]{1,200}[ ]\]{1,2}|test[ ][^&|;]{1,200})[ ]*&&[ ]*(?:echo|printf)[ ]+[\"']?"
+    r"|\$\{[A-Za-z_]\w{0,60}:\+)(?P<switch>--[a-z][a-z-]*)(?:[\"']?[ ]*\)|\})"
 )
-"""`$( [ "$RANK" != 0 ] && echo --headless )`: a switch, or nothing."""
+"""`$( [ "$RANK" != 0 ] && echo --headless )`, `${WORKER:+--headless}`: a switch, or nothing."""
 
 
 def unresolved(text: str) -> bool:

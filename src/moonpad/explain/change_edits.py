@@ -9,6 +9,8 @@ from typing import Final
 
 from moonpad.catalog.options import Change
 from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.explain.commands import Word
+from moonpad.explain.grouping import value_of
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit
 
@@ -69,3 +71,12 @@ def change_edits(
             yield replaced(())
         elif successor is not None and (values or not successor.takes_value) and (given is None or given is option):
             yield replaced((change.to[0], *values))
+
+
+def option_of_variable(change: Change, variable: Word, book: Rulebook, argv: Sequence[Word]) -> tuple[Edit, ...]:
+    """The option that has taken the place of a variable, with its value, where the release takes that."""
+    value = variable.text.removeprefix(f"{change.flag}=").strip("'\"")
+    option = book.options.named(change.to[0]) if len(change.to) == 1 else None
+    if option is None or value not in option.choices or value_of(argv, option.names) is not None:
+        return ()
+    return (Edit(len(argv), 0, (change.to[0], value)),)

@@ -228,7 +228,7 @@ class Problem(Struct, frozen=True):
     code: str
     """space-after-backslash, doubled-backslash, comment-after-backslash, comment-in-command, missing-backslash,
     missing-blank, unclosed, syntax, stray-dollar, invisible-character, dash, quotes, heredoc-end, one-item,
-    whole-command, no-such-command, no-shell, cmd-not-read"""
+    whole-command, no-such-command, no-shell, cmd-not-read, number-as-word"""
     line: int
     column: int
     end_column: int
@@ -236,6 +236,7 @@ class Problem(Struct, frozen=True):
     remedy: str = ""
 
 
+NUMBER_AS_WORD: Final = "number-as-word"
 SURELY_WRONG: Final = frozenset({"comment-after-backslash", "space-after-backslash"})
 """Of the problems those that are mistakes in every command, whatever it starts."""
 

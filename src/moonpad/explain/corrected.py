@@ -56,6 +56,8 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
     if other is None or (other.layout != judged.layout and not _may_change(judged)):
         return judged
+    if any(remark.ends_start and not remark.mends for remark in judged.remarks):
+        return replace(judged, better=())
     left = tuple(_errors(other.remarks))
     if other.refused:
         return replace(judged, better=())
@@ -106,10 +108,11 @@ def _mended_files(remarks: Sequence[Remark]) -> dict[str, HereFile]:
 
 
 def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    """Words that nothing takes are errors too, in a document as well: what is corrected is typed into a shell."""
+    """Words that nothing takes are errors too, in a document as well, and so is what ends the start of the release
+    that a command without one is judged by: what is corrected is typed into a shell."""
     for remark in remarks:
         finding = remark.finding
-        is_error = finding.severity is Severity.ERROR or NO_SUCH in finding.message
+        is_error = finding.severity is Severity.ERROR or remark.ends_start or NO_SUCH in finding.message
         if is_error and not remark.read_as_meant:
             yield remark
 

@@ -36,11 +36,12 @@ from moonpad.explain.config_files import files_of
 from moonpad.explain.device_detection import NO_DEVICES, cluster_of, example_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
-from moonpad.explain.longer_contexts import but_longer
+from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import model_of
 from moonpad.explain.own_flags import in_own_flags
@@ -335,7 +336,7 @@ class Deployment(Struct, frozen=True):
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
-            yield from env_remarks(() if command.fork else command.env, book, budget)  # of a fork: not recorded
+            yield from env_remarks({} if command.fork else command.env, book, budget, command.argv)
             yield from file_remarks(reading.parsed, self._files(command), book, budget, named=named)
         if not listens(command):
             return
@@ -354,18 +355,17 @@ class Deployment(Struct, frozen=True):
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
         command, maps = self.group.commands[0], self.engine.facts.gguf_only
-        for finding in but_longer(judgement.findings, self.group.commands):
-            spoken = as_spoken(finding, memory, self.script, command, maps=maps)
-            if spoken is None:
+        for finding in but_longer(but_held(judgement, first.layout), self.group.commands):
+            if (spoken := as_spoken(finding, memory, self.script, command, maps=maps)) is None:
                 continue
             finding = spoken
             is_error = finding.severity is not Severity.NOTE
             outside = finding.code is Code.TIGHT and finding.where == self.engine.facts.memory_fraction_name
             if finding.code in OF_MEMORY and short and is_error and self.suggest and not outside:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
-            named = self.question.cluster is None
+            others = () if self.question.cluster else also_meant(subject.configuration.cluster, self.script)
             asked = (subject.configuration, memory, subject.context, self.calibrations)
-            finding = as_published(as_sure(finding, *asked, named=named), subject.configuration, written)
+            finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
             finding = of_fork(finding, self.group.commands[0], subject.configuration.platform)
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from moonpad.catalog.known_variables import library_variables
@@ -13,7 +13,7 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
-from moonpad.explain.change_edits import TAKES_FROM, change_edits, respelled
+from moonpad.explain.change_edits import TAKES_FROM, change_edits, option_of_variable, respelled
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
 from moonpad.explain.former_flags import right_later, said_today
@@ -225,8 +225,11 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
 # --- variables, files, programs ---
 
 
-def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = None) -> Iterator[Remark]:
-    """Variables that nothing reads any more, and those that are all but a name that the engine declares."""
+def env_remarks(
+    variables: Mapping[str, Word], book: Rulebook, budget: Budget | None = None, argv: Sequence[Word] = ()
+) -> Iterator[Remark]:
+    """Variables that nothing reads any more, and those that are all but a name that the engine declares. What an
+    option sets now is added to the arguments."""
     dead = {change.flag: change for change in book.now if change.kind == "dead-env"}
     declared = known_environment(book.program, book.options.version)
     budget = budget or Budget()
@@ -234,10 +237,11 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
     alike: dict[str, list[str]] = {}
     for known in sorted(declared | libraries):
         alike.setdefault(known.partition("_")[0], []).append(known)
-    for name in names:
+    for name in variables:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
-            yield Remark(finding, variable=name, drop_variable=True)
+            edits = option_of_variable(change, variables[name], book, argv)
+            yield Remark(finding, variable=name, drop_variable=True, edits=edits)
         elif name not in declared and name not in libraries and (having := _having(name, book.program, budget)):
             message = f"{book.label} does not read this variable, which {having[0]} to {having[-1]} do"
             near = _nearest(name, sorted(declared), _RENAMED, book, budget)

@@ -144,7 +144,9 @@ def _place(command: Command) -> tuple[str, str]:
     """What distinguishes the ranks of a deployment. The node is the one in the comment above."""
     rank = _rank(command)
     if rank is not None:
-        return "rank", rank.text
+        # Passes of a loop have ranks that are not known, `$((NODE * 8 + i))`, and ports that are.
+        port = value_of(command.argv, ("--port",)) if rank.unresolved else None
+        return "rank", rank.text if port is None else f"{rank.text} at {port.text}"
     node = node_in(command.label or "")
     if _headless(command):
         return "headless", f"{node}"

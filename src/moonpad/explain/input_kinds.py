@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
+from moonpad.explain.documents.hcl import is_hcl, read_containers, scripts_of
 from moonpad.explain.documents.makefile import is_makefile, read_makefile
 from moonpad.explain.documents.source_strings import is_source, read_strings
 from moonpad.explain.documents.systemd_unit import is_unit, read_unit, writes_units
@@ -76,6 +77,8 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
 
         if read_python(text, start, state):
             return True
+    if is_hcl(text) and _read_hcl(text, start, state):
+        return True
     if is_source(text) and not is_python(text) and read_strings(text, start, state):
         return True
     if _FIRST_KEY.match(text) or _JSON.match(text):
@@ -85,6 +88,15 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if led := _LED.match(text):
         return read_kind(text[led.end() :], start + led.end(), state)
     return False
+
+
+def _read_hcl(text: str, start: int, state: ScriptState) -> bool:
+    """False where neither a script nor a container in it starts anything that is known."""
+    before = len(state.commands)
+    for word in scripts_of(text, start, state):
+        read_word(word, state)
+    started = any(command.program != "other" for command in state.commands[before:])
+    return read_containers(text, start, state) or started
 
 
 def gather_config_maps(text: str, start: int, state: ScriptState) -> None:

@@ -14,10 +14,10 @@ from moonpad.explain.commands import Word
 from moonpad.explain.grouping import value_of
 from moonpad.explain.pool_pages import pages_of_backends, plain_cache, title_of_other
 from moonpad.explain.pool_shares import shares_of_pools
-from moonpad.explain.results import Judged, Remark
+from moonpad.explain.results import Judged, Line, Remark
 from moonpad.plan.rules.pools import check_pools
 from moonpad.values.configuration import KV_FORMATS
-from moonpad.values.finding import Finding
+from moonpad.values.finding import Finding, Severity
 from moonpad.values.pools import Pool, PoolFacts, PoolPair
 from moonpad.values.records import replace
 
@@ -36,7 +36,32 @@ def with_pairs(judged: Sequence[Judged]) -> tuple[Judged, ...]:
     for prefill, decode in _pairs(prefills, decodes, [each.sources[0].heading for each in judged]):
         remarks = tuple(_remarks(judged[prefill], judged[decode], alone=alone))
         kept = tuple(remark for remark in remarks if remark not in result[decode].remarks)
-        result[decode] = replace(result[decode], remarks=(*result[decode].remarks, *kept))
+        lines = _mended(result[decode].corrected, kept, judged[prefill])
+        result[decode] = replace(result[decode], remarks=(*result[decode].remarks, *kept), corrected=lines)
+    return tuple(result)
+
+
+def _mended(lines: tuple[Line, ...], remarks: Sequence[Remark], prefill: Judged) -> tuple[Line, ...]:
+    """With prefill's connector, where that is one word; none where another error would be left in them."""
+    wrong = {remark.finding.where for remark in remarks if remark.finding.severity is Severity.ERROR}
+    facts = ENGINES[prefill.engine].facts.pools if wrong and prefill.engine in ENGINES else None
+    if not wrong or facts is None:
+        return () if wrong else lines
+    value = value_of(prefill.sources[0].argv, (facts.option,))
+    if wrong != {facts.option} or facts.key or value is None or value.unresolved:
+        return ()
+    return tuple(replace(line, argv=_with(line.argv, facts.option, value.text)) for line in lines)
+
+
+def _with(argv: Sequence[str], flag: str, value: str) -> tuple[str, ...]:
+    """Those arguments with this value behind the flag, as far as it is there."""
+    result = list(argv)
+    for at, word in enumerate(argv):
+        name, equals, _ = word.partition("=")
+        if name.replace("_", "-") == flag and equals:
+            result[at] = f"{name}={value}"
+        elif name.replace("_", "-") == flag and at + 1 < len(argv):
+            result[at + 1] = value
     return tuple(result)
 
 

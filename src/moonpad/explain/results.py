@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.programs import program_named
 from moonpad.values.checkpoint import Checkpoint
@@ -72,6 +73,8 @@ class Remark(Struct, frozen=True):
     """The corrected line has it right already."""
     of_former: bool = False
     """It is about releases of long ago, and the text names none."""
+    ends_start: bool = False
+    """A warning, since no release is named: the one that it is judged by ends its start all the same."""
 
     @property
     def placed(self) -> bool:
@@ -348,4 +351,27 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
         if remark.finding.code is Code.CONFLICT and (line := _LINE.match(remark.finding.message)):
             said = line[0], remark.finding.where
         kept.setdefault((said, remark.command, remark.at), remark)
-    yield from kept.values()
+    errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
+    refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
+    for remark in kept.values():
+        # No kernel takes the value here: what was reported of it says that again.
+        if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
+            yield remark
+
+
+def _says_it(error: Remark, report: Remark) -> bool:
+    """Whether both are about one setting of one command, by a variable and an option, or with one remedy."""
+    first, second = error.finding, report.finding
+    if error.command != report.command or _setting(first.where) != _setting(second.where):
+        return False
+    same = second.severity is Severity.NOTE and first.remedy.split()[-2:] == second.remedy.split()[-2:]
+    return first.where != second.where or same
+
+
+_OF_KERNELS: Final = frozenset({"attention-backend", "kv-cache-dtype"})
+
+
+def _setting(where: str) -> str:
+    """`VLLM_ATTENTION_BACKEND` and `--attention-backend` set one thing."""
+    own = next((prefix for prefix in OWN_VARIABLES if where.startswith(prefix)), "--")
+    return where.removeprefix(own).replace("_", "-").casefold()

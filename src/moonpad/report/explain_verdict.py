@@ -18,6 +18,8 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
+_OF_EXPERTS: Final = " of host memory"
+"""Experts that the processors compute, beside what the text says of RAM."""
 _SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
 """Beginnings of options that most guides write."""
 
@@ -46,9 +48,11 @@ def verdict(judged: Judged) -> tuple[str, str]:
         return f"Does not fit: {errors[0].message}{remedy}", _STYLES[Severity.ERROR]
     if judged.kind == "report":
         return "No command: what the text reports is judged alone", _STYLES[Severity.WARNING]
-    if judged.unknown - {CONTEXT}:
-        return f"Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
     stopped = _stopped(judged)
+    if judged.unknown - {CONTEXT}:
+        return f"{stopped}Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
+    if not stopped and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None:
+        return f"Does not start with {judged.engine} {judged.version}: {_short(ending)}", _STYLES[Severity.WARNING]
     if memory is not None and memory.fits and (lacking := _lacks_ram(judged, memory)):
         return f"{stopped}{lacking}{_counted(judged)}", _STYLES[Severity.WARNING]
     if memory is not None:
@@ -150,9 +154,11 @@ def _fits(judged: Judged, memory: Memory) -> str:
 
 def _lacks_ram(judged: Judged, memory: Memory) -> str:
     """What the text says of RAM is too little, where the devices alone would hold their part."""
+    warned = [finding for finding in judged.findings if finding.severity is Severity.WARNING]
     low = any(
-        finding.severity is Severity.WARNING and finding.where == OF_HOST and finding.code is Code.MEMORY_LOW
-        for finding in judged.findings
+        (finding.where == OF_HOST and finding.code is Code.MEMORY_LOW)
+        or (finding.code is Code.DOES_NOT_FIT and _OF_EXPERTS in finding.message)
+        for finding in warned
     )
     if not low or memory.host is None:
         return ""

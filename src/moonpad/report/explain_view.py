@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Final
 
 from rich.text import Text
 
 from moonpad.catalog.cached_names import repository_of
 from moonpad.explain.alternatives import SHOWN, differences
-from moonpad.explain.commands import Command, Script, Word
+from moonpad.explain.commands import NUMBER_AS_WORD, Command, Problem, Script, Word
 from moonpad.explain.results import Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.explain.target_detection import BY_NEWEST
@@ -44,7 +45,10 @@ def explain_view(
             text.append("\n")
         sentence, style = verdict(judged)
         if misread := _misread(judged, script):
-            sentence = f"The shell does not read it as meant ({script.where(misread)}). As meant: {sentence}"
+            who = (
+                "Python does not start it" if misread.code == NUMBER_AS_WORD else "The shell does not read it as meant"
+            )
+            sentence = f"{who} ({script.where(misread.line)}). As meant: {sentence}"
             style = STYLES[Severity.ERROR]
         text.append_text(_wrapped(sentence, width, style))
         show = _deployment if verbose else _short
@@ -65,11 +69,11 @@ def explain_view(
     return text
 
 
-def _misread(judged: Judged, script: Script) -> int:
-    """The first line of the deployment at which a shell reads something else; 0 where there is none."""
+def _misread(judged: Judged, script: Script) -> Problem | None:
+    """The first of the deployment at which a shell reads something else; None where there is none."""
     own = {line for source in judged.sources for line in _own_lines(source, script)}
     of_shell = (problem for problem in script.problems if problem.code != ONE_ITEM)
-    return min((problem.line for problem in of_shell if problem.line in own), default=0)
+    return min((problem for problem in of_shell if problem.line in own), key=attrgetter("line"), default=None)
 
 
 def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
@@ -168,7 +172,7 @@ def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Tex
 
 def _is_changed(judged: Judged, script: Script) -> bool:
     """Whether there is a correction that differs from what a shell reads, in more than whole names of short ones."""
-    differs = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) > 0
+    differs = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) is not None
     return bool(judged.corrected) and differs
 
 
@@ -293,7 +297,8 @@ def _command(
         if problem.line in own:
             reported.add(number)
             if not shown_with_words(problem, source):
-                message = _message(f"the shell: {problem.message}", problem.remedy, STYLES[Severity.WARNING], width)
+                reader = "Python" if problem.code == NUMBER_AS_WORD else "the shell"
+                message = _message(f"{reader}: {problem.message}", problem.remedy, STYLES[Severity.WARNING], width)
                 marks.setdefault(problem.line, []).append(
                     Mark(problem.column, problem.end_column, message, STYLES[Severity.WARNING])
                 )

@@ -10,6 +10,7 @@ from moonpad.catalog.options import known_environment, option_set, programs, ver
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.ktransformers_read import run_grammar
 from moonpad.engines.option_grammar import Grammar
+from moonpad.explain.commands import Word
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.results import Remark, mended
@@ -128,7 +129,7 @@ def test_variables_that_nothing_reads(version: str, dead: list[str]) -> None:
     book = rulebook("vllm serve", Version(version, ""))
     assert book is not None
     given = ["VLLM_USE_V1", "SAFETENSORS_FAST_GPU", "VLLM_USE_TRITON_FLASH_ATTN", "VLLM_ATTENTION_BACKEND", "PATH"]
-    assert sorted(remark.finding.where for remark in env_remarks(given, book)) == dead
+    assert sorted(remark.finding.where for remark in env_remarks(dict.fromkeys(given, Word("")), book)) == dead
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_a_slip_in_the_name_of_a_variable(program: str, version: str, slip: str,
     """No engine complains of it: the variable is simply not read."""
     book = rulebook(program, Version(version, ""))
     assert book is not None
-    (remark,) = env_remarks([slip, meant, "PATH", "VLLM_OF_A_PLUGIN", "SGLANG_X"], book)
+    (remark,) = env_remarks(dict.fromkeys([slip, meant, "PATH", "VLLM_OF_A_PLUGIN", "SGLANG_X"], Word("")), book)
     assert (remark.variable, remark.drop_variable) == (slip, False)
     assert remark.finding.remedy == f"did you mean {meant}?"
 
@@ -172,5 +173,5 @@ def test_variables_of_a_guide_are_declared() -> None:
         "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
         "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK",
     ]
-    assert not [*env_remarks(names, book)]
+    assert not [*env_remarks(dict.fromkeys(names, Word("")), book)]
     assert set(names) <= known_environment("sglang", "0.5.23")

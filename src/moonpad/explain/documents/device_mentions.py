@@ -144,7 +144,7 @@ def _parts() -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(sorted(parts, key=len, reverse=True)) for name, parts in split.items()}
 
 
-def _names_in(lowered: str) -> tuple[str, ...]:
+def names_in(lowered: str) -> tuple[str, ...]:
     """The names that a text in lower case may hold; `int4` holds no `T4`, `A100` no `A10`."""
     return _names_in_line(lowered) if len(lowered) <= 2 * _NEAR else _names_held(lowered)
 
@@ -171,7 +171,7 @@ def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
 
 def _all_machines(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     start, lowered_text = 0, text.lower()
-    names = _names_in(lowered_text)
+    names = names_in(lowered_text)
     present = sorted({_parts()[name][0] for name in names})
     for line in text.splitlines(keepends=True):
         lowered = line.lower()
@@ -271,7 +271,7 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
 @lru_cache(maxsize=4)
 def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
     found = []
-    names = _names_in("\n".join(line[:_LONGEST] for line in lines).lower())
+    names = names_in("\n".join(line[:_LONGEST] for line in lines).lower())
     pairs, alone = device_patterns.pairs(names), device_patterns.alone(names)
     for number, line in enumerate(lines, 1):
         short = pairs.sub(r"\1 ", line[:_LONGEST])
@@ -329,6 +329,12 @@ def named_by_names(lines: Sequence[str], file: str = "", line: int = 1) -> tuple
         of_file = list(_FILE_KIND.finditer(re.split(r"[\\/]", file)[-1]))
         found = [(line, match) for match in of_file] if len({match[1].upper() for match in of_file}) == 1 else []
     return tuple(Mention(number, *_kind(match[1], None)) for number, match in found)
+
+
+def kind_of(name: str) -> str:
+    """The catalogue's label of what is written; "" for what it does not have."""
+    kind, known = _kind(name, None)
+    return kind if known else ""
 
 
 def cluster_named(text: str) -> Cluster | None:

@@ -86,14 +86,35 @@ def pairs(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w./-])({named})/(?={named}(?![\w/]))")
 
 
+_OF_MACHINE: Final = r"(?<=[dDhH][gG][xX] )(?i:gb[23]00|b[23]00|h[128]00|a[18]00)"
+"""`dgx h200`: behind the name of a machine it is no other word in any case."""
+
+
 @lru_cache(maxsize=256)
 def alone(names: tuple[str, ...]) -> re.Pattern[str]:
     """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
     named = _any_of(names)
     return re.compile(
-        rf"(?<![\w./-])(?P<device>{named}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}|rtx[ _-]?[345]0[5-9]0"
-        r"|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)))"
+        rf"(?<![\w./-])(?P<device>{named}|{_OF_MACHINE}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}"
+        r"|rtx[ _-]?[345]0[5-9]0|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)))"
         r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",
         re.ASCII,
     )
+
+
+_BETWEEN: Final = r"(?:[ ]?/[ ]?|[ ]?,[ ](?:or[ ])?|[ ]or[ ]|[ ]?、[ ]?|[ ]?或[ ]?)"
+
+
+@lru_cache(maxsize=256)
+def listed(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Kinds of which any will do: `H100/H200/B200`, `H200 or 8x B200`."""
+    named = _any_of(names)
+    return re.compile(
+        rf"(?<![\w./-]){named}(?:{_BETWEEN}(?:[0-9]{{1,3}}{_TIMES})?{named}){{1,7}}(?![\w/-])", re.IGNORECASE
+    )
+
+
+def parts_of(written: str) -> list[str]:
+    """The kinds of such a list, without their counts."""
+    return [re.sub(rf"^[0-9]{{1,3}}{_TIMES}", "", part) for part in re.split(_BETWEEN, written, flags=re.IGNORECASE)]

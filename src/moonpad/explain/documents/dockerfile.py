@@ -13,7 +13,9 @@ from typing import Final
 from moonpad.explain.commands import Piece, Word
 from moonpad.explain.input_limits import FAILURES
 from moonpad.explain.manifests.containers import Container, read_container
+from moonpad.explain.programs import names_engine_command, served_by_image
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.shell.one_item import apart
 from moonpad.explain.shell.wrappers import assignment
 from moonpad.explain.source_text import Source
 from moonpad.values.records import replace
@@ -27,6 +29,8 @@ _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*#.*\n")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _HEREDOC: Final = re.compile(r"<<-?[ \t]*[\"']?(\w+)[\"']?")
 _AS_LIST: Final = 'write ENTRYPOINT as a list, ["program", "argument"]'
+_CMD_AS_LIST: Final = 'write CMD as a list, ["MODEL", "--option", "value"]'
+_MODEL_FIRST: Final = re.compile(r"[\w.-]+/[\w.-]+[ \t\\]+(?:\n[ \t]*)?--[a-z]", re.ASCII)
 _FLAGS: Final = re.compile(r"(?:--\S+[ \t]+)*")
 
 
@@ -65,11 +69,24 @@ def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
                 message = "the ENTRYPOINT above is no list, so a shell runs it, and nothing of CMD reaches it"
                 state.problems.add("cmd-not-read", place, place + len(value.rstrip()), message, _AS_LIST)
                 command = []
+            elif not (entrypoint or cleared) and _holds_options_alone(image, command):
+                message = "it is no list, so `sh -c` with this text is what the image's server gets: it refuses both"
+                state.problems.add("cmd-not-read", place, place + len(value.rstrip()), message, _CMD_AS_LIST)
+                command = list(words_of(Source.inside(command[-1], state.text), state))
     if entrypoint or command:
         image = replace(image, text=image.text if image.line else "image")
         source = Source.block(state.text, start, text)
         container = Container(at, image, entrypoint, command, env, clears_entrypoint=cleared)
         read_container(container, source, state)
+
+
+def _holds_options_alone(image: Word, command: list[Word]) -> bool:
+    """Whether a text for a shell has the model and options for the program that the image starts by itself."""
+    if [word.text for word in command[:2]] != ["sh", "-c"] or not served_by_image(image.text):
+        return False
+    text = command[-1].text.strip()
+    begins_so = text.startswith("--") or _MODEL_FIRST.match(text) is not None
+    return begins_so and not names_engine_command(text)
 
 
 def _instructions(text: str) -> Iterator[tuple[str, int, str]]:
@@ -109,9 +126,8 @@ def _argv(value: str, start: int, state: ScriptState) -> list[Word]:
             except ValueError:
                 text = match.group()[1:-1]
             place = (start + match.start() + 1, start + match.end() - 1)
-            words.append(
-                state.text.word(text, start + match.start(), start + match.end(), (Piece(0, len(text), *place),))
-            )
+            word = state.text.word(text, start + match.start(), start + match.end(), (Piece(0, len(text), *place),))
+            words += apart(word, state)
         return words
     value = value.rstrip()
     piece = Piece(0, len(value), start, start + len(value))

@@ -14,10 +14,11 @@ _PROSE: Final = re.compile(
     r"[ \t]{0,8}(?:(?:[A-Z][A-Za-z0-9.'’-]{0,40}[,:]?|\d{1,4}(?:\.\d{1,4})?[xX×]?"
     rf"|(?i:{'|'.join(sorted(ENGINES))})"
     r"(?=[ ]v?\d))(?:[ ][\w\"'(`*~/@.:,&+-]{1,80}){2}"
-    r"|[A-Za-z]{2,20}:[ ][\w\"'(])"
+    r"|[A-Za-z]{2,20}:[ ][\w\"'(]"
+    r"|[\u3040-\u9fff\uac00-\ud7af])"
 )
 """Three words, of which the first is not the name of a command: it begins with a capital, is a number, or names an
-engine before its release; or a word with a colon."""
+engine before its release; or a word with a colon; or a line that begins in Chinese, Japanese or Korean."""
 _COMMAND: Final = re.compile(r"\$[({\w]|&&|\|\||[ ]--?[a-zA-Z]")
 
 

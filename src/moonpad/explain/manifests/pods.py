@@ -31,7 +31,7 @@ from moonpad.explain.manifests.yaml_source import Fields, YamlSource, is_true, i
 from moonpad.explain.programs import base_name, is_server, names_engine_command
 from moonpad.explain.shell.env_files import from_env_files
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.shell.typo_repair import ONE_ITEM
+from moonpad.explain.shell.one_item import apart
 from moonpad.explain.source_text import Source
 from moonpad.values.records import replace
 
@@ -44,7 +44,6 @@ _OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings"
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _MODULE: Final = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)*\.(?!gguf|bin|safetensors)[a-z_]\w*")
-_ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
 _BY_DEFAULT: Final = re.compile(r"\$\{\w{1,64}:?-([\w,-]+)\}")
@@ -204,16 +203,7 @@ class PodReader:
 
     def _apart(self, word: Word, around: Surroundings) -> Sequence[Word]:
         """The option and its value where one item holds both, which is a mistake unless a chart splits them."""
-        match = _ITEM.fullmatch(word.text)
-        if match is None or around.compose:
-            return [word]
-        flag, value = match.groups()
-        if not around.custom and not around.controller and word.pieces:
-            start, end = word.pieces[0].source_start, word.pieces[-1].source_end
-            message = f"one item of the list is one argument: {flag} and its value reach the program as one word"
-            remedy = f"write them as two items, or as {flag}={value}"
-            self.state.problems.add(ONE_ITEM, start, end, message, remedy)
-        return [replace(word, text=text, pieces=()) for text in (flag, *value.split())]
+        return apart(word, self.state, told=not around.custom and not around.controller)
 
     def environment(self, fields: Fields, around: Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""

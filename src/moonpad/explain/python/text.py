@@ -18,6 +18,7 @@ from moonpad.explain.python.engines import EngineOptions, Imports
 from moonpad.explain.python.functions import Function, FunctionReader, without_twins
 from moonpad.explain.python.loops import bind, has_one_round, only_adds, rounds_of
 from moonpad.explain.python.settings import read_settings
+from moonpad.explain.python.word_types import numbers_among_words
 from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.explain.source_text import Source
 
@@ -51,7 +52,9 @@ def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Wor
     before = len(commands)
     for value in reader.made:
         emit(value, options, reader.environment, Source.block(state.text, start, text))
-    if not any(command.program != "other" for command in commands[before:]):
+    if any(command.program != "other" for command in commands[before:]):
+        numbers_among_words(tree, places, state)
+    else:
         read_settings(reader.made, options)
     commands[before:] = sorted(without_twins(commands[before:]), key=lambda command: command.line)
     return True

@@ -7,6 +7,7 @@ from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from moonpad.engines.value_checks import SWITCHED
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import EXPORTED, too_large
 from moonpad.values.records import replace
@@ -132,10 +133,20 @@ def _merged(name: str, before: Value | None, values: Sequence[Value]) -> Value:
     """The one value of all branches; where they only add different things to what there was, that and a marker."""
     if all(text_of(value) == text_of(values[0]) for value in values):
         return values[0]
-    marker = unresolved(name, values[0])
+    marker = _switch(name, values) or unresolved(name, values[0])
     if isinstance(before, tuple) and all(_extends(value, before) for value in values):
         return (*before, marker)
     return marker
+
+
+def _switch(name: str, values: Sequence[Value]) -> Word | None:
+    """A switch in one branch, and nothing in the others: `${EXTRA:+--headless}` is the same."""
+    known = [value for value in values if isinstance(value, Word) and not value.unresolved]
+    texts = {value.text.strip() for value in known}
+    if len(known) < len(values) or len(texts) != 2 or "" not in texts:
+        return None
+    text = f"${{{name}:+{max(texts)}}}"
+    return replace(known[0], text=text, unresolved=(text,), pieces=()) if SWITCHED.fullmatch(text) else None
 
 
 def _extends(value: Value, before: Value) -> bool:

@@ -50,7 +50,8 @@ def shown_with_words(problem: Problem, command: Command) -> bool:
 
 
 def _stands_at(word: Word, problem: Problem) -> bool:
-    return (word.line, word.column) == (problem.line, problem.column)
+    quoted = problem.column - word.column == 1
+    return word.line == problem.line and (quoted or word.column == problem.column)
 
 
 def _meant(word: Word, problem: Problem) -> str | None:

@@ -15,6 +15,7 @@ from moonpad.explain.checks.clients.evaluation_addresses import address_of_evalu
 from moonpad.explain.checks.clients.library_arguments import argument_of_library
 from moonpad.explain.checks.clients.nginx_addresses import passed_on
 from moonpad.explain.checks.clients.proxied_names import name_behind_proxy
+from moonpad.explain.checks.clients.proxied_requests import proxied_request
 from moonpad.explain.checks.clients.request_limits import logprobs_of_request, thoughts_of_request, tokens_of_request
 from moonpad.explain.checks.clients.request_parts import media_of_request, tools_of_request
 from moonpad.explain.checks.clients.request_releases import field_of_release
@@ -39,6 +40,7 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     argument_of_library,
     shape_of_request,
     name_behind_proxy,
+    proxied_request,
     path_not_there,
     scraped_metrics,
     model_of_client,

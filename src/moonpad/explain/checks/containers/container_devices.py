@@ -39,7 +39,7 @@ def container_devices(case: Case) -> Iterator[Remark]:
     for row in image_devices().values():
         if row.command and not re.search(row.command, served):
             continue
-        if not re.search(row.image, image.text, re.IGNORECASE):
+        if not re.search(row.image, image.text, re.IGNORECASE) or case.platform in row.not_on:
             continue
         if (row.given and not re.search(row.given, words)) or re.search(row.needs, words, re.IGNORECASE):
             continue

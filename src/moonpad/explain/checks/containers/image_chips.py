@@ -6,28 +6,32 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from moonpad.engines.surrounding_names import PLAIN_ASCEND
+from moonpad.catalog.image_devices import image_devices
+from moonpad.engines.surrounding_names import IMAGES_OF, PLAIN_ASCEND
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.shared_memory import shell_around
-from moonpad.explain.documents.device_mentions import mentions
+from moonpad.explain.commands import Word
+from moonpad.explain.documents.device_mentions import mentions, platform_of
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 
 _TAG: Final = re.compile(r":[^:/@\s]*(?:cann|ascend|npu)?[^:/@\s]*-(910b|a2|a3|310p)(?![a-z0-9])", re.IGNORECASE)
 _OF_ASCEND: Final = re.compile(r"cann\d|ascend|npu", re.IGNORECASE)
 _CHIPS: Final[Mapping[str, str]] = {"910b": "A2", "a2": "A2", "a3": "A3", "310p": "310P"}
 """The end of a tag → the devices as the catalogue calls them."""
 _NAMES: Final[Mapping[str, str]] = {"A2": "910b", "A3": "a3"}
+_BUILDS: Final[Mapping[str, str]] = {"nvidia": "CUDA", "amd": "ROCm"}
+_OF_MAKER: Final[Mapping[str, str]] = {Platform.ROCM: "nvidia", Platform.CUDA: "amd"}
+"""The platform of the devices → the row of images that are not for it."""
 
 
 def image_of_other_chip(case: Case) -> Iterator[Remark]:
     """Kernels of one generation do not run on the other."""
     if not is_first(case.commands, case.script):
         return
-    images = [wrapper.image for command in case.commands for wrapper in command.wrappers if wrapper.image is not None]
-    if not images and (shell := shell_around(case)) is not None and shell.container is not None:
-        images = [shell.container.image] if shell.container.image is not None else []
+    images = _images(case)
     tags = [(image, _TAG.search(image.text)) for image in images if _OF_ASCEND.search(image.text)]
     found = next(((image, tag[1].casefold()) for image, tag in tags if tag is not None), None)
     if found is None:
@@ -35,14 +39,45 @@ def image_of_other_chip(case: Case) -> Iterator[Remark]:
     if found is None:
         return
     image, tag = found
-    case.script.budget.work(case.script.steps_to_scan, "the text around its engine commands")
-    kinds = {each.kind for each in mentions(case.script.lines, case.script.placed_hints) if each.known}
-    if case.cluster is not None and case.devices_asked:
-        kinds = {case.cluster.name.rpartition("x")[2]}
+    kinds = _kinds(case)
     if len(kinds) != 1 or (kind := next(iter(kinds))) not in _NAMES or kind == _CHIPS[tag]:
         return
     message = f"{shortened(image.text, 60)} is built for {_CHIPS[tag]}, and the text names {kind}: its kernels do not "
     message += "run there"
     remedy = f"take the image whose tag ends in -{_NAMES[kind]}"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, remedy, word=image)
+    yield Remark(remark.finding, command=0, word=image)
+
+
+def _images(case: Case) -> list[Word]:
+    images = [wrapper.image for command in case.commands for wrapper in command.wrappers if wrapper.image is not None]
+    if not images and (shell := shell_around(case)) is not None and shell.container is not None:
+        images = [shell.container.image] if shell.container.image is not None else []
+    return images
+
+
+def _kinds(case: Case) -> set[str]:
+    """The devices that are asked for, else those that the text names."""
+    if case.cluster is not None and case.devices_asked:
+        return {case.cluster.name.rpartition("x")[2]}
+    case.script.budget.work(case.script.steps_to_scan, "the text around its engine commands")
+    return {each.kind for each in mentions(case.script.lines, case.script.placed_hints) if each.known}
+
+
+def image_of_other_maker(case: Case) -> Iterator[Remark]:
+    """An image for CUDA where all devices of the text are AMD's, or the other way round."""
+    if case.cluster is None or case.platform not in _OF_MAKER or not is_first(case.commands, case.script):
+        return
+    built = _OF_MAKER[case.platform]
+    row = image_devices()[built]
+    of_guide = case.script.markdown and not any(each.image is not None for each in case.commands[0].wrappers)
+    images = [] if of_guide else _images(case)  # a guide may start its container under another heading
+    image = next((each for each in images if re.search(row.image, each.text, re.IGNORECASE)), None)
+    if image is None or image.unresolved:
+        return
+    if any(platform_of(kind) != case.platform for kind in _kinds(case)):
+        return
+    message = f"{shortened(image.text, 60)} is built for {_BUILDS[built]}, and the devices are "
+    message += f"{case.cluster.device.product}: it finds none of them"
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, IMAGES_OF[case.platform], word=image)
     yield Remark(remark.finding, command=0, word=image)

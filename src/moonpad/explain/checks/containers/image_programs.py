@@ -13,7 +13,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Word, Wrapper
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import base_name, runs_python, served_by_image
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order, since
@@ -37,6 +37,8 @@ _WITHOUT_SHELL: Final = re.compile(
     r"[ \t-]*[\"']?(?:services|containers|initContainers|container|containerDefinitions)[\"']?[ \t]*:"
 )
 """Lines of Compose, of a pod or of ECS, which hand the words of `command` on; another tool may run them in a shell."""
+_FEWEST: Final = 3
+"""Options: with fewer, a line without a program is not known as a command again."""
 _SERVES: Final = "serve"
 """Without the program, where the image is started as the command that it has by itself."""
 
@@ -68,7 +70,10 @@ def started_twice(case: Case) -> Iterator[Remark]:
             begins = shortened(first) if first and at_once[0] is not command.argv[0] else "the model"
             remedy = f"leave {words} out, and begin with {begins}"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, words, message, remedy, word=at_once[0])
-            yield Remark(remark.finding, command=number, word=at_once[0])
+            options = sum(word.text.startswith("-") for word in command.argv)
+            own = command.argv[:1] == at_once[:1] and not command.prefix[before:]
+            edits = (Edit(0, 1, ()),) if own and options >= _FEWEST else ()
+            yield Remark(remark.finding, command=number, word=at_once[0], edits=edits, ends_start=own and not edits)
 
 
 def behind_entrypoint(case: Case) -> Iterator[Remark]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE
-from moonpad.explain.documents.device_mentions import LARGER, cluster_named
 from moonpad.plan.judgement import Judgement, judge
+from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
@@ -22,17 +22,16 @@ def as_sure(
     context: int | None,
     calibrations: Sequence[Calibration],
     *,
-    named: bool,
+    others: Iterable[tuple[Cluster, str]],
 ) -> Finding:
-    """The finding as it is, or as a warning. `named`: the devices are those that a text names, not what a person
-    asked for."""
+    """The finding as it is, or as a warning. `others`: devices that may be meant as well, and why."""
     engine, platform = configuration.engine, configuration.device.platform
     if finding.code is Code.PLATFORM_UNSUPPORTED and (engine.name, platform.value) in BUILT_ELSEWHERE:
         message = f"{engine.title} has a build for {configuration.device.product}, which moonpad does not judge"
         return replace(finding, severity=Severity.NOTE, message=message, remedy="")
     if finding.code is not Code.DOES_NOT_FIT or finding.severity is not Severity.ERROR or memory is None:
         return finding
-    if doubt := _doubt(finding, configuration, memory, context, calibrations, named=named):
+    if doubt := _doubt(finding, configuration, memory, context, calibrations, others):
         return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
     return finding
 
@@ -43,8 +42,7 @@ def _doubt(
     memory: Memory,
     context: int | None,
     calibrations: Sequence[Calibration],
-    *,
-    named: bool,
+    others: Iterable[tuple[Cluster, str]],
 ) -> str:
     facts = configuration.engine
     cuts = not facts.needs_whole_context and not facts.reserves_kv
@@ -59,10 +57,11 @@ def _doubt(
         cache = memory.kv_bytes.value * memory.context / tokens if tokens >= 1 else 0.0
         if memory.weights_bytes + cache <= memory.budget_bytes:
             return "what else is needed was not measured on such devices"
-    if named and (larger := _larger(configuration)) is not None:
-        other = judge(larger, context=context, calibrations=tuple(calibrations)).memory
+    for cluster, why in others:
+        there = replace(configuration, cluster=cluster)
+        other = judge(there, context=context, calibrations=tuple(calibrations)).memory
         if other is not None and other.fits:
-            return f"on {larger.cluster.name}, which is called so too, it fits"
+            return f"on {cluster.name}, {why}, it fits"
     return ""
 
 
@@ -70,16 +69,6 @@ def _chooses_fraction(configuration: Configuration) -> bool:
     facts = configuration.engine
     is_static = facts.memory_fraction_name == "gpu_memory_utilization" and not facts.needs_whole_context
     return is_static and configuration.settings.gpu_memory_utilization is None
-
-
-def _larger(configuration: Configuration) -> Configuration | None:
-    """On the devices with more memory that have the same name."""
-    cluster = configuration.cluster
-    kind = cluster.name.rpartition("x")[2]
-    if kind not in LARGER:
-        return None
-    larger = cluster_named(cluster.name.removesuffix(kind) + LARGER[kind])
-    return None if larger is None else replace(configuration, cluster=larger)
 
 
 def beside_memory(judgement: Judgement) -> tuple[Finding, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
+from moonpad.engines import host_expert_names as names
 from moonpad.explain.checks.memory.expert_memory import spoken_ram
 from moonpad.explain.commands import Command, Script
 from moonpad.values.finding import Code, Finding, Severity
@@ -29,13 +31,24 @@ def as_spoken(
         return finding
     if max(sizes) * GIB >= host.needed_bytes:
         return None
-    if not maps:
-        return finding  # of experts that lie in files of their own, whose size is not known here
-    message = f"each machine needs {gib(host.needed_bytes)} of RAM for its weights, and the text speaks of "
-    message += f"{max(sizes):,.0f} GB"
     words = [word.text for word in command.argv]
+    whose = " for its weights" if maps else ""
+    message = f"each machine needs {gib(host.needed_bytes)} of RAM{whose}, and the text speaks of {max(sizes):,.0f} GB"
+    if not maps:
+        of_experts = names.EXPERTS[0] in words  # in files whose size is not known here
+        if of_experts:
+            return replace(finding, message=message) if _holds_the_model(words) else finding
+        remedy = "keep less of weights and caches there, or take a machine with more memory"
+        return replace(finding, message=message, severity=Severity.WARNING, remedy=remedy)
     copied = bool(_COPIED & {*words}) or any(word in _LOADS or word.startswith("--load-mode=") for word in words)
     if not copied:
         message += ": what has no room there is read from the disk again for each token, which is slow"
     remedy = "take weights of fewer bits, or a machine with more memory"
     return replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
+
+
+def _holds_the_model(words: list[str]) -> bool:
+    """Whether the experts are read from the model's own files."""
+    given = dict(pairwise(words))
+    files = names.EXPERTS[0]
+    return files in given and given[files] in [given.get(option) for option in ("--model", "--model-path")]

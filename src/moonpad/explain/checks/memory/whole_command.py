@@ -15,6 +15,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import in_full, is_other
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
+from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -92,6 +93,9 @@ def other_nodes(case: Case) -> Iterator[Remark]:
             remedy = f"start the same with --node-rank {others}"
             if case.engine.command_line.nodes is not None:
                 remedy += f", and {case.engine.command_line.nodes.headless}"
+            if rank is not None and (twin := _twin(case)):
+                message = f"--nnodes {node.nodes}, and line {twin} starts the same rank 0: both wait for the others"
+                remedy = remedy.replace("the same", "one of them")
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)
     if case.base == names.EXPERTS_BY_VARIABLE and case.option("--data-parallel-address") is None:
         place = case.option("--master-addr")
@@ -101,6 +105,20 @@ def other_nodes(case: Case) -> Iterator[Remark]:
             at = place.index if place else None
             remedy = "add --master-addr and the address of node 0, on each node"
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--master-addr", message, remedy, at=at)
+
+
+def _twin(case: Case) -> int | None:
+    """The line of another command of the same words, but for what makes it a machine without a server."""
+    own, nodes = case.commands[0], case.engine.command_line.nodes
+    headless = nodes.headless if nodes is not None else ""
+    for other in case.script.commands:
+        if other.program == own.program and other.line != own.line and _words(other, headless) == _words(own, headless):
+            return other.line
+    return None
+
+
+def _words(command: Command, but: str) -> list[str]:
+    return [word.text for word in command.argv if word.text != but]
 
 
 def twice(case: Case) -> Iterator[Remark]:

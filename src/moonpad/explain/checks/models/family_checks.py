@@ -32,7 +32,7 @@ def model_release(case: Case) -> Iterator[Remark]:
     """Where the devices are known, the rule of this name says it."""
     if case.version and (configuration := stand_in(case)) is not None:
         for finding in model_version(configuration):
-            yield Remark(replace(finding, severity=Severity.WARNING), None)
+            yield Remark(replace(finding, severity=Severity.WARNING), None, ends_start=True)
 
 
 def served_name(case: Case) -> Iterator[Remark]:

@@ -16,10 +16,11 @@ from moonpad.explain.checks.models.other_families import in_full
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, since
 
 _FLAG: Final = "--quantization"
-_TEXT_ALONE: Final = frozenset({"kimi_k2", "deepseek_v3"})
+_TEXT_ALONE: Final = frozenset({"kimi_k2", "kimi_linear", "deepseek_v3"})
 """Model types whose config.json has the method at its top, where it is compared. That of a model with vision may lie in
 `text_config`."""
 _OVERRIDDEN: Final = frozenset({"modelopt", "gguf", "ascend"})
@@ -74,7 +75,8 @@ def quantization_flag(case: Case) -> Iterator[Remark]:
     sure = weights.sure and final and not (is_fragment(case.commands[0]) or case.commands[0].fork)
     severity = Severity.ERROR if sure else Severity.WARNING
     shown = edits if sure else []
-    yield make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=shown)
+    remark = make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=shown)
+    yield replace(remark, ends_start=not sure and final)
 
 
 def redundant_quantization(case: Case) -> Iterator[Remark]:

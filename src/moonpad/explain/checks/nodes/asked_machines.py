@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import fields_of, inner, number_of, object_of, pod_objects
+from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
@@ -40,6 +41,8 @@ def asked_devices(case: Case) -> Iterator[Remark]:
     ranks = first.layout.world_size * first.replicas
     if None in machines or ranks <= devices:
         return
+    if next(slurm_devices(case), None) is not None:
+        return  # said of its line
     message = f"{ranks} ranks, and the job asks for {devices} devices: the last ranks find none"
     place = case.option(flag)
     remedy = f"ask for {ranks}, or write a layout of {devices}"

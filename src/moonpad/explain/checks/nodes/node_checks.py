@@ -9,7 +9,7 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
-from moonpad.engines.foreign_names import OWN_SERVERS
+from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.grouping import ADDRESS, value_of
@@ -160,11 +160,17 @@ def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequen
     ranks = readings[0].layout.dp
     alike = max(1, commands[0].pods // len(commands))
     started = sum(reading.node.data_parallel_local or 0 for reading in readings) * alike
+    first = readings[0].node.start_rank
     if started < ranks:
         message = f"{ranks} data-parallel ranks, and the commands here start {started} of them"
         remedy = f"start the others with {options.headless} {options.start_rank} {started} on the next node"
+        if first:  # no command of the machine that the others wait for
+            remedy = f"start the ranks from 0 on with {RANKS_HERE} {first} on the head, without {options.headless}"
+            remedy += f", and those from {first + started} on" if first + started < ranks else ""
         where = options.start_rank
         if any(word.text.partition("=")[0] == OWN_SERVERS[-1] for command in commands for word in command.argv):
+            if (readings[0].node.data_parallel_local or 0) > 1:
+                return  # refused: such a command starts one rank
             where = OWN_SERVERS[-1]
             remedy = f"start the others from {where} {started} on"
         yield _missing(where, message, remedy)

@@ -14,7 +14,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import ADDRESS, value_of
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
@@ -121,9 +121,16 @@ def _shared(case: Case) -> Iterator[Remark]:
         if other is not None:
             message = f"ranks {span.start} to {span.stop - 1} here, and {other.start} to {other.stop - 1} on another "
             message += "machine: each rank is started once, and the start ends or waits for the others"
-            remedy = f"write {names.FIRST_RANK} {sum(len(each) for each in spans)}"
+            words = names.FIRST_RANK, str(sum(len(each) for each in spans))
+            place = (start.index, start.length) if start else (len(case.commands[at].argv), 0)
             remark = make_remark(
-                _warned, Code.ILLEGAL_LAYOUT, names.FIRST_RANK, message, remedy, at=start.index if start else None
+                _warned,
+                Code.ILLEGAL_LAYOUT,
+                names.FIRST_RANK,
+                message,
+                f"write {' '.join(words)}",
+                at=start.index if start else None,
+                edits=[Edit(*place, words)],
             )
             yield replace(remark, command=at)
             return

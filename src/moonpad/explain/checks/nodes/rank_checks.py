@@ -21,7 +21,7 @@ _SHARED: Final = (
     *("--quantization", "--revision", "--decode-context-parallel-size", "--prefill-context-parallel-size"),
     *("--dcp-size", "--expert-parallel-size", "--ep-size", "--enable-expert-parallel", "--enable-dp-attention"),
     *("--enable-dp-lm-head", "--moe-a2a-backend", "--all2all-backend", "--moe-dense-tp-size", "--attention-backend"),
-    *("--disaggregation-mode", "--enable-eplb", "--ep-num-redundant-experts"),
+    *("--disaggregation-mode", "--enable-eplb", "--eplb-config", "--ep-num-redundant-experts"),
 )
 _MOST: Final = 5
 _MODULES: Final = "dynamo."

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import surrounding_names as around
-from moonpad.engines.value_checks import unresolved
+from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import by_module, is_worker
 from moonpad.explain.commands import Command
@@ -144,7 +144,15 @@ def _side_channel(command: Command) -> tuple[str, str, str, str] | None:
             return None
         texts = [word.text.rpartition("=")[2].strip("'\"") if word is not None else "" for word in given]
         return connector, port, texts[0], texts[1]
-    return None
+    return _own_port(config.text) if config is not None and around.PORT_OF_RANKS[0] in config.text else None
+
+
+def _own_port(config: str) -> tuple[str, str, str, str] | None:
+    """Of a connector whose ranks listen from a port of its own settings on."""
+    (connector, key), document = around.PORT_OF_RANKS, as_json(config)
+    if not isinstance(document, dict) or document.get("kv_connector") != connector or key not in document:
+        return None
+    return connector, key, str(document[key]), str(document.get("kv_ip", ""))
 
 
 def _names_devices(command: Command) -> bool:

@@ -29,11 +29,16 @@ def config_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, version
     for option in parsed.occurrences:
         if option.flag == PLUGIN_OPTION:
             continue  # checks/plugin_keys.py
-        for path in _paths(option):
-            table, key = ".".join((option.flag or "", *path[:-1])), path[-1]
-            known = config_key(book.program, table, key, version.text or None)
-            if known is not None and not known.known:
-                yield _remark(words, option, path, known, book, version)
+        unread = [(path, known) for path in _paths(option) if (known := _unread(option, path, book, version))]
+        # Edits at one place replace each other: each leaves out all of them.
+        edit = Edit(option.index, option.length, without_keys(words, option, [path for path, _ in unread]))
+        for path, known in unread:
+            yield _remark(option, path, known, book, version, edit)
+
+
+def _unread(option: Occurrence, path: Sequence[str], book: Rulebook, version: Version) -> ConfigKey | None:
+    known = config_key(book.program, ".".join((option.flag or "", *path[:-1])), path[-1], version.text or None)
+    return known if known is not None and not known.known else None
 
 
 def _paths(option: Occurrence) -> list[tuple[str, ...]]:
@@ -52,7 +57,7 @@ def _paths(option: Occurrence) -> list[tuple[str, ...]]:
 
 
 def _remark(
-    words: Sequence[str], option: Occurrence, path: tuple[str, ...], known: ConfigKey, book: Rulebook, version: Version
+    option: Occurrence, path: tuple[str, ...], known: ConfigKey, book: Rulebook, version: Version, edit: Edit
 ) -> Remark:
     table, key = ".".join((option.flag or "", *path[:-1])), path[-1]
     had = f", which {known.first} to {known.last} have" if known.first else ""
@@ -66,8 +71,7 @@ def _remark(
     code = Code.REMOVED_FLAG if known.first else Code.UNKNOWN_FLAG
     if near:
         return make_remark(severity, code, option.written, message, f"did you mean {near}?", at=option.index)
-    edits = [Edit(option.index, option.length, _without(words, option, path))]
-    return make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=edits)
+    return make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=[edit])
 
 
 def _nearest(key: str, program: str, table: str, version: Version) -> str | None:
@@ -75,21 +79,23 @@ def _nearest(key: str, program: str, table: str, version: Version) -> str | None
     return next(iter(difflib.get_close_matches(key[:80], names, n=1, cutoff=_ALIKE)), None)
 
 
-def _without(words: Sequence[str], option: Occurrence, path: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of the option without the key."""
+def without_keys(words: Sequence[str], option: Occurrence, paths: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The words of the option without those keys; none where nothing else is in it."""
     value = as_json(option.value) if isinstance(option.value, str) and "." not in option.written else None
     if not isinstance(value, dict):
         return ()
-    left = _less(value, path)
+    left: Mapping[str, object] = value
+    for path in paths:
+        left = _less(left, path)
     if not left:
         return ()
     text = json.dumps(left, ensure_ascii=False, separators=(",", ":"))
     return (f"{option.written}={text}",) if "=" in words[option.index] else (option.written, text)
 
 
-def _less(table: Mapping[str, object], path: tuple[str, ...]) -> dict[str, object]:
+def _less(table: Mapping[str, object], path: Sequence[str]) -> dict[str, object]:
     first, *rest = path
     inner = table.get(first)
     if rest and isinstance(inner, dict):
-        return {**table, first: _less(inner, tuple(rest))}
+        return {**table, first: _less(inner, rest)}
     return {key: value for key, value in table.items() if key != first}

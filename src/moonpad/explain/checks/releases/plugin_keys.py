@@ -23,12 +23,15 @@ from moonpad.catalog.options.config_keys import (
 from moonpad.engines import ascend_names as names
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.checks.releases.config_keys import without_keys
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import nearest_release, order
 
 _ALIKE: Final = 0.85
 _MOST: Final = 40
+_LEAVE: Final = "leave it out"
 _OPTION: Final = names.PLUGIN_OPTION
 
 
@@ -61,7 +64,8 @@ def plugin_key(case: Case) -> Iterator[Remark]:
     neighbours = [nearest.release, *(recorded[nearest.at + 1 : nearest.at + 2] if not nearest.exact else ())]
     case.script.budget.work(len(value), "the keys of its plugin")
     lenient = any(word.text in names.SHARED_WITH for word in case.commands[0].argv)
-    gone = set[str]()
+    gone, left_out = set[str](), list[tuple[str, ...]]()
+    found = list[Remark]()
     for path, given in _paths(value)[:_MOST]:
         table, key = ".".join((_OPTION, *path[:-1])), path[-1]
         if unresolved(key) or path[0] in gone or any(_is_read(table, key, each) for each in neighbours):
@@ -74,7 +78,13 @@ def plugin_key(case: Case) -> Iterator[Remark]:
         severity, code, message, remedy = told
         if severity is Severity.ERROR and (lenient or case.commands[0].custom or case.commands[0].fork):
             severity = Severity.WARNING
-        yield make_remark(severity, code, _OPTION, message, remedy, at=place.index)
+        if remedy == _LEAVE:
+            left_out.append(path)
+        found.append(make_remark(severity, code, _OPTION, message, remedy, at=place.index))
+    words = [word.text for word in case.commands[0].argv]
+    edit = Edit(place.index, place.length, without_keys(words, place, left_out))
+    for remark in found:  # edits at one place replace each other: each leaves out all of them
+        yield replace(remark, edits=(edit,)) if remark.finding.remedy == _LEAVE and release.named else remark
 
 
 def _value(case: Case, text: object) -> object:
@@ -126,7 +136,7 @@ def _told(
         later = all(order(first) > order(release.name) for first, _ in history)
         message = f'{release.judged} does not read "{key}"{where}, which {runs} {"does" if " " not in runs else "do"}'
         message += ": the start ends" if ends else ""
-        remedy = f"leave it out, or take {history[0][0]} or newer" if later else "leave it out"
+        remedy = f"leave it out, or take {history[0][0]} or newer" if later else _LEAVE
         if _is_off(given) and not ends:
             severity = Severity.NOTE
         return severity, Code.UNKNOWN_FLAG if later else Code.REMOVED_FLAG, message, remedy
@@ -135,9 +145,9 @@ def _told(
     where = place or _OPTION
     if ends:
         message = f'{release.judged} has no key "{shortened(key)}" in {where}: the start ends'
-        return severity, Code.UNKNOWN_FLAG, message, "leave it out"
+        return severity, Code.UNKNOWN_FLAG, message, _LEAVE
     message = f'{release.judged} reads no key "{shortened(key)}" in {where}, nor does another release that is known'
-    return Severity.WARNING if place else Severity.NOTE, Code.UNKNOWN_FLAG, message, "leave it out"
+    return Severity.WARNING if place else Severity.NOTE, Code.UNKNOWN_FLAG, message, _LEAVE
 
 
 def _inside(whole: Mapping[str, object], place: str) -> Mapping[str, object]:

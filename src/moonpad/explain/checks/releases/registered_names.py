@@ -9,11 +9,12 @@ from typing import Final
 
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.registered_names import Register, registers
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.releases.start_refusals import UNKNOWN, term_value
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import is_final, order
 
@@ -77,7 +78,7 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     place, title = case.option(flag), case.engine.facts.title
     release = f"{title} {case.version}" if case.version else title
     message = f"{release} has no {row.what} named {shortened(written)}"
-    remedy = row.remedy
+    remedy, edits = row.remedy, tuple[Edit, ...]()
     if span is not None and order(span[0]) > order(version):
         message, remedy = f"{message}: {span[0]} has it", f"take {span[0]} or later, or {row.remedy}"
     elif span is not None:
@@ -87,6 +88,7 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     near = [meant] if meant else get_close_matches(name, known_names, 1, _LIKE)
     if near and (span is None or meant) and near[0] in known_names and (meant or _is_slip(name, near[0])):
         remedy = f"write {near[0]}"
+        edits = _renamed(place, written, near[0]) if version and own else ()
     elif span is None and not version:
         message = f"{message}{_OWN_BUILD}"
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
@@ -96,7 +98,17 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     variant = span is None and called_after and _OF_DEVICE.search(name) is not None
     known = (row.closed and not variant) or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING
-    yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index if place else None)
+    at = place.index if place else None
+    yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=at, edits=edits)
+
+
+def _renamed(place: Occurrence | None, written: str, name: str) -> tuple[Edit, ...]:
+    """The option with the name that is meant, as its value or at a key of its JSON."""
+    value = place.value if place is not None else None
+    if place is None or not isinstance(value, str) or place.length != 2:
+        return ()
+    text = name if value == written else value.replace(f'"{written}"', f'"{name}"')
+    return (Edit(place.index, place.length, (place.written, text)),) if text != value else ()
 
 
 def _is_slip(written: str, name: str) -> bool:

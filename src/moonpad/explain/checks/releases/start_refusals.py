@@ -149,9 +149,11 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     if row.drop and place is not None:
         edits.append(Edit(place.index, place.length, ()))
     shown, at = flag.lstrip("$"), place.index if place is not None else None
-    if severity is not Severity.ERROR:
+    of_newest = severity is Severity.WARNING and not row.warns and _is_of_newest(row, case)
+    if severity is not Severity.ERROR and not of_newest:
         edits = []
     remark = make_remark(severity, code, shown, message, remedy, at=at, edits=edits)
+    remark = replace(remark, ends_start=of_newest)
     return replace(remark, variable=shown) if flag.startswith("$") else remark
 
 
@@ -229,6 +231,13 @@ def _sure(row: StartRefusal, case: Case) -> bool:
     if case.version:
         return is_final(case.version) or case.engine.name != case.base
     return bool(recorded) and since(recorded[0], row.forks.get(case.engine.name, row.since))
+
+
+def _is_of_newest(row: StartRefusal, case: Case) -> bool:
+    """Whether the newest release ends its start there, by which a command without a release is judged."""
+    command = case.commands[0]
+    own_build = is_fragment(command) or command.custom or bool(command.fork)
+    return not case.version and not own_build and _known(row, case)
 
 
 def _value(case: Case, term: str, row: StartRefusal) -> str | None:

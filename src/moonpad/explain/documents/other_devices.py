@@ -1,0 +1,41 @@
+"""Devices that a text may mean as well as those that it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from moonpad.explain.commands import Script
+from moonpad.explain.documents import device_patterns
+from moonpad.explain.documents.device_mentions import LARGER, cluster_named, kind_of, names_in
+from moonpad.values.cluster import Cluster
+
+_LONGEST = 500
+"""A longer line is data, not prose."""
+
+
+def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]]:
+    """As many devices of another kind, and why they may be meant: those with more memory under the same name, and those
+    that a line names beside them, `8x H100/H200/B200`."""
+    kind = cluster.name.rpartition("x")[2]
+    if kind in LARGER and (larger := _as_many(cluster, LARGER[kind])) is not None:
+        yield larger, "which is called so too"
+    script.budget.work(len(script.lines), "the devices that its lines name side by side")
+    others = dict.fromkeys(other for line in script.lines for other in _beside(kind, line))
+    for other in others:
+        if (named := _as_many(cluster, other)) is not None:
+            yield named, "which the text names beside it"
+
+
+def _as_many(cluster: Cluster, kind: str) -> Cluster | None:
+    own = cluster.name.rpartition("x")[2]
+    return cluster_named(cluster.name.removesuffix(own) + kind)
+
+
+def _beside(kind: str, line: str) -> Iterator[str]:
+    if len(line) > _LONGEST or not any(char.isdigit() for char in line):
+        return
+    names = names_in(line.lower())
+    for match in device_patterns.listed(names).finditer(line) if len(names) > 1 else ():
+        kinds = [kind_of(part) for part in device_patterns.parts_of(match.group())]
+        if kind in kinds and "" not in kinds:
+            yield from (other for other in kinds if other != kind)
