@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from moonpad.explain.checks import command_checks
 from moonpad.explain.checks.command_checks import all_checks, checks_of
+from moonpad.explain.judge import judge
+from moonpad.explain.script import read_files
+from moonpad.explain.target_detection import Question
+from tests.drawn import some
+
+CORPUS = sorted(path for path in (Path(__file__).parents[2] / "explain_corpus").iterdir() if path.is_dir())
 
 PLAIN = "vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8 --trust-remote-code"
 SIGNS = {
@@ -18,6 +26,8 @@ SIGNS = {
     "pools": "# the decode pool",
     "clients": "curl http://localhost:8000/v1/models",
 }
+
+ALL_SIGNS = (PLAIN, *"\n".join(SIGNS.values()).splitlines())
 
 
 def folders(*lines: str, words: tuple[str, ...] = ()) -> set[str]:
@@ -36,7 +46,19 @@ def test_a_sign_in_the_text_or_in_its_words_asks_a_folder(folder: str) -> None:
 def test_a_text_with_every_sign_is_put_to_all() -> None:
     every = all_checks()
     assert len(set(every)) == len(every)
-    assert checks_of((PLAIN, *"\n".join(SIGNS.values()).splitlines())) == every
+    assert checks_of(ALL_SIGNS) == every
+
+
+@pytest.mark.parametrize("folder", some(CORPUS[::30]), ids=lambda path: path.name)
+def test_nothing_is_lost_of_a_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> list[str]:
+        script = read_files([(str(path), path.read_text(errors="replace")) for path in folder.glob("input*")])
+        judged = judge(script, Question())
+        return sorted(f"{each.where} {each.message} {each.remedy}" for one in judged for each in one.findings)
+
+    asked, every = told(), command_checks.checks_of(ALL_SIGNS)
+    monkeypatch.setattr(command_checks, "checks_of", lambda *_: every)
+    assert asked == told()
 
 
 def test_a_plain_command_imports_no_folder_without_a_sign() -> None:

@@ -6,7 +6,7 @@ What concerns a layout or settings is a rule of plan/rules: plan, up and render 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Final
@@ -18,32 +18,29 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _YAML: Final = r"""^[ \t]*(?:-[ ]+)?["']?[\w./-]+["']?[ \t]*:(?:[ \t]|$)|[{\[]"""
-_INSTALLED: Final = (
-    r"pip|install|clone|huggingface|download|modelscope|make|build|wget|conda|ARCH|\b(?:git|uv|hf|apt)\b"
-)
-_CONTAINED: Final = r"docker|podman|nerdctl|image|tainer|compose|services:|singularity|enroot|srun|FROM |-l?c\b"
-_POOLED: Final = (
-    r"disagg|transfer|prefill|decode|router|proxy|nixl|mooncake|bootstrap|pool|ctx_|gen_|node|launch_|worker-url|节点"
-)
-_ASKED: Final = (
-    r"curl|http|bench|request|openai|litellm|client|/v1\b|localhost|messages|targets|conda|thinking|choices|wake_up"
-)
-_FAMILIES: Final[tuple[tuple[str, str], ...]] = (
-    ("models", ""),
-    ("releases", ""),
-    ("nodes", ""),
-    ("memory", ""),
-    ("options", ""),
-    ("shell", ""),
-    ("installs", _INSTALLED),
-    ("dynamo", r"dynamo|nvext|NATS|ETCD|--connector|--disaggregation-mode"),
-    ("manifests", rf"{_YAML}|kubectl|helm|docker|podman|nerdctl"),
-    ("containers", _CONTAINED),
-    ("pools", _POOLED),
-    ("clients", _ASKED),
-)
-"""The folders of checks, and by which signs in a text they are asked: to import one takes some thousandths of a
-second, and a single command needs half of them."""
+_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("models", "releases", "nodes", "memory", "options", "shell"), ()),
+    "installs": (
+        *("pip", "install", "clone", "huggingface", "download", "modelscope", "make", "build", "wget", "conda"),
+        *("ARCH", r"\b(?:git|uv|hf|apt)\b"),
+    ),
+    "dynamo": ("dynamo", "nvext", "NATS", "ETCD", "--connector", "--disaggregation-mode"),
+    "manifests": (_YAML, "kubectl", "helm", "docker", "podman", "nerdctl"),
+    "containers": (
+        *("docker", "podman", "nerdctl", "image", "tainer", "compose", "services:", "singularity", "enroot", "srun"),
+        *("FROM ", r"-l?c\b"),
+    ),
+    "pools": (
+        *("disagg", "transfer", "prefill", "decode", "router", "proxy", "nixl", "mooncake", "lmcache", "bootstrap"),
+        *("pool", "ctx_", "gen_", "node", "launch_", "worker-url", "节点"),
+    ),
+    "clients": (
+        *("curl", "http", "bench", "request", "openai", "litellm", "client", r"/v1\b", "localhost", "messages"),
+        *("targets", "conda", "thinking", "choices", "wake_up"),
+    ),
+}
+"""The folders of checks, and the signs in a text by one of which each is asked, always where there are none: to import
+a folder takes some thousandths of a second, and a single command needs half of them."""
 
 
 def check_id(check: Callable[..., object]) -> str:
@@ -67,14 +64,14 @@ def checks_of(lines: Sequence[str], words: Sequence[str] = ()) -> tuple[Check, .
     text = "\n".join((*lines, *words))
     return tuple(
         check
-        for name, signs in _FAMILIES
-        if not signs or re.search(signs, text, re.IGNORECASE | re.MULTILINE)
+        for name, signs in _FAMILIES.items()
+        if not signs or re.search("|".join(signs), text, re.IGNORECASE | re.MULTILINE)
         for check in _family(name)
     )
 
 
 def all_checks() -> tuple[Check, ...]:
-    return tuple(check for name, _ in _FAMILIES for check in _family(name))
+    return tuple(check for name in _FAMILIES for check in _family(name))
 
 
 def _family(name: str) -> tuple[Check, ...]:
