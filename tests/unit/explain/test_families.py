@@ -49,7 +49,7 @@ def test_a_text_with_every_sign_is_put_to_all() -> None:
     assert checks_of(ALL_SIGNS) == every
 
 
-@pytest.mark.parametrize("folder", some(CORPUS[::30]), ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", some(CORPUS[::60]), ids=lambda path: path.name)
 def test_nothing_is_lost_of_a_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def told() -> list[str]:
         script = read_files([(str(path), path.read_text(errors="replace")) for path in folder.glob("input*")])
