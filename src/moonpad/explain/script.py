@@ -38,8 +38,8 @@ from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
-from moonpad.explain.shell.slurm_directives import slurm_variables
 from moonpad.explain.shell.shown_lines import without_marks
+from moonpad.explain.shell.slurm_directives import slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
 from moonpad.explain.shell.wrappers import assignment

@@ -120,7 +120,9 @@ _PER_SERVER: Final = {"A2": 8, "A3": 16}
 _TIMED: Final = re.compile(r"[x×*]|卡|张")
 _EXAMPLE: Final = re.compile(r"(?:\be\.g\.,?|\bsuch as|例如|比如)[ ]?\Z", re.IGNORECASE)
 """Before a machine that is named beside the own one."""
-_LIKE: Final = re.compile(r"\((?:like|for example,?)[ ](?:[0-9]{1,2}[x×][ ](?:or|and)[ ])?(?:[0-9]{1,2}[x×][ ])?\Z", re.IGNORECASE)
+_LIKE: Final = re.compile(
+    r"\((?:like|for example,?)[ ](?:[0-9]{1,2}[x×][ ](?:or|and)[ ])?(?:[0-9]{1,2}[x×][ ])?\Z", re.IGNORECASE
+)
 """`if there are smaller cards (like 2x or 4x RTX 3090)`: nobody's machine."""
 _EXAMPLES: Final = re.compile(
     r"(?:\be\.g\.,?|\bsuch as|\bfor example,?|例如|比如)[ ]?(?:NVIDIA[ ]|AMD[ ])?"

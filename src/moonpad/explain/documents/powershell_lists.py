@@ -28,7 +28,8 @@ _ADDED: Final = re.compile(
     re.MULTILINE,
 )
 _JOINED: Final = re.compile(
-    rf"^[ \t]*\$(?P<name>\w{{1,60}})[ \t]*=[ \t]*Join-Path[ \t]+[^\n]{{0,200}}?(?P<value>{_STRING})[ \t]*$", re.MULTILINE
+    rf"^[ \t]*\$(?P<name>\w{{1,60}})[ \t]*=[ \t]*Join-Path[ \t]+[^\n]{{0,200}}?(?P<value>{_STRING})[ \t]*$",
+    re.MULTILINE,
 )
 """The path of a program: `$exe = Join-Path $root 'build\\bin\\llama-server.exe'`."""
 _STARTED: Final = (

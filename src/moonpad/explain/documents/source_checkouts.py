@@ -13,7 +13,8 @@ _TAG: Final = (
     r"(?:tags/)?v(?P<version>[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,3}(?:\.?(?:post|rc)[0-9]{1,3})?)(?=[\s\"';&|)]|$)"
 )
 _OF_FORK: Final = re.compile(
-    r"[ ](?:-b|--branch)[ =]+(?:tags/)?v(?P<version>[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,3}\+[a-z0-9.]{1,40})(?=[\s\"';&|)]|$)"
+    r"[ ](?:-b|--branch)[ =]+(?:tags/)?v(?P<version>[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,3}\+[a-z0-9.]{1,40})"
+    r"(?=[\s\"';&|)]|$)"
 )
 """A fork that calls its state by the release below it, `v0.12.0+gfx906`."""
 _BRANCH: Final = re.compile(rf"[ ](?:-b|--branch)[ =]+{_TAG}")

@@ -12,7 +12,9 @@ _TRACE: Final = re.compile(r"^\++ (?=\S)", re.MULTILINE)
 _FEWEST: Final = 2
 """Lines of a trace: one alone may be an item of a list."""
 _SAID: Final = re.compile(r"\++ (?:printf|echo)(?= |$)")
-_RUN: Final = re.compile(rf"\++ (?:[A-Z][A-Z0-9_]*=\S+ )*(?:exec )?(?:\S*python[0-9.]* (?:-\S+ ){{0,3}})?{SPEAKING.pattern}")
+_RUN: Final = re.compile(
+    rf"\++ (?:[A-Z][A-Z0-9_]*=\S+ )*(?:exec )?(?:\S*python[0-9.]* (?:-\S+ ){{0,3}})?{SPEAKING.pattern}"
+)
 _SHOWN: Final = re.compile(rf"(?:\S*python[0-9.]* (?:-\S+ ){{0,3}})?{SPEAKING.pattern}")
 _BEHIND: Final = re.compile(r" \++ (?:printf|echo) .*")
 """What the trace goes on with behind an output that has no end of line."""
