@@ -213,3 +213,27 @@ def test_a_program_of_powershell_that_a_variable_holds(start: str) -> None:
 def test_tight_is_said_once() -> None:
     text = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --gpu-memory-utilization 0.95 --max-model-len 8192\n"
     assert shown(text, "8xH100").startswith("Tight: ")
+
+
+PROBLEMS = """# How it was set up
+
+```bash
+vllm serve moonshotai/Kimi-K2.5 -tp 8 --gpu-memory-utilization 0.95 --max-model-len 8192 --trust-remote-code
+```
+
+## Problem 3
+
+**Symptom:** the next start said
+```
+ValueError: No available memory for the cache blocks.
+```
+
+**Root cause:** the default share of 0.9.
+
+{mended} `--gpu-memory-utilization 0.95`
+"""
+
+
+@pytest.mark.parametrize(("mended", "begins"), [("**Fix:**", "Tight: "), ("We now try", "Stopped (line ")])
+def test_what_stopped_an_earlier_start_and_was_mended_is_not_why_it_stops(mended: str, begins: str) -> None:
+    assert shown(PROBLEMS.format(mended=mended), "8xH100").startswith(begins)
