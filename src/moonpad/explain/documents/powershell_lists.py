@@ -89,7 +89,7 @@ def _program(name: str, text: str, values: Mapping[str, str]) -> list[str]:
         return []
     asked = (started["program"] or started["called"]).removeprefix("$").casefold()
     joined = {match["name"].casefold(): _plain(match["value"]) for match in _JOINED.finditer(text)}
-    path = (joined | values).get(asked, "").replace("\\", "/")
+    path = {**joined, **values}.get(asked, "").replace("\\", "/")
     return [re.sub(r"\.exe$", "", path, flags=re.IGNORECASE)] if path else []
 
 
