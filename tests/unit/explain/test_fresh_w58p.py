@@ -237,3 +237,15 @@ ValueError: No available memory for the cache blocks.
 @pytest.mark.parametrize(("mended", "begins"), [("**Fix:**", "Tight: "), ("We now try", "Stopped (line ")])
 def test_what_stopped_an_earlier_start_and_was_mended_is_not_why_it_stops(mended: str, begins: str) -> None:
     assert shown(PROBLEMS.format(mended=mended), "8xH100").startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("-tp 8 $EP_FLAGS", "$EP_FLAGS is not known here: --set ep=8 supplies it"),
+        ("-tp 8 $MORE", "$MORE is not known here: --set pp=1 says that it holds nothing of the layout"),
+        ("$MORE", "$MORE is not known here: --set tp=8 supplies it"),
+    ],
+)
+def test_what_is_to_be_said_of_more_options(given: str, told: str) -> None:
+    assert told in " ".join(shown(f"vllm serve moonshotai/Kimi-K2.5 {given} --trust-remote-code\n", "8xH200").split())
