@@ -19,6 +19,8 @@ _SHOWN: Final = re.compile(rf"(?:\S*python[0-9.]* (?:-\S+ ){{0,3}})?{SPEAKING.pa
 _BEHIND: Final = re.compile(r" \++ (?:printf|echo) .*")
 """What the trace goes on with behind an output that has no end of line."""
 _LONGEST: Final = 60
+_FARTHEST: Final = 400
+"""Characters of a line in which a command begins, if any does."""
 _OPTIONAL: Final = re.compile(r"(?<=\\\n)([ \t]*)\[(--?[A-Za-z][^\[\]\n]{0,300})\](?=[ \t]*\\?$)", re.MULTILINE)
 """A line of options in brackets that a command goes on with."""
 
@@ -31,7 +33,8 @@ def without_marks(text: str) -> str:
     if "+ " not in text or len(_TRACE.findall(text)) < _FEWEST:
         return text
     lines = text.split("\n")
-    said = [line for line in lines if _SAID.match(line)]
+    said = (_SHOWN.search(line[:_FARTHEST]) for line in lines if _SAID.match(line))
+    printed = {shown.string[shown.start() :][:_LONGEST].rstrip() for shown in said if shown is not None}
     runs = any(_RUN.match(line) for line in lines)
     for number, line in enumerate(lines):
         if _SAID.match(line):
@@ -39,7 +42,7 @@ def without_marks(text: str) -> str:
         elif mark := _TRACE.match(line):
             lines[number] = " " * mark.end() + line[mark.end() :]
         elif _SHOWN.match(line):
-            again = runs and any(line[:_LONGEST] in other for other in said)
+            again = runs and line[:_LONGEST].rstrip() in printed
             left = "" if again else _BEHIND.sub("", line)
             lines[number] = left + " " * (len(line) - len(left))
     return "\n".join(lines)
