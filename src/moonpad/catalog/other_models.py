@@ -24,6 +24,7 @@ _ACTIVE: Final = re.compile(r"(?P<whole>\S+-\d+B)-A\d+B")
 _FORMAT: Final = re.compile(rf"(?:(?<=-)|(?<=-quantized\.))(?:{_FORMATS})(?=-|\Z)")
 _BYTES: Final[Mapping[str, float]] = {"bf16": 2, "fp8": 1}
 _BLOCK: Final = 128
+_HALVED: Final = 32
 """Columns of a scale in these publishers' FP8 weights, and in a group of AWQ and GPTQ as a rule."""
 _BILLIONS: Final = re.compile(r"(?<![a-z0-9.])(\d{1,3}(?:\.\d{1,2})?)b(?![a-z0-9])")
 """`70b`; of `30b-a3b` all weights."""
@@ -217,6 +218,13 @@ def group_of_four_bits(written: str) -> int:
     if {"awq", "4bit"} <= formats:
         return 0
     return _BLOCK if {"awq", "gptq"} & formats or name.endswith(("-w4a16", "-quantized.w4a16")) else 0
+
+
+def least_group_of_four_bits(written: str) -> int:
+    """The smallest group that the engines make of it for experts: where ranks cut through groups, those of AWQ and GPTQ
+    go to the WNA16 kernels, which halve the group down to 32 and repeat its scales."""
+    group = group_of_four_bits(written)
+    return min(group, _HALVED) if {"awq", "gptq"} & set(_FORMAT.findall(_last_part(written))) else group
 
 
 def _width(form: str) -> float:

@@ -35,6 +35,15 @@ FORKS_BY_PROGRAM: Final = (
         }),
     ),
     Fork("llama-server", r"/lucebox[\w-]*/(?:\w+/)*bin/", "Lucebox's fork of llama.cpp"),
+    # https://github.com/ggml-org/llama.cpp/pull/22105: the switch went before it was merged, and forks have it yet
+    Fork(
+        "llama-server",
+        r"llama[.-]cpp[-_](?:dflash|pr-?22105)",
+        "a build of llama.cpp with DFlash from before its release",
+        frozenset({"--dflash"}),
+    ),
+    # https://github.com/nlzy/vllm-gfx906: for MI50 and MI60, with patches of others upon it
+    Fork("vllm serve", r"vllm-gfx906", "vllm-gfx906, a fork of vLLM for MI50"),
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
     Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
     # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention

@@ -80,7 +80,11 @@ LEGACY_REMOVAL: Final = Removal(
     {
         "--model_path": ("--model-path",),
         "--model_name": ("--served-model-name",),
-        "--gguf_path": ("--kt-method", "LLAMAFILE", "--kt-num-gpu-experts", "0", "--kt-weight-path"),
+        # It loads the tokenizer with the repository's code (ktransformers/server/backend/interfaces/balance_serve.py of
+        # https://github.com/kvcache-ai/ktransformers); its successor does so on request.
+        "--gguf_path": (
+            *("--trust-remote-code", "--kt-method", "LLAMAFILE", "--kt-num-gpu-experts", "0", "--kt-weight-path"),
+        ),
         "--cache_lens": ("--context-length",),
         "--cpu_infer": ("--kt-cpuinfer",),
         "--max_batch_size": ("--max-running-requests",),

@@ -345,7 +345,8 @@ class Deployment(Struct, frozen=True):
         if is_worker(command, self.script):
             yield from worker_remarks(command, reading, line)
         else:
-            yield from parser_remarks(command, reading, self.engine, version.text, checkpoint, self.script)
+            parsers = parser_remarks(command, reading, self.engine, version.text, checkpoint, self.script)
+            yield from of_its_build(parsers, command) if command.fork else parsers
 
     def _judgement_remarks(
         self, subject: Subject, judgement: Judgement, suggestions: Sequence[Improvement], first: Reading

@@ -25,6 +25,7 @@ _NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _REPOSITORY_IN: Final = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]{0,40}/[\w.-]*[Kk]imi[\w.-]{0,60}(?![\w/])", re.ASCII)
 _POINT: Final = re.compile(r"k2[5-9]", re.ASCII)
+_VARIABLE: Final = re.compile(r"\$(?:\w{1,60}|\{\w{1,60}\})", re.ASCII)
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 
@@ -35,7 +36,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     A folder, a placeholder or nothing is taken for what the text around it names. `served` is the name that clients
     use.
     """
-    unknown = f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
+    unknown = _unknown(written)
     if written and (model := find_model(written)) is not None:
         return model, f"named {written}"
     if _REPOSITORY.fullmatch(written):
@@ -71,6 +72,14 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if not only_gguf and not stands_in and (other := other_in_text(script)) is not None:
         return other, f"the text names {other.id}"
     return None, unknown
+
+
+def _unknown(written: str) -> str:
+    if _VARIABLE.fullmatch(written):
+        return f"which model {shortened(written, 80)} is, the text does not say"
+    if written.startswith("<") and written.endswith(">"):
+        return f"{shortened(written, 80)} stands for the model"
+    return f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
 
 
 _OTHER_NAME: Final = re.compile(

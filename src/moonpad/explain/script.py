@@ -39,6 +39,7 @@ from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
+from moonpad.explain.shell.shown_lines import without_marks
 from moonpad.explain.shell.slurm_directives import slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
@@ -231,7 +232,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
     changed = after_change(block.text)
-    text = as_shell(changed) if is_powershell(changed) else without_prompts(changed)
+    text = as_shell(changed) if is_powershell(changed) else without_prompts(without_marks(changed))
     text = with_joined_lines(repaired(text, block.start, state.problems), block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
     if placed := (words_of_options(block.text) if block.plain else []) or words_of_lines(block.text):

@@ -147,9 +147,15 @@ def _fits(judged: Judged, memory: Memory) -> str:
         most = f"{memory.max_context.value:,.0f}"
         return f"Fits ({judged.confidence}): {cache}{each}; the context is not known, up to {most} fit"
     if tokens < 1:
-        return f"Tight ({judged.confidence}): perhaps nothing is left for the KV cache{each}"
+        return f"{_how_well(judged, tight=True)}: perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
-    return f"{'Tight' if memory.tight else 'Fits'} ({judged.confidence}): {cache}{each}, {sequences}"
+    return f"{_how_well(judged, tight=memory.tight)}: {cache}{each}, {sequences}"
+
+
+def _how_well(judged: Judged, *, tight: bool) -> str:
+    """`Fits (sure)`; `Tight` alone where the confidence is called so too."""
+    name = "Tight" if tight else "Fits"
+    return name if f"{judged.confidence}".casefold() == name.casefold() else f"{name} ({judged.confidence})"
 
 
 def _lacks_ram(judged: Judged, memory: Memory) -> str:

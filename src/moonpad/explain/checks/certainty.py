@@ -31,6 +31,8 @@ _OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
 """What is said of a value by the options of a release alone."""
 _ALIKE: Final = 0.8
 _FAMILY: Final = 3
+_SHORT: Final = 4
+"""Characters of `-cd`, with its dash."""
 _SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
 
@@ -174,6 +176,8 @@ def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
 
 def _is_slip(option: Occurrence, book: Rulebook) -> bool:
     near = len(option.written)
+    if not option.written.startswith("--") and near <= _SHORT:
+        return False  # others differ by a letter whatever it is
     names = [name for known in book.options.options for name in known.names if abs(len(name) - near) < 3]
     return bool(difflib.get_close_matches(option.written[:80], names, n=1, cutoff=_ALIKE))
 

@@ -120,6 +120,10 @@ _PER_SERVER: Final = {"A2": 8, "A3": 16}
 _TIMED: Final = re.compile(r"[x×*]|卡|张")
 _EXAMPLE: Final = re.compile(r"(?:\be\.g\.,?|\bsuch as|例如|比如)[ ]?\Z", re.IGNORECASE)
 """Before a machine that is named beside the own one."""
+_LIKE: Final = re.compile(
+    r"\((?:like|for example,?)[ ](?:[0-9]{1,2}[x×][ ](?:or|and)[ ])?(?:[0-9]{1,2}[x×][ ])?\Z", re.IGNORECASE
+)
+"""`if there are smaller cards (like 2x or 4x RTX 3090)`: nobody's machine."""
 _EXAMPLES: Final = re.compile(
     r"(?:\be\.g\.,?|\bsuch as|\bfor example,?|例如|比如)[ ]?(?:NVIDIA[ ]|AMD[ ])?"
     r"(?P<before>(?:[\w-]+(?:[ ][\w-]+)?[,/、][ ]?(?:or[ ]|and[ ])?){0,5})\Z",
@@ -164,7 +168,7 @@ def _names_held(lowered: str) -> tuple[str, ...]:
 def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
     budget.work(len(text) // 8, "the machines that it names")
-    found = list(_all_machines(text, budget))
+    found = [each for each in _all_machines(text, budget) if not _LIKE.search(text, max(0, each[0] - 30), each[0])]
     own = [each for each in found if not _EXAMPLE.search(text, max(0, each[0] - 12), each[0])]
     yield from own or found
 
@@ -291,6 +295,8 @@ _SPECIFIED: Final = re.compile(
 def _is_example(text: str, match: re.Match[str]) -> bool:
     """Whether it is one of several kinds that a text counts up, or one whose data are told."""
     if _SPECIFIED.match(text, match.end()) or text[: match.start()].rstrip().endswith(("→", "->")):
+        return True
+    if _LIKE.search(text, max(0, match.start() - 30), match.start()):
         return True
     listed = _EXAMPLES.search(text, max(0, match.start() - 100), match.start())
     return listed is not None and bool(listed["before"] or _MORE.match(text, match.end()))

@@ -65,6 +65,15 @@ _GOES_ON: Final = re.compile(r"[ \t]*#[ \t].*[^\s.:!?。：！？][ \t]*$")
 """A line of a comment, which looks like a heading, that ends within a sentence."""
 _CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|常见", re.IGNORECASE)
 """A heading whose parts all speak of errors in general."""
+_CAUSE_TOLD: Final = re.compile(
+    r"[ \t>*_-]{0,6}(?:root cause|cause|symptoms?|problem|原因|根因|现象|问题)[ \t]*[*_]{0,2}[ \t]*[:：]", re.IGNORECASE
+)
+_MENDED: Final = re.compile(
+    r"[ \t>*_-]{0,6}(?:the )?(?:fix|fixed by|solution|resolution|resolved by|解决(?:方案|方法|办法)?|修复)"
+    r"[ \t]*[*_]{0,2}[ \t]*[:：]",
+    re.IGNORECASE,
+)
+"""`**Fix:**` below `**Symptom:**`: the part tells what stopped an earlier start and no longer does."""
 _REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
 _SAYS: Final = re.compile(
     r"(?:error|exception|fail\w*|crash\w*|raises?|throws?|got|gets?|getting|hits?|saw|shows?|showed|printed|with|says?|报错|错误|失败)"
@@ -95,6 +104,7 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
     heading_general = intro_general = fenced = False
     chapter = intro = 0
     """The level of a heading whose parts are general too; 0: none is."""
+    mended = _mended(lines)
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
         if number not in logged and _FENCE.match(text):
@@ -109,12 +119,31 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
             intro_general, intro = _general(text), number
         elif not fenced and number > intro + _MOST_INTRODUCED:
             intro_general = False
-        if heading_general or intro_general or not _ERRS.search(text):
+        if heading_general or intro_general or number in mended or not _ERRS.search(text):
             continue
         found.append(ErrorLine(number + 1, behind_front(text), number in logged))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)
+
+
+def _mended(lines: Sequence[str]) -> set[int]:
+    """Lines of parts that name a cause and below it what mended it, up to there."""
+    mended: set[int] = set()
+    begin, told, fenced = 0, False, False
+    for number, line in enumerate(lines):
+        text = line[:_LONGEST]
+        fenced ^= _FENCE.match(text) is not None
+        if fenced:
+            continue
+        if _HEADING.match(text):
+            begin, told = number, False
+        elif told and _MENDED.match(text):
+            mended |= {*range(begin, number)}
+            begin, told = number, False
+        else:
+            told = told or _CAUSE_TOLD.match(text) is not None
+    return mended
 
 
 @lru_cache(maxsize=1024)  # of a log many lines are alike

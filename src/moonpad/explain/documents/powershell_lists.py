@@ -1,4 +1,5 @@
-"""Commands of PowerShell whose arguments stand in a list: `$run = @("run", "--rm", …)` and `docker @run`."""
+"""Commands of PowerShell whose arguments stand in a list: `$run = @("run", "--rm", …)` and `docker @run`, also
+`Start-Process -FilePath $server -ArgumentList $run`."""
 
 from __future__ import annotations
 
@@ -20,9 +21,20 @@ _SET: Final = re.compile(
     re.MULTILINE,
 )
 """A variable, or a parameter with its default."""
-_LIST: Final = re.compile(
-    r"\$(?P<name>\w{1,60})[ \t]*=[ \t]*@\("
-    rf"(?P<items>(?:{_STRING}|#[^\n]*|\$\{{?[\w.:]+\}}?|[\w./:=-]+|[\s,]+){{3,600}}+)\)"
+_ONE: Final = rf"(?:{_STRING}|#[^\n]*|\$\{{?[\w.:]+\}}?|[\w./:=-]+|[\s,]+)"
+_LIST: Final = re.compile(rf"\$(?P<name>\w{{1,60}})[ \t]*=[ \t]*@\((?P<items>{_ONE}{{3,600}}+)\)")
+_ADDED: Final = re.compile(
+    rf"^[ \t]*\$(?P<name>\w{{1,60}})[ \t]*\+=[ \t]*(?:@\((?P<items>{_ONE}{{1,600}}+)\)|(?P<one>\$\w{{1,60}}))",
+    re.MULTILINE,
+)
+_JOINED: Final = re.compile(
+    rf"^[ \t]*\$(?P<name>\w{{1,60}})[ \t]*=[ \t]*Join-Path[ \t]+[^\n]{{0,200}}?(?P<value>{_STRING})[ \t]*$",
+    re.MULTILINE,
+)
+"""The path of a program: `$exe = Join-Path $root 'build\\bin\\llama-server.exe'`."""
+_STARTED: Final = (
+    r"(?:\bStart-Process\b[^\n]{{0,100}}?(?:-FilePath[ \t]+)?(?P<program>\$\w+)[ \t]+[^\n]{{0,200}}?"
+    r"-(?:ArgumentList|Args)[ \t]+\${name}\b|^[ \t]*&[ \t]*(?P<called>\$\w+)[ \t]+@{name}\b)"
 )
 _ITEM: Final = re.compile(
     rf"(?P<string>{_STRING})|#[^\n]*|(?P<variable>\$\{{?(?P<name>[\w.:]+)\}}?)|(?P<bare>[\w./:=-]+)"
@@ -43,15 +55,20 @@ def powershell_lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterat
         state.budget.work(len(text) // 4, "its lists")
         values = {match["name"].casefold(): _plain(match["value"]) for match in _SET.finditer(text)}
         for match in islice(_LIST.finditer(text), _MOST):
-            used = re.search(_USED.format(name=re.escape(match["name"])), text, re.IGNORECASE)
-            if used is None:
+            state.budget.work(len(text) // 4, "its lists")
+            parts = _program(match["name"], text, values)
+            if not parts:
                 continue
+            added = (each for each in _ADDED.finditer(text) if each["name"].casefold() == match["name"].casefold())
+            whole = [match, *added]
             items = [
-                _word(item, state, start + match.start("items"), values) for item in _ITEM.finditer(match["items"])
+                _word(item, state, start + part.start(group), values)
+                for part in whole
+                for group in [next(name for name in ("items", "one") if part.groupdict().get(name) is not None)]
+                for item in _ITEM.finditer(part[group])
             ]
             words = [word for word in items if word is not None]
             at = start + match.start()
-            parts = [used["program"], *(used["first"] or "").split()]
             before = [state.text.word(part, at, at + 1) for part in parts]
             first, shell = len(state.commands), Shell(state, Source.block(state.text, start, text))
             shell.command([*before, *words])
@@ -60,6 +77,20 @@ def powershell_lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterat
             if found:
                 state.problems.items.clear()  # it was read as a shell's, which it is not for
             yield from found
+
+
+def _program(name: str, text: str, values: Mapping[str, str]) -> list[str]:
+    """What a list is handed to, and the first word in front of it; [] where it is handed to nothing that is known."""
+    name = re.escape(name)
+    if used := re.search(_USED.format(name=name), text, re.IGNORECASE):
+        return [used["program"], *(used["first"] or "").split()]
+    started = re.search(_STARTED.format(name=name), text, re.IGNORECASE | re.MULTILINE)
+    if started is None:
+        return []
+    asked = (started["program"] or started["called"]).removeprefix("$").casefold()
+    joined = {match["name"].casefold(): _plain(match["value"]) for match in _JOINED.finditer(text)}
+    path = {**joined, **values}.get(asked, "").replace("\\", "/")
+    return [re.sub(r"\.exe$", "", path, flags=re.IGNORECASE)] if path else []
 
 
 def without_lists(state: ScriptState) -> list[Command]:

@@ -12,6 +12,11 @@ _CLONE: Final = re.compile(
 _TAG: Final = (
     r"(?:tags/)?v(?P<version>[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,3}(?:\.?(?:post|rc)[0-9]{1,3})?)(?=[\s\"';&|)]|$)"
 )
+_OF_FORK: Final = re.compile(
+    r"[ ](?:-b|--branch)[ =]+(?:tags/)?v(?P<version>[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,3}\+[a-z0-9.]{1,40})"
+    r"(?=[\s\"';&|)]|$)"
+)
+"""A fork that calls its state by the release below it, `v0.12.0+gfx906`."""
 _BRANCH: Final = re.compile(rf"[ ](?:-b|--branch)[ =]+{_TAG}")
 _CHECKOUT: Final = re.compile(rf"\bgit[ ](?:-C[ ]\S{{1,200}}[ ])?(?:checkout|switch[ ]--detach)[ ](?:-q[ ])?{_TAG}")
 _NEAR: Final = 6
@@ -28,6 +33,10 @@ def checked_out(lines: Sequence[str], names: Mapping[str, Sequence[str]]) -> Ite
             continue
         if clone := _CLONE.search(text):
             engine, cloned = _engine_of(clone["name"], names), number
+            forked = _engine_of(clone["name"].split("-", 1)[0], names)
+            if forked and (branch := _OF_FORK.search(text)):
+                yield number, branch.start(), forked, branch["version"]
+                engine = ""
             if engine and (branch := _BRANCH.search(text)):
                 yield number, branch.start(), engine, branch["version"]
                 engine = ""

@@ -35,8 +35,9 @@ _LONGEST: Final = 2000
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
 first of the family came."""
-_UNTAGGED: Final = re.compile(r"v?0\.[01](?:\.\d+)?\.?dev")
-"""The same in a pin or in the tag of an image: of which state of the main branch it is, the number does not say."""
+_UNTAGGED: Final = re.compile(r"v?0\.[01](?:\.\d+)?\.?dev|v?0\.0\.0$")
+"""The same in a pin or in the tag of an image: of which state of the main branch it is, the number does not say.
+`pip install vllm==0.0.0` is a way to be told which releases there are."""
 _IN_NAME_ONLY: Final = re.compile(r"0\.")
 """A release of a program that counts its builds."""
 _MONTH: Final = re.compile(r"2[4-9]\.(?:0[1-9]|1[0-2])(?:\.|$)")
@@ -76,7 +77,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}(?::|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]){_NUMBER}",
         rf"(?<![\w/-]){names}{_BUILT_FOR}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
-        rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[:：](?:[ ]|(?=v)))"
+        rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[*`]{{0,2}}[:：][*`]{{0,2}}(?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",
         rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",
         rf"(?<![\w/-]){names}"

@@ -60,11 +60,24 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
     ]
     for depth in range(len(own), -1, -1):
         beside = [each for each in fitting if chains[each.line - 1][:depth] == own[:depth]]
+        beside = _installed_by_then(beside, script, command)
         if beside:
             pulled = [each for each in beside if each.image and each.line < command.line]
             # A later part that pulls another image goes on with that.
             return (max(pulled, key=_LINE) if beside[0].image and pulled else beside[0]).version
     return ""
+
+
+def _installed_by_then(beside: list[VersionMention], script: Script, command: Command) -> list[VersionMention]:
+    """Of releases that were installed one after the other, with starts between them, the one that was there then: what
+    a person typed through a day."""
+    pins = [each for each in beside if each.exact and not each.image]
+    if len({each.version for each in pins}) < 2:
+        return beside
+    starts = [each.line for each in script.commands if is_server(each.program)]
+    if not any(pins[0].line < line < pins[-1].line for line in starts):
+        return beside
+    return [each for each in reversed(pins) if each.line < command.line] or [each for each in beside if not each.exact]
 
 
 def _run_in_images_of_publishers(script: Script) -> set[int]:

@@ -54,6 +54,8 @@ _PLACEHOLDER: Final = re.compile(
     "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>"
     # `<api-key.txt>` at the end of a line or in front of an option: no file to write to
     "|<[A-Za-z][\\w/-]{0,60}\\.[a-z0-9]{1,11}>(?=[ \\t]*(?:\n|$|\\\\\n|[|;)…])|[ \\t]+--?[A-Za-z])"
+    # `<0.6 or 1.0>`
+    "|<[0-9][0-9.]{0,7}(?: (?:or|to|and) [0-9][0-9.]{0,7}){1,4}>"
     # `<0|1>`, `<30000+N>`
     "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)",
     re.ASCII,

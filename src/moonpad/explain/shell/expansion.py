@@ -22,6 +22,8 @@ from moonpad.values.records import replace
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 _LONGEST_ARRAY: Final = 1_000
 _BLANK: Final = re.compile(r"[ \t\n]")
+_COMMAND: Final = re.compile(r"\$\(.*\)|`.*`", re.DOTALL)
+"""`NODES=($(scontrol show hostnames))`: how many words a command puts out is not known, nor which is the first."""
 _FIELD: Final = re.compile(r"[^ \t\n]+")
 _SUM_TOKEN: Final = re.compile(
     r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)(?::?-(?=\d+\})(\d{1,18}))?\}?|([-+*/%()]))\s*", re.ASCII
@@ -161,7 +163,8 @@ class Expander:
         if isinstance(value, tuple):
             if index not in ("@", "*"):
                 at = whole_number(index or "0")
-                value = value[at] if at is not None and at < len(value) else None
+                open_ended = len(value) == 1 and _COMMAND.fullmatch(value[0].text) and value[0].unresolved
+                value = value[at] if at is not None and at < len(value) and not open_ended else None
         elif index not in ("", "0", "@", "*"):
             value = None
         return self._marker(segment) if value is None and not segment.operator else value

@@ -31,7 +31,7 @@ def kv_dtype_backend(case: Configuration) -> Iterator[Finding]:
     backend, dtype = case.settings.attention_backend, case.settings.kv_cache_dtype
     cache = f'kv_cache_dtype "{dtype}"'
     if dtype in (None, "auto"):
-        cache = f'kv_cache_dtype "auto", {kv} by the checkpoint,'
+        cache = f'kv_cache_dtype "auto" ({kv} by the checkpoint)'
     plain = f'set kv_cache_dtype = "{"bfloat16" if case.quantization.kv_cache else "auto"}"'
     if backend is not None and backend in backends() and backend not in names:
         yield unsupported(

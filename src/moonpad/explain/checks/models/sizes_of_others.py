@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.catalog.options import versions
-from moonpad.catalog.other_models import OtherModel, fp8_block, group_of_four_bits, other_model, shared_evenly
+from moonpad.catalog.other_models import OtherModel, fp8_block, least_group_of_four_bits, other_model, shared_evenly
 from moonpad.engines import draft_names as drafts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
@@ -55,7 +55,7 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         return
     columns, online = known.expert_columns, _in_blocks(case)
     block = fp8_block(known, case.model_named) or (128 if online else 0)
-    group_of_scales = block or group_of_four_bits(case.model_named)
+    group_of_scales = block or least_group_of_four_bits(case.model_named)
     if not group_of_scales or (columns % ranks == 0 and columns // ranks % group_of_scales == 0):
         return
     if not block and columns % group_of_scales:
