@@ -15,7 +15,7 @@ from tests.unit.explain.judging import ask
 
 SAMPLES: dict[str, Any] = {
     key: sample
-    for path in sorted(Path(__file__).parent.glob("known_report_samples*.toml"))
+    for path in sorted(Path(__file__).parent.glob("known_report_samples/*.toml"))
     for key, sample in tomllib.loads(path.read_text(encoding="utf-8")).items()
 }
 
