@@ -14,6 +14,7 @@ from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, was_well
 from moonpad.explain.documents.printed_versions import printed
 from moonpad.explain.documents.source_checkouts import checked_out
 
@@ -165,10 +166,35 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(number, *_engine_and_version(match), pattern not in in_prose, tag, least)
                 named.append((pattern in in_prose, number, match.start(), mention))
+    named = _without_former(named, lines)
     names = {name: engine.command_line.names for name, engine in ENGINES.items()}
     for number, start, name, version in (*checked_out(lines, names), *printed(lines, names)):
         named.append((False, number, start, VersionMention(number, name, version, exact=True, image="", least=False)))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
+
+
+def _without_former(
+    named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
+) -> list[tuple[bool, int, int, VersionMention]]:
+    """Without releases in prose with which all was well, where another one is named or an upgrade is spoken of."""
+
+    def is_former(in_prose: bool, number: int, start: int, mention: VersionMention) -> bool:
+        line = lines[number - 1]
+        end = line.find(mention.version, start) + len(mention.version)
+        return in_prose and end > start and was_well(line, start, end)
+
+    former = [each for each in named if is_former(*each)]
+    if not former:
+        return named
+    left = [each for each in named if each not in former]
+    others = {(each.engine, each.version) for *_, each in left}
+    changed = is_about_a_change(lines)
+
+    def is_replaced(number: int, mention: VersionMention) -> bool:
+        named_too = any(name == mention.engine and at != mention.version for name, at in others)
+        return changed or named_too or beside_another(lines[number - 1], mention.version)
+
+    return [each for each in named if each not in former or not is_replaced(each[1], each[3])]
 
 
 def _published_images(text: str) -> list[tuple[re.Match[str], HeldRelease]]:
