@@ -129,3 +129,26 @@ def test_a_text_that_a_program_looks_for_has_not_been_seen() -> None:
     error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
     assert failures(f"{SERVE}\n\n{error}\n") == [["line 3"]]
     assert failures(f'{SERVE}\n\nPATTERNS = [\n    "{error}",\n]\n') == [[]]
+
+
+LACKS = (
+    "ValueError: To serve at least one request with the models's max seq len (262144), (17.16 GiB KV cache is needed, "
+    "which is larger than the available KV cache memory (10.05 GiB)."
+)
+
+
+@pytest.mark.parametrize(
+    "lead", ["but it says ", "I get this: ", "It ends at startup with ", "Here is the full error message: "]
+)
+def test_an_error_behind_the_words_of_its_author(lead: str) -> None:
+    assert failures(f"{SERVE}\n\n{lead}{LACKS}\n") == [["line 3"]]
+    assert not read_script(f"{SERVE}\n\n{lead}{LACKS}\n").problems
+
+
+@pytest.mark.parametrize("lead", ["This avoids the ", "If you see ", "The flag is the way around "])
+def test_an_error_that_a_sentence_speaks_of(lead: str) -> None:
+    assert failures(f"{SERVE}\n\n{lead}{LACKS}\n") == [[]]
+
+
+def test_an_apostrophe_in_a_command_opens_a_quote() -> None:
+    assert [each.code for each in read_script(f"{SERVE} --served-model-name kimi's\n").problems] == ["unclosed"]

@@ -76,10 +76,16 @@ _MENDED: Final = re.compile(
 """`**Fix:**` below `**Symptom:**`: the part tells what stopped an earlier start and no longer does."""
 _REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
 _SAYS: Final = re.compile(
-    r"(?:error|exception|fail\w*|crash\w*|raises?|throws?|got|gets?|getting|hits?|saw|shows?|showed|printed|with|says?|报错|错误|失败)"
-    r"\W{0,8}(?:is|was|are)?\W{0,8}$",
+    r"(?:error|exception"
+    r"|\b(?:fail|crash|die|end)\w*(?:[ ](?:at|during|in|on|while)[ ](?:the[ ])?(?:start|load|launch|boot)\w*)?|fail\w*"
+    r"|raises?|reports?|throws?|got|gets?|getting|hits?|saw|shows?|showed|printed|with|says?|报错|错误|失败"
+    r"|\b(?:my|our|here(?:'s|[ ]is|[ ]are)(?:[ ](?:my|our|the))?)[ ](?:full[ ])?(?:error[ ])?"
+    r"(?:message|logs?|output|trace(?:back)?))"
+    r"(?:[ ](?:this|the[ ]following|an?))?\W{0,8}(?:is|was|are)?\W{0,8}$",
     re.IGNORECASE,
 )
+_EXCEPTION_BEFORE: Final = re.compile(r"(?<![\w.])(?:\w{1,60}\.){0,8}\w{1,60}(?:Error|Exception): (?=\S)")
+"""The class of an exception, some words into whose text a cause is known."""
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
 """`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
 _OF_PROCESS: Final = re.compile(
@@ -289,6 +295,8 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
 def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
     if _PASTED_BEHIND_HASH.fullmatch(lead) or _ANSWER.match(lead):
+        return True
+    if (raised := _EXCEPTION_BEFORE.search(lead)) is not None and _is_report(lead[: raised.start()]):
         return True
     lead = _CLASS.sub("", lead)
     plain = lead.strip(" \t`'\"*>:：，,\\")
