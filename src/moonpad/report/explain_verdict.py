@@ -18,6 +18,7 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
+_OF_MEMORY: Final = ("out of memory", "KV cache", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
 _SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
@@ -145,7 +146,7 @@ def _fits(judged: Judged, memory: Memory) -> str:
     each = f" in each of {memory.replicas} replicas" if memory.replicas > 1 else ""
     if CONTEXT in judged.unknown:
         most = f"{memory.max_context.value:,.0f}"
-        return f"Fits ({judged.confidence}): {cache}{each}; the context is not known, up to {most} fit"
+        return f"{_how_well(judged, tight=False)}: {cache}{each}; the context is not known, up to {most} fit"
     if tokens < 1:
         return f"{_how_well(judged, tight=True)}: perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
@@ -153,8 +154,12 @@ def _fits(judged: Judged, memory: Memory) -> str:
 
 
 def _how_well(judged: Judged, *, tight: bool) -> str:
-    """`Fits (sure)`; `Tight` alone where the confidence is called so too."""
+    """`Fits (sure)`; `Tight` alone where the confidence is called so too. Nothing is sure where the log says that the
+    memory was not enough."""
     name = "Tight" if tight else "Fits"
+    stopped = (each.message for each in judged.findings if each.code is Code.LOGGED_FAILURE)
+    if any(word in message for message in stopped for word in _OF_MEMORY):
+        return f"{name} by the arithmetic"
     return name if f"{judged.confidence}".casefold() == name.casefold() else f"{name} ({judged.confidence})"
 
 

@@ -88,6 +88,13 @@ def test_an_old_report_is_told_where_the_text_has_its_error() -> None:
     assert not told_of_it.of_former
 
 
+def test_nothing_is_sure_to_fit_where_the_log_lacks_memory() -> None:
+    full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB."
+    sentence, _ = verdict(ask(f"```\n{SERVE}\n```\n\n```\n{full}\n```\n", "2x8xH200")[0])
+    assert "Fits by the arithmetic: " in sentence
+    assert "Fits (sure)" in verdict(ask(SERVE, "2x8xH200")[0])[0]
+
+
 def test_the_cause_in_a_log_comes_first() -> None:
     missing = "ModuleNotFoundError: No module named 'blobfile'"
     sentence, _ = verdict(ask(f"```\n{SERVE}\n```\n\n```\n{missing}\n```\n", "2x8xH200")[0])
