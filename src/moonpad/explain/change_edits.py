@@ -31,6 +31,17 @@ def respelled(words: Sequence[str], option: Occurrence, name: str) -> Edit:
     return Edit(option.index, option.length, (f"{name}{equals}{value}", *rest))
 
 
+def with_value(argv: Sequence[Word], names: Sequence[str], value: str) -> tuple[Edit, ...]:
+    """The last of an option by these names with another value; () where it is not given, or has none."""
+    for at, word in reversed(tuple(enumerate(argv))):
+        written, equals, _ = word.text.partition("=")
+        if (written.replace("_", "-") if written.startswith("--") else written) in names:
+            if equals:
+                return (Edit(at, 1, (f"{written}={value}",)),)
+            return (Edit(at + 1, 1, (value,)),) if at + 1 < len(argv) else ()
+    return ()
+
+
 def stated_edit(remedy: str, options: Mapping[str, str], parsed: Parsed, words: int) -> tuple[Edit, ...]:
     """What a remedy is that names one setting and its value, in a command of so many words."""
     match = _SET.fullmatch(remedy)

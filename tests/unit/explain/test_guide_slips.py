@@ -132,6 +132,17 @@ def test_ports_of_the_nodes(port: int, expected: list[str]) -> None:
     assert told(nodes, "they do not find each other") == expected
 
 
+@pytest.mark.parametrize("form", ["--master-port {}", "--master-port={}", "--master_port {}"])
+def test_the_later_node_is_corrected_to_the_port_of_the_first(form: str) -> None:
+    options = f"{V} -pp 2 --nnodes 2 --master-addr 10.0.0.1"
+    nodes = guide(
+        f"{options} --node-rank 0 {form.format(29500)}", f"{options} --node-rank 1 --headless {form.format(29501)}"
+    )
+    corrected = [" ".join(line.argv) for judged in ask(nodes) for line in judged.corrected]
+    assert [line.count("29500") for line in corrected] == [1, 1]
+    assert "29501" not in " ".join(corrected)
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
 from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
+from moonpad.explain.change_edits import with_value
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.grouping import ADDRESS, value_of
@@ -86,7 +87,7 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
         if word.text != first and not own_name:
             message = f"this node waits at {word.text}, the first at {first}: they do not find each other"
             remark = make_remark(Severity.WARNING, Code.CONFLICT, ADDRESS[0], message, f"name {first} on every node")
-            yield replace(remark, command=at)
+            yield replace(remark, command=at, edits=with_value(commands[at].argv, ADDRESS, first))
             return
 
 

@@ -10,6 +10,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.base import Reading
 from moonpad.engines.surrounding_names import OWN_ADDRESSES
 from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.change_edits import with_value
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
@@ -37,7 +38,8 @@ def met_elsewhere(case: Case) -> Iterator[Remark]:
             if port != known[0][1] and whole(port) and whole(known[0][1]):
                 message = f"this machine waits at port {port}, the first at {known[0][1]}: they do not find each other"
                 remark = make_remark(_warned, Code.CONFLICT, flags[0], message, f"write {known[0][1]} on every machine")
-                yield replace(remark, command=at)
+                edits = with_value(case.commands[at].argv, flags, known[0][1])
+                yield replace(remark, command=at, edits=edits)
                 break
     yield from _head_elsewhere(case.commands)
 
