@@ -18,7 +18,7 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
-_OF_MEMORY: Final = ("out of memory", "KV cache", "GiB")
+_OF_MEMORY: Final = ("out of memory", "the KV cache holds", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
 _SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
