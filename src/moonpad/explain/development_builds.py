@@ -32,12 +32,13 @@ def judged_as_build(
     if judged is None or judged.engine not in ENGINES:
         return judged
     because = judged.version_because
+    of_tree = bool(judged.version_behind) and is_of_changed_tree(script.lines)
     text = _behind(judged.version) if _is_from_source(judged, script, commands) else judged.version
     later = next_releases(text, versions(ENGINES[judged.engine].program))
     for behind in (judged.version_behind,) if judged.version_behind else later:
         other = again(behind)
         judged = judged if other is None else _both(judged, other, behind, because)
-    if judged.version_behind and is_of_changed_tree(script.lines):
+    if of_tree:
         return replace(judged, remarks=tuple(_as_doubt_of_tree(remark, judged.version) for remark in judged.remarks))
     return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
 
