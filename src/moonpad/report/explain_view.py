@@ -137,7 +137,7 @@ def _mended_later(judged: Judged, width: int, *, verbose: bool) -> Text:
         told = list(dict.fromkeys(remark.finding for remark in judged.remarks if remark.as_told))[:MENDED]
         text = Text()
         if told:
-            text.append_text(_wrapped("Older releases have what the text tells of:", width, ""))
+            text.append_text(_wrapped("Faults of older releases that this text may be about:", width, ""))
         for finding in told:
             text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
         if len(mended) > len(told):

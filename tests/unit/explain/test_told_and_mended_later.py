@@ -34,13 +34,18 @@ def test_a_fault_that_the_text_tells_of_is_marked() -> None:
 def test_a_person_reads_what_the_text_tells_of_without_asking_for_more() -> None:
     script = read_script(f"# Quark weights in MXFP4: while loading the weights it fails at once.\n{QUARK}")
     short = explain_view(ask(script, "4xMI355X"), script, 110).plain
-    assert "Older releases have what the text tells of:" in short
+    assert "Faults of older releases that this text may be about:" in short
     assert "fused_qkv_a_proj_with_mqa" in short
     assert "more known faults: --verbose" in short
 
 
 def test_nothing_is_marked_where_nothing_is_told() -> None:
     assert not any(remark.as_told for remark in judged(QUARK, "4xMI355X").remarks)
+
+
+def test_a_text_that_complains_of_nothing_tells_of_nothing() -> None:
+    prose = "# Quark weights in MXFP4: this is for loading the weights, packed and with an excluded layer prefix.\n"
+    assert not any(remark.as_told for remark in judged(prose + QUARK, "4xMI355X").remarks)
 
 
 def test_a_long_text_tells_of_nothing() -> None:
@@ -50,7 +55,7 @@ def test_a_long_text_tells_of_nothing() -> None:
 
 
 def test_a_told_fault_goes_first_where_a_release_is_named() -> None:
-    text = "# The checkpoint says kv_cache_quant_algo FP8, and the KV cache is BF16 all the same.\n"
+    text = "# The checkpoint says kv_cache_quant_algo FP8, but the KV cache is BF16.\n"
     text += "python3 -m sglang.launch_server --model-path nvidia/Kimi-K2.5-NVFP4 --tp 8 --tool-call-parser kimi_k2"
     assert "kv_cache_quant_algo" in messages(text, Code.MENDED_LATER, "8xB200", "0.5.8")[0]
 

@@ -27,6 +27,13 @@ _MOST: Final = 1_200
 _WEIGHT: Final = 13.0
 _WORDS: Final = 3
 """So much has to be shared: measured with complaints whose fault was known, and with others."""
+_COMPLAINS: Final = re.compile(
+    r"\b(?:fail\w*|errors?|crash\w*|wrong\w*|garbage|gibberish|broken?|breaks|hangs?|stuck|dies|died|killed|lost|loses"
+    r"|empty|missing|drop(?:s|ped)|ignored|instead|refus\w+|reject\w+|no longer|stops?|stopped|slow\w*|bug|but|never|nothing)\b"
+    r"|n't\b|, not\b|!!|\b(?:does|do|is|are|did|can) ?not\b",
+    re.IGNORECASE,
+)
+"""A text without such a word tells how to start something, and complains of nothing."""
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 
 
@@ -49,7 +56,8 @@ def told_words(script: Script) -> frozenset[str]:
             length += len(line)
             if length > _MOST:
                 return frozenset()
-    return _stems(" ".join(said))
+    prose = " ".join(said)
+    return _stems(prose) if _COMPLAINS.search(prose) else frozenset()
 
 
 def is_told(fault: str, engine: str, words: frozenset[str]) -> bool:
