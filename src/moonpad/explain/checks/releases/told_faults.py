@@ -29,7 +29,8 @@ _WORDS: Final = 3
 """So much has to be shared: measured with complaints whose fault was known, and with others."""
 _COMPLAINS: Final = re.compile(
     r"\b(?:fail\w*|errors?|crash\w*|wrong\w*|garbage|gibberish|broken?|breaks|hangs?|stuck|dies|died|killed|lost|loses"
-    r"|empty|missing|drop(?:s|ped)|ignored|instead|refus\w+|reject\w+|no longer|stops?|stopped|slow\w*|bug|but|never|nothing)\b"
+    r"|empty|missing|drop(?:s|ped)|ignored|instead|refus\w+|reject\w+|no longer|stops?|stopped|slow\w*|bug|but|never"
+    r"|nothing|leaks?|shows?|appears?|contains?|comes? back|in place of|without)\b"
     r"|n't\b|, not\b|!!|\b(?:does|do|is|are|did|can) ?not\b",
     re.IGNORECASE,
 )
