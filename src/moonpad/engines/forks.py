@@ -8,12 +8,14 @@ from msgspec import Struct
 
 
 class Fork(Struct, frozen=True):
-    """`named`: how texts name it, in any case. `options`: some that only the fork has."""
+    """`named`: how texts name it, in any case; `otherwise`: what they name in its place, of which the same words are.
+    `options`: some that only the fork has."""
 
     program: str
     named: str
     title: str
     options: frozenset[str] = frozenset()
+    otherwise: str = ""
 
 
 _OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
@@ -55,6 +57,7 @@ FORKS_BY_PROGRAM: Final = (
         r"HabanaAI/vllm-fork|\bPT_HPU_[A-Z]|\bHABANA_VISIBLE_DEVICES\b|--runtime[ =]habana\b",
         "Habana's fork of vLLM",
         frozenset({"--use-padding-aware-scheduling", "--max-num-prefill-seqs", "--weights-load-device"}),
+        otherwise=r"vllm[-_]gaudi",  # the plugin of vLLM itself, https://github.com/vllm-project/vllm-gaudi
     ),
     Fork("vllm serve", r"rocm/atom-dev:vllm|\bvLLM[- ]ATOM\b|\bATOM[- ](?:vLLM[- ])?plugin", "vLLM with ATOM's plugin"),
 )  # fmt: skip

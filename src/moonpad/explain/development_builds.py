@@ -10,6 +10,7 @@ from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.image_days import is_of_changed_tree
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
@@ -31,12 +32,24 @@ def judged_as_build(
     if judged is None or judged.engine not in ENGINES:
         return judged
     because = judged.version_because
+    of_tree = bool(judged.version_behind) and is_of_changed_tree(script.lines)
     text = _behind(judged.version) if _is_from_source(judged, script, commands) else judged.version
     later = next_releases(text, versions(ENGINES[judged.engine].program))
     for behind in (judged.version_behind,) if judged.version_behind else later:
         other = again(behind)
         judged = judged if other is None else _both(judged, other, behind, because)
+    if of_tree:
+        return replace(judged, remarks=tuple(_as_doubt_of_tree(remark, judged.version) for remark in judged.remarks))
     return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
+
+
+def _as_doubt_of_tree(remark: Remark, release: str) -> Remark:
+    """What is said of a release by its number is not sure of a build from a tree of somebody's own."""
+    finding = remark.finding
+    if finding.severity is not Severity.ERROR or release not in finding.message:
+        return remark
+    message = f"{finding.message}; a build from a changed tree may differ"
+    return replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message), edits=())
 
 
 def _with_a_change(judged: Judged) -> Judged:

@@ -26,6 +26,7 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
     without_origins,
 )
+from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
@@ -138,6 +139,8 @@ def cluster_of(
             return cluster, f"the text speaks of {capability_of(kind)}, as {kind} is, the command uses {used[0]}"
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
+    if maker := other_maker(script):
+        return None, f"the text is about {maker}, which moonpad does not judge: --on 8xH200 names others"
     return None, NO_DEVICES
 
 

@@ -4,6 +4,7 @@ and those that the text speaks of, `vLLM main of 2025-12-07`."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -35,13 +36,42 @@ def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[s
     images = (container.text,) if container is not None else _images_of(engine, script.lines)
     days = {day_of(image) for image in images}
     day = days.pop() if len(days) == 1 else ""
-    spoken = "" if day else day_of_build(dict.fromkeys((engine, ENGINES[engine].facts.title)), tuple(script.lines))
+    spoken = (
+        ""
+        if day
+        else _day_of_tree(script.lines)
+        or day_of_build(dict.fromkeys((engine, ENGINES[engine].facts.title)), tuple(script.lines))
+    )
     around = releases_around(engine, day or spoken) if day or spoken else None
     if around is None:
         return None
     before, behind = around
     what = "its image is" if day else "the text speaks of a build"
     return before, behind, f"{what} of {day or spoken}, when {before} was the newest"
+
+
+_OF_TREE: Final = re.compile(
+    r"(?<![\w.])0\.\d{1,3}(?:\.\d{1,3}){0,2}(?:rc\d+)?\.?dev\d{1,6}\+g[0-9a-f]{7,12}\.d"
+    r"(?P<year>20\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>[0-2]\d|3[01])(?!\d)",
+    re.ASCII,
+)
+"""What a build from a tree with changes calls itself (https://setuptools-scm.readthedocs.io): the day it was built."""
+
+
+def _day_of_tree(lines: Sequence[str]) -> str:
+    """`2026-07-27` of `0.1.dev19253+g5f76ae224.d20260727`; "" where the text names none, or several."""
+    found = {
+        f"{match['year']}-{match['month']}-{match['day']}"
+        for line in lines
+        if ".dev" in line
+        for match in _OF_TREE.finditer(line[:_LONGEST])
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def is_of_changed_tree(lines: Sequence[str]) -> bool:
+    """Whether the build that a text names calls itself so."""
+    return bool(_day_of_tree(lines))
 
 
 def day_of(image: str) -> str:

@@ -73,6 +73,8 @@ class Remark(Struct, frozen=True):
     """The corrected line has it right already."""
     of_former: bool = False
     """It is about releases of long ago, and the text names none."""
+    as_told: bool = False
+    """What a later release mended, and the text complains of just that."""
     ends_start: bool = False
     """A warning, since no release is named: the one that it is judged by ends its start all the same."""
 

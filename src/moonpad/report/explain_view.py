@@ -134,9 +134,17 @@ def _mended_later(judged: Judged, width: int, *, verbose: bool) -> Text:
         return Text()
     unnamed = judged.version_because.endswith(BY_NEWEST)
     if unnamed and not verbose:
-        return _wrapped(
-            f"Of what this command uses, older releases have {len(mended)} known faults: --verbose", width, ""
-        )
+        told = list(dict.fromkeys(remark.finding for remark in judged.remarks if remark.as_told))[:MENDED]
+        text = Text()
+        if told:
+            text.append_text(_wrapped("Faults of older releases that this text may be about:", width, ""))
+        for finding in told:
+            text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
+        if len(mended) > len(told):
+            more = "more known faults" if told else "known faults"
+            count = f"Of what this command uses, older releases have {len(mended) - len(told)} {more}: --verbose"
+            text.append_text(_wrapped(count, width, ""))
+        return text
     text = _wrapped(
         f"Mended after {'older releases' if unnamed else judged.version}, of what this command uses:", width, ""
     )

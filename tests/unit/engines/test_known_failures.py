@@ -164,6 +164,14 @@ SAMPLES = {
     "lmcache-vllm-package": "ModuleNotFoundError: No module named 'lmcache_vllm'",
     "fewer-tool-calls": "  what():  Invalid diff: now finding less tool calls!",
     "balancer-without-class": "ValueError: Cannot calculate num_local_slots. num_slots must be set and setup() must be called.",
+    "thinking-budget-second-runner": "ValueError: thinking_token_budget is not yet supported by the V2 model runner. Run vLLM with VLLM_USE_V2_MODEL_RUNNER=0 to use thinking_token_budget.",
+    "split-k-workspace": WORKER
+    + "RuntimeError: [AITER] opus_gemm.cu:540 splitk workspace not initialized for the current CUDA stream.",
+    "linear-layer-without-metadata": WORKER + "KeyError: 'language_model.model.layers.0.self_attn'",
+    "decode-context-of-a-draft": "AssertionError: tensor parallel size 8 must be greater than total num kv heads 64 when enable decode context parallel for GQA/MQA",
+    "mxfp4-emulation": WORKER + "    w1 = dequant_mxfp4(w1, w1_scale, hidden_states.dtype)",
+    "complex-on-gaudi": WORKER + "RuntimeError: Complex datatype is not supported on HPU device",
+    "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",
 }
 TALK = """
 If the tokenizer needs blobfile, install it with pip.

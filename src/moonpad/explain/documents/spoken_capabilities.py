@@ -114,10 +114,19 @@ def _is_of_amd(lines: tuple[str, ...]) -> bool:
     )
 
 
-_OF_OTHERS: Final = re.compile(
-    r"\bIntel (?:Arc|Gaudi|Data Center GPU|GPU Max)|\bArc (?:Pro )?[AB]\d{2,3}\b|\bGaudi ?[23]\b|\bxpu-smi\b"
-    r"|\bTPU ?v[4-7]|\bTrainium|\bInferentia|--device[ =](?:xpu|hpu|tpu)\b"
+_OF_GAUDI: Final = (
+    r"\bGaudi[ -]?[23]?\b|\bvllm[-_]gaudi\b|--runtime[ =]habana\b|\bHABANA_VISIBLE_\w+|\bPT_HPU_\w+|\bHPUs?\b"
+    r"|--device[ =]hpu\b"
 )
+_OF_TPU: Final = (
+    r"\bTPU ?v[4-7]|\btpu ?(?:v[4-7][ex]?|7x)(?:-\d+)?\b|\btpu[-_]inference\b|\bvLLM TPU\b|--device[ =]tpu\b"
+)
+_OF_OTHERS: Final = re.compile(
+    rf"(?P<gaudi>{_OF_GAUDI})|(?P<tpu>{_OF_TPU})"
+    r"|\bIntel (?:Arc|Data Center GPU|GPU Max)|\bArc (?:Pro )?[AB]\d{2,3}\b|\bxpu-smi\b"
+    r"|\bTrainium|\bInferentia|--device[ =]xpu\b"
+)
+_MAKERS: Final = {"gaudi": "Intel Gaudi", "tpu": "Google TPUs"}
 
 
 def speaks_of_others(script: Script) -> bool:
@@ -131,6 +140,14 @@ def _is_of_others(lines: tuple[str, ...]) -> bool:
     texts = {line[:_LONGEST] for line in lines}
     own = (_NAMED, _OF_NVIDIA, _AMD_NAMED, _OF_ROCM)
     return any(map(_OF_OTHERS.search, texts)) and not any(name.search(text) for text in texts for name in own)
+
+
+def other_maker(script: Script) -> str:
+    """`Intel Gaudi` or `Google TPUs`, where a text names one of these and no devices of NVIDIA or AMD; else ""."""
+    if not speaks_of_others(script):
+        return ""
+    found = {match.lastgroup for line in script.lines for match in _OF_OTHERS.finditer(line[:_LONGEST])}
+    return _MAKERS.get(found.pop() or "", "") if len(found) == 1 else ""
 
 
 def sm_of(capability: str) -> int | None:

@@ -16,7 +16,7 @@ _DATE: Final = re.compile(
 )
 _BUILD: Final = re.compile(r"\b(?:main|master|nightly|trunk|HEAD|commit|latest|source|git|build|dev)\b", re.IGNORECASE)
 _OF_TIME: Final = re.compile(
-    r"[\s,;:(~≈]|\b(?:as|at|of|in|from|the|around|about|stock|upstream|early|mid|middle|late|end|beginning|start)\b-?",
+    r"[\s,;:(~≈]|\b(?:as|at|of|in|from|the|around|about|stock|upstream|early|mid|middle|late|end|beginning|start|rocm|cuda|image)\b-?",
     re.IGNORECASE,
 )
 """What may stand between the name and the date and only says when it was: `vLLM, stock upstream (June 2026)`."""

@@ -16,8 +16,12 @@ _LONGEST = 2000
 def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
     programs = {command.program for command in commands}
     texts = {line[:_LONGEST] for line in lines}
-    named = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs and _is_named(fork.named, texts)]
+    named = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs and _is_meant(fork, texts)]
     return [replace(command, fork=title) if (title := _fork_of(command, named)) else command for command in commands]
+
+
+def _is_meant(fork: Fork, texts: Set[str]) -> bool:
+    return _is_named(fork.named, texts) and not (fork.otherwise and _is_named(fork.otherwise, texts))
 
 
 def _is_named(pattern: str, texts: Set[str]) -> bool:

@@ -30,6 +30,10 @@ def error_pairs(script: Script) -> Pairs:
     return frozenset(pair for line in lines for pair in _pairs(line))
 
 
+def pairs_of(text: str) -> Pairs:
+    return frozenset(_pairs(text))
+
+
 def shared_pairs(fault: str, errors: Pairs) -> int:
     """How many pairs both have, at most two."""
     return min(2, len(errors.intersection(_pairs(fault)))) if errors else 0

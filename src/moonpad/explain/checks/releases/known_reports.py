@@ -31,13 +31,14 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
-from moonpad.explain.checks.releases.error_agreement import error_pairs, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
+from moonpad.explain.checks.releases.told_faults import is_told, told_words
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.flag_lists import is_fragment
@@ -60,6 +61,8 @@ class _Known(Struct, frozen=True):
 
     spoken: str
     names: Callable[[bool], Sequence[str]]
+    errors: Pairs = frozenset()
+    """Of the errors of the text."""
 
 
 @lru_cache(maxsize=64)
@@ -83,7 +86,8 @@ def reported(case: Case) -> Iterator[Remark]:
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))
-    known = _Known(spoken_devices(case), cache(partial(model_names, case)))
+    errors = error_pairs(case.script)
+    known = _Known(spoken_devices(case), cache(partial(model_names, case)), errors)
     given = given_names(case)
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
@@ -91,13 +95,13 @@ def reported(case: Case) -> Iterator[Remark]:
     # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
-    errors = error_pairs(case.script) if found else frozenset()
     if not case.version:
+        words = told_words(case.script) if found else frozenset()
         least = case.script.minimum_versions.get(case.engine.name, "")
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
         recent = oldest_recent(ENGINES[case.engine.name].program)
         found = [
-            (row, remark if shared_pairs(row.message, errors) else _as_long_past(remark, row, recent))
+            (row, remark if _is_told(row, case, errors, words) else _as_long_past(remark, row, recent))
             for row, remark in found
             if _reaches(row, oldest)
         ]
@@ -105,6 +109,10 @@ def reported(case: Case) -> Iterator[Remark]:
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
     yield from [remark for _, remark in found[: _MOST if case.version else _MOST_UNNAMED]]
+
+
+def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:
+    return bool(shared_pairs(row.message, errors)) or is_told(row.message, case.engine.name, words)
 
 
 def _as_long_past(remark: Remark, row: KnownReport, recent: str) -> Remark:
@@ -133,7 +141,10 @@ def report_remark(row: KnownReport, case: Case) -> Remark | None:
 
 
 def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
-    if not (_of_model(row, case, known.names) and are_devices(row.devices, row.other_devices, case, known.spoken)):
+    if not _of_model(row, case, known.names):
+        return None
+    may_be = not are_devices(row.devices, row.other_devices, case, known.spoken)
+    if may_be and not _may_be_devices(row, case, known):
         return None
     forked = row.forks.get(case.engine.name, "")
     if not are_left_out(row.lacks, case) or not _of_image(row, case):
@@ -160,11 +171,19 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     title = ENGINES[row.engines[0] if _is_shared(row, case.engine.name) else case.engine.name].facts.title
     title = row.fork.partition(",")[0] or title
     message = told(row, title, words, forked=case.engine.name in row.forks)
+    if may_be and row.devices:
+        message = f"on {', '.join(row.devices)}, if the devices are of these: {message}"
     at = place.index if place is not None else None
-    sure = not row.usual and (case.version or not (row.until or row.last or forked))
+    sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
+    """Whether the text names no devices, and shows the very error that the row is about."""
+    unknown = case.cluster is None and not known.spoken and not case.platform
+    return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
 
 
 def _is_shared(row: KnownReport, engine: str) -> bool:

@@ -29,9 +29,10 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
-from moonpad.explain.checks.releases.error_agreement import error_pairs, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
+from moonpad.explain.checks.releases.told_faults import is_told, told_words
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
@@ -86,8 +87,18 @@ def mended_later(case: Case) -> Iterator[Remark]:
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
     errors = error_pairs(case.script) if met else frozenset()
+    words = told_words(case.script) if met else frozenset()
+    case.script.budget.work(len(met) if words else 0, "what later releases mended")
+    told = {id(row) for row in met if _as_told(row, case.engine.name, words, errors)}
+    met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
-    yield from (_remark(row, case, spoken) for row in (met[:MOST] if case.version else _unnamed(met)))
+    for row in met[:MOST] if case.version else _unnamed(met):
+        yield replace(_remark(row, case, spoken), as_told=id(row) in told)
+
+
+def _as_told(row: MendedFault, engine: str, words: frozenset[str], errors: Pairs) -> bool:
+    """Whether the text complains of it, in its own words or by the error that it shows."""
+    return shared_pairs(row.fault, errors) > 1 or is_told(row.fault, engine, words)
 
 
 def _is_worth(row: MendedFault) -> bool:

@@ -1,0 +1,90 @@
+"""Whether a short text complains of what a known fault is: by the rare words that both have."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from math import log
+from typing import Final
+
+from moonpad.catalog.known_reports import reports_of
+from moonpad.catalog.mended_faults import mended_faults
+from moonpad.engines import ENGINES
+from moonpad.explain.commands import Script
+
+_WORD: Final = re.compile(r"[a-z_]\w{3,}")
+_COMMON: Final = re.compile(
+    r"that|this|with|which|from|where|when|have|been|they|than|into|more|were|other|only|after|before|models?|kernels?"
+    r"|values?|starts?|release|image|commands?|kimi\w*|moonshotai|" + "|".join(sorted(ENGINES))
+)
+_ENDINGS: Final = ("ing", "ed", "es", "s")
+_SHORTEST: Final = 4
+_STEM: Final = 8
+_MOST: Final = 1_200
+"""Characters of prose: a longer text speaks of much, and shares words with any fault."""
+_WEIGHT: Final = 13.0
+_WORDS: Final = 3
+"""So much has to be shared: measured with complaints whose fault was known, and with others."""
+_COMPLAINS: Final = re.compile(
+    r"\b(?:fail\w*|errors?|crash\w*|wrong\w*|garbage|gibberish|broken?|breaks|hangs?|stuck|dies|died|killed|lost|loses"
+    r"|empty|missing|drop(?:s|ped)|ignored|instead|refus\w+|reject\w+|no longer|stops?|stopped|slow\w*|bug|but|never"
+    r"|nothing|leaks?|shows?|appears?|contains?|comes? back|in place of|without)\b"
+    r"|n't\b|, not\b|!!|\b(?:does|do|is|are|did|can) ?not\b",
+    re.IGNORECASE,
+)
+"""A text without such a word tells how to start something, and complains of nothing."""
+_FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
+
+
+def told_words(script: Script) -> frozenset[str]:
+    """Stems of what the text says beside its commands and blocks of code; none where it says much."""
+    script.budget.once("what it complains of", len(script.lines), "what later releases mended")
+    taken = {
+        line
+        for command in script.commands
+        for word in command.words
+        for line in range(word.line, min(word.end_line, word.line + _MOST) + 1)
+    }
+    said: list[str] = []
+    length, fenced = 0, False
+    for number, line in enumerate(script.lines, 1):
+        if script.markdown and _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and number not in taken:
+            said.append(line)
+            length += len(line)
+            if length > _MOST:
+                return frozenset()
+    prose = " ".join(said)
+    return _stems(prose) if _COMPLAINS.search(prose) else frozenset()
+
+
+def is_told(fault: str, engine: str, words: frozenset[str]) -> bool:
+    """Whether a text with these words complains of the fault."""
+    if not words:
+        return False
+    shared = words & _stems(fault)
+    weights = _weights(engine)
+    return len(shared) >= _WORDS and sum(weights.get(word, 0.0) for word in shared) >= _WEIGHT
+
+
+@cache
+def _weights(engine: str) -> Mapping[str, float]:
+    """How rare a stem is among the engine's known faults."""
+    faults = [row.fault for row in mended_faults(engine)] + [row.message for row in reports_of(engine)]
+    counts = Counter(stem for fault in faults for stem in _stems(fault))
+    return {stem: log(len(faults) / count) for stem, count in counts.items()}
+
+
+@lru_cache(maxsize=8192)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_stem(word) for word in _WORD.findall(text.casefold()) if not _COMMON.fullmatch(word))
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            return word.removesuffix(ending)[:_STEM]
+    return word[:_STEM]
