@@ -37,12 +37,12 @@ def day_of_build(names: Iterable[str], lines: tuple[str, ...]) -> str:
 
 def first_day(day: str) -> str:
     """The day itself, of a month its first."""
-    return day if day.count("-") == 2 else f"{day}-01"
+    return f"{day}-01" if day.count("-") == 1 else day
 
 
 def last_day(day: str) -> str:
-    """The day itself, of a month its last; compared as text, 31 is never too early."""
-    return day if day.count("-") == 2 else f"{day}-31"
+    """The day itself, of a month its last; compared as text, 31 is never too early. "" where none is named."""
+    return f"{day}-31" if day.count("-") == 1 else day
 
 
 @lru_cache(maxsize=16)

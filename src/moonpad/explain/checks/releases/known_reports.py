@@ -38,9 +38,11 @@ from moonpad.explain.checks.releases.start_refusals import oldest_recent
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
+from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.image_days import build_day
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -92,6 +94,10 @@ def reported(case: Case) -> Iterator[Remark]:
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
     errors = error_pairs(case.script) if found else frozenset()
+    found = [
+        (row, replace(remark, stops=row.ends_it and (remark.stops or shared_pairs(row.message, errors) > 1)))
+        for row, remark in found
+    ]
     if not case.version:
         least = case.script.minimum_versions.get(case.engine.name, "")
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
@@ -135,6 +141,8 @@ def report_remark(row: KnownReport, case: Case) -> Remark | None:
 def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     if not (_of_model(row, case, known.names) and are_devices(row.devices, row.other_devices, case, known.spoken)):
         return None
+    if row.until_day and last_day(build_day(case.engine.name, case.commands[0], case.script)[0]) >= row.until_day:
+        return None
     forked = row.forks.get(case.engine.name, "")
     if not are_left_out(row.lacks, case) or not _of_image(row, case):
         return None
@@ -164,6 +172,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     sure = not row.usual and (case.version or not (row.until or row.last or forked))
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
+    remark = replace(remark, stops=sure and row.ends_it)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
 
 
