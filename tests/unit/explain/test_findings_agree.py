@@ -97,6 +97,8 @@ def test_what_the_parser_refused_has_the_remedy_of_its_finding() -> None:
             "--tp-size 4 --mamba-radix-cache-strategy extra_buffer",
             "4xB200",
         ),
+        # Stages that the model does not have yet.
+        (f"# SGLang 0.5.9\n{K25} --tp-size 8 --pp-size 2", "2x8xH100"),
         # Vision that ends all workers.
         ("# vLLM 0.26.0\nvllm serve nvidia/Kimi-K2.6-NVFP4 --trust-remote-code --tensor-parallel-size 4", "4xGB200"),
     ],
