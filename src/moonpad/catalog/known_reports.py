@@ -5,6 +5,7 @@ Those of each engine alone have a file of their own, since reading all takes a q
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Final
@@ -24,6 +25,10 @@ SHARED: Final = dict.fromkeys(("vllm", "vllm-ascend"), "known_reports_vllm_and_p
 """Of an engine and a plugin that is built upon it."""
 FORKED: Final = {"ktransformers": "sglang"}
 """Engines that bring a state of another one's source with them → that one, whose rows may hold for them too."""
+_ENDS: Final = re.compile(
+    r"\bthe start (?:ends|fails)\b|\bends the start\b|\bdoes not start\b|\bit is refused\b"
+    r"|\ball workers end in\b"
+)
 
 
 class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,8 +45,13 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     since: str = ""
     until: str = ""
     """The first release that does not have it; "": none is known."""
+    until_day: str = ""
+    """The first day on which a build of the main branch may have what mended it: `2026-08-11`. Of builds between two
+    releases that are of that day or later, nothing is said."""
     last: str = ""
     """The last release in which it was seen, where none is known to mend it and later ones are not said to have it."""
+    ends: bool = False
+    """The start ends, or every answer is wrong, where its message does not have one of the usual words for that."""
     usual: bool = False
     """It holds for nearly every command of those releases, so it is a note."""
     also_unnamed: bool = False
@@ -79,6 +89,11 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def flags(self) -> frozenset[str]:
         """All that `options` names."""
         return frozenset(name for flag in self.options for name in any_of(flag))
+
+    @property
+    def ends_it(self) -> bool:
+        """Whether a command that has it serves nothing of use as it is."""
+        return self.ends or _ENDS.search(self.message) is not None
 
     @property
     def counted(self) -> bool:

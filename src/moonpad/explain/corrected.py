@@ -56,7 +56,7 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
     if other is None or (other.layout != judged.layout and not _may_change(judged)):
         return judged
-    if any(remark.ends_start and not remark.mends for remark in judged.remarks):
+    if any((remark.ends_start or remark.stops) and not remark.mends for remark in judged.remarks):
         return replace(judged, better=())
     left = tuple(_errors(other.remarks))
     if other.refused:

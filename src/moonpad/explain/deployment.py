@@ -46,6 +46,7 @@ from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
+from moonpad.explain.partial_loads import encoder_alone, part_of_machines
 from moonpad.explain.programs import listens, program_named
 from moonpad.explain.results import (
     Better,
@@ -106,7 +107,7 @@ class Deployment(Struct, frozen=True):
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
-        part = self._is_part(readings[0], cluster)
+        part = part_of_machines(commands[0], readings[0], cluster)
         if self._is_guess(readings[0], checkpoint, cluster):
             cluster, because = None, NO_DEVICES
         first = self._whole(readings[0], cluster)
@@ -139,7 +140,7 @@ class Deployment(Struct, frozen=True):
         elif checkpoint is not None and cluster is not None:
             unjudged = first.left_to_engine
             if not unjudged:
-                beside = no_layout(checked) or part
+                beside = no_layout(checked) or part or encoder_alone(first)
                 subject = self._subject(checkpoint, cluster, version, first)
                 if offload_ignored(case):
                     subject = subject.with_settings(cpu_offload_gib=None)
@@ -255,14 +256,6 @@ class Deployment(Struct, frozen=True):
             return False
         alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
         return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
-
-    def _is_part(self, first: Reading, cluster: Cluster | None) -> str:
-        """Why the memory is not judged where a list of flags uses a part of the machines that are named: the rest of
-        the layout may stand elsewhere. "" where it uses them all."""
-        ranks = first.layout.world_size * first.replicas
-        if cluster is None or not is_fragment(self.group.commands[0]) or not 1 < ranks < cluster.devices:
-            return ""
-        return f"the list of flags is for {ranks} of {cluster.name}: what the others do is not said"
 
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""

@@ -85,9 +85,9 @@ def _both(judged: Judged, other: Judged, behind: str, because: str) -> Judged:
     have come before the build. `because`: where the build's version is from."""
     reports = tuple(remark for remark in judged.remarks if remark.finding.code in _FAULTS)
     later = tuple(_newer_faults(other, judged))
-    places = {_place(remark) for remark in other.remarks}
-    if not any(_place(remark) not in places and _is_error(remark) for remark in judged.remarks):
-        return replace(judged, remarks=(*_in_both(judged, other), *later))
+    held = tuple(_in_both(judged, other))
+    if not any(remark not in held and _is_error(remark) for remark in judged.remarks):
+        return replace(judged, remarks=(*held, *later))
     others = (remark for remark in _in_both(other, judged) if remark.finding.code not in _FAULTS)
     in_both = tuple(_as_build(remark, behind, judged.version) for remark in others)
     told = f"{because}, a build of main: judged by {behind}"
@@ -103,10 +103,24 @@ def _newer_faults(other: Judged, judged: Judged) -> Iterator[Remark]:
 
 
 def _in_both(judged: Judged, other: Judged) -> Iterator[Remark]:
+    """Of errors that stand at one place, those with the same words, where any has: another error there is another
+    fault, as what came with the later release is."""
     places = {_place(remark) for remark in other.remarks}
+    errors = {_words(remark, other) for remark in other.remarks if _is_error(remark)}
+    told = {_place(remark) for remark in judged.remarks if _is_error(remark) and _words(remark, judged) in errors}
     for remark in judged.remarks:
-        if _place(remark) in places or remark.finding.severity is Severity.NOTE or remark.finding.code in _KEPT:
+        if remark.finding.severity is Severity.NOTE or remark.finding.code in _KEPT:
             yield remark
+        elif _place(remark) not in places:
+            continue
+        elif not _is_error(remark) or _place(remark) not in told or _words(remark, judged) in errors:
+            yield remark
+
+
+def _words(remark: Remark, judged: Judged) -> object:
+    """What it says, whichever release it says that of."""
+    message = remark.finding.message
+    return _place(remark), message.replace(judged.version, "") if judged.version else message
 
 
 def _place(remark: Remark) -> object:

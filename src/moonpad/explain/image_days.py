@@ -12,7 +12,7 @@ from moonpad.catalog.image_releases import REFERENCE
 from moonpad.catalog.release_days import releases_around
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.documents.spoken_days import day_of_build
+from moonpad.explain.documents.spoken_days import day_of_build, first_day, last_day
 from moonpad.explain.programs import named_by_image, served_by_image
 
 _DAY: Final = re.compile(
@@ -28,26 +28,30 @@ _LONGEST: Final = 400
 
 
 def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[str, str, str] | None:
-    """The release that was out on the day of the command's image, the next one, and a sentence about it. The image is
-    its container's; without one all images of the engine in the text have to be of one day. Where none has one, that
-    of the only build which the text speaks of."""
+    """The release that was out on the day of the command's image, the next one, and a sentence about it. Of a month
+    without a day, the one at its beginning and the next one at its end."""
+    day, what = build_day(engine, command, script)
+    begin = releases_around(engine, first_day(day)) if day else None
+    if begin is None:
+        return None
+    _, behind = releases_around(engine, last_day(day)) or begin
+    when = "when" if first_day(day) == day else "at whose beginning"
+    return begin[0], behind, f"{what} of {day}, {when} {begin[0]} was the newest"
+
+
+def build_day(engine: str, command: Command, script: Script) -> tuple[str, str]:
+    """The day of the build that a command starts and what says so, or a month. The image is its container's; without
+    one all images of the engine in the text have to be of one day. Where none has one, that of the only build which
+    the text speaks of."""
     container = command.container.image if command.container is not None else None
     script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
     images = (container.text,) if container is not None else _images_of(engine, script.lines)
     days = {day_of(image) for image in images}
-    day = days.pop() if len(days) == 1 else ""
-    spoken = (
-        ""
-        if day
-        else _day_of_tree(script.lines)
-        or day_of_build(dict.fromkeys((engine, ENGINES[engine].facts.title)), tuple(script.lines))
-    )
-    around = releases_around(engine, day or spoken) if day or spoken else None
-    if around is None:
-        return None
-    before, behind = around
-    what = "its image is" if day else "the text speaks of a build"
-    return before, behind, f"{what} of {day or spoken}, when {before} was the newest"
+    if len(days) == 1 and (day := days.pop()):
+        return day, "its image is"
+    names = dict.fromkeys((engine, ENGINES[engine].facts.title))
+    day = _day_of_tree(script.lines) or day_of_build(names, tuple(script.lines))
+    return day, "the text speaks of a build"
 
 
 _OF_TREE: Final = re.compile(

@@ -36,6 +36,7 @@ from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
+from moonpad.explain.told_failures import beside_findings, with_what_stopped
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
@@ -122,11 +123,12 @@ def _judged(
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )
     failures = tuple(
-        replace(remark, finding=_printable(remark.finding)) for remark in failures_in(errors, written, script)
+        replace(remark, finding=_printable(remark.finding))
+        for remark in beside_findings(failures_in(errors, written, script), whole.remarks, errors, script)
     )
     failures = tuple(remark for remark in failures if not _is_explained(remark, whole.remarks))
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if remark.edits)))
-    whole = with_corrected(whole, meant, judged_as)
+    whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.edits)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole

@@ -78,6 +78,10 @@ class Remark(Struct, frozen=True):
     ends_start: bool = False
     """A warning, since no release is named: the one that it is judged by ends its start all the same."""
 
+    stops: bool = False
+    """A warning that is true of the release, of what ends the start or spoils every answer: with that left in, nothing
+    is corrected."""
+
     @property
     def placed(self) -> bool:
         """Whether it is about something that is there, and not about something that lacks."""

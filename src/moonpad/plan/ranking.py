@@ -79,7 +79,8 @@ def network_hops(layout: Layout, cluster: Cluster, architecture: Architecture) -
 
 def tensor_group_spans_nodes(layout: Layout, cluster: Cluster) -> bool:
     island = island_devices(cluster)
-    return cluster.nodes > 1 and (layout.tp > island or island % layout.tp != 0)
+    inside = layout.world_size <= island  # one deployment lies in one rack
+    return cluster.nodes > 1 and not inside and (layout.tp > island or island % layout.tp != 0)
 
 
 def island_devices(cluster: Cluster) -> int:

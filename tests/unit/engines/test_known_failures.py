@@ -170,7 +170,8 @@ SAMPLES = {
     "linear-layer-without-metadata": WORKER + "KeyError: 'language_model.model.layers.0.self_attn'",
     "decode-context-of-a-draft": "AssertionError: tensor parallel size 8 must be greater than total num kv heads 64 when enable decode context parallel for GQA/MQA",
     "mxfp4-emulation": WORKER + "    w1 = dequant_mxfp4(w1, w1_scale, hidden_states.dtype)",
-    "complex-on-gaudi": WORKER + "RuntimeError: Complex datatype is not supported on HPU device",
+    "kimi-vision-angles-gaudi": WORKER + "    assert x.ndim == freqs_cis.ndim + 1",
+    "complex-numbers-gaudi": WORKER + "RuntimeError: Complex datatype is not supported on HPU device",
     "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",
 }
 TALK = """

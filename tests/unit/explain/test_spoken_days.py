@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.documents.spoken_days import day_of_build
-from tests.unit.explain.judging import ask_one
+from moonpad.values.finding import Code
+from tests.unit.explain.judging import ask_one, at
 
 NAMES = ("vllm", "vLLM")
 
@@ -16,13 +17,13 @@ NAMES = ("vllm", "vLLM")
         ("vLLM (main, 2025-11-03), on eight H200", "2025-11-03"),
         ("vLLM main of 2025-12-07", "2025-12-07"),
         ("vllm nightly (Feb 3, 2026)", "2026-02-03"),
-        ("vLLM latest main, December 2025", "2025-12-01"),
-        ("vLLM main, commit 8005e606 (2025-11)", "2025-11-01"),
+        ("vLLM latest main, December 2025", "2025-12"),
+        ("vLLM main, commit 8005e606 (2025-11)", "2025-11"),
         ("we built vLLM from source on 2026/01/05", "2026-01-05"),
         ("vLLM (2025-08-16, V1 engine)", "2025-08-16"),
-        ("vLLM, stock upstream (June 2026).", "2026-06-01"),
+        ("vLLM, stock upstream (June 2026).", "2026-06"),
         ("vLLM, end of July 2025.", "2025-07-28"),
-        ("vLLM as of mid-August 2025", "2025-08-01"),
+        ("vLLM as of mid-August 2025", "2025-08"),
         ("vLLM meetup in June 2026", ""),
         ("vLLM serves Kimi-K2 since July 2025", ""),
         ("INFO 2025-12-07 10:00:00 vllm engine", ""),
@@ -46,3 +47,23 @@ def test_the_build_is_judged_by_the_release_that_was_out() -> None:
 def test_a_release_that_is_named_counts_more() -> None:
     judged = ask_one("# vLLM main of 2025-12-07\n# vLLM 0.11.2\nvllm serve moonshotai/Kimi-K2-Thinking")
     assert judged.version == "0.11.2"
+
+
+LINEAR = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-Linear-48B-A3B-Instruct --trust-remote-code"
+
+
+def test_of_a_month_any_release_of_it_may_be_meant() -> None:
+    """SGLang 0.5.8 was the newest on the first of February 2026, and 0.5.9, which has the model, came that month."""
+    text = "SGLang (February 2026)\nsglang serve --model-path moonshotai/Kimi-K2.5 --trust-remote-code --tp-size 8"
+    judged = ask_one(text, on="8xH200")
+    assert not at(judged, Code.UNSUPPORTED_FORMAT)
+    assert judged.version_because.startswith("the text speaks of a build of 2026-02, at whose beginning 0.5.8")
+    assert at(ask_one(text.replace("February 2026", "December 2025"), on="8xH200"), Code.UNSUPPORTED_FORMAT)
+
+
+def test_two_errors_at_one_place_are_two_faults() -> None:
+    """What came with the next release is no error of a build of main, because another error stands there too."""
+    text = f"SGLang main of 2026-08-01\n{LINEAR} --tp-size 4 --dcp-size 4 --attention-backend fa3"
+    told = [each.message for each in ask_one(text, on="4xH200").findings if each.code is Code.ILLEGAL_LAYOUT]
+    assert len(told) == 1
+    assert "fa3" in told[0]

@@ -90,7 +90,7 @@ def test_what_holds_for_a_release_is_a_doubt_about_a_build_of_a_changed_tree() -
 
 
 def test_a_month_behind_the_name_of_a_platform_is_that_of_the_build() -> None:
-    assert "2026-04-01" in judged(f"# SGLang ROCm of April 2026\n{QUARK}", "4xMI355X").version_because
+    assert "2026-04" in judged(f"# SGLang ROCm of April 2026\n{QUARK}", "4xMI355X").version_because
 
 
 @pytest.mark.parametrize(

@@ -142,3 +142,9 @@ def test_a_tensor_group_that_does_not_divide_the_machine_spans_two() -> None:
     assert tensor_group_spans_nodes(Layout(tp=16), parse_cluster("2x8xH200"))
     assert not tensor_group_spans_nodes(Layout(tp=8), parse_cluster("2x8xH200"))
     assert not tensor_group_spans_nodes(Layout(tp=8), parse_cluster("8xH200"))
+
+
+def test_a_tensor_group_inside_of_one_rack_spans_none() -> None:
+    """Four trays of four devices: 16 do not divide the 72 of the rack, and lie in it all the same."""
+    assert not tensor_group_spans_nodes(Layout(tp=16), parse_cluster("4x4xGB200"))
+    assert tensor_group_spans_nodes(Layout(tp=16, dp=9), parse_cluster("36x4xGB200"))

@@ -26,6 +26,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 MOST_LINES: Final = 2_000
+NO_CAUSE: Final = ": no cause is known to moonpad"
 _MOST: Final = 3
 """Causes shown of one deployment; the first is the root."""
 _MOST_TAKEN: Final = 1_000
@@ -287,7 +288,7 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
         text = script.lines[error.number - 1][error.column : _LONGEST].rstrip() if error.logged else ""
         match = EXCEPTION.search(text)
         if match is not None and "WARNING" not in text and not any(part in match["error"] for part in generic):
-            message = f"the log says {shortened(match['error'], 160)}: no cause is known to moonpad"
+            message = f"the log says {shortened(match['error'], 160)}{NO_CAUSE}"
             return Remark(Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(error.number), message), None)
     return None
 

@@ -29,10 +29,20 @@ _LONGEST: Final = 400
 
 def day_of_build(names: Iterable[str], lines: tuple[str, ...]) -> str:
     """`2025-12-07` of a build of the engine with one of these names: a date behind the name, in brackets, with a word
-    for a build, such as `main`, or with none but of the time. A month without a day counts as its first day, the end of
-    one as its last. "" where no day is named, or several."""
+    for a build, such as `main`, or with none but of the time. `2025-12` of a month without a day; the end of one is
+    its last day. "" where no day is named, or several."""
     days = _days(tuple(names), lines)
     return next(iter(days)) if len(days) == 1 else ""
+
+
+def first_day(day: str) -> str:
+    """The day itself, of a month its first."""
+    return f"{day}-01" if day.count("-") == 1 else day
+
+
+def last_day(day: str) -> str:
+    """The day itself, of a month its last; compared as text, 31 is never too early. "" where none is named."""
+    return f"{day}-31" if day.count("-") == 1 else day
 
 
 @lru_cache(maxsize=16)
@@ -47,16 +57,16 @@ def _found(called: re.Pattern[str], line: str) -> Iterator[str]:
         behind_name = [before[name.end() :] for name in called.finditer(before)][-1:]
         for between in behind_name:
             if _is_of_build(between):
-                yield _iso(match, without=_LAST_DAY if _LATE.search(between) else 1)
+                yield _iso(match, late=_LATE.search(between) is not None)
 
 
 def _is_of_build(between: str) -> bool:
     return not _OF_TIME.sub("", between) or _BUILD.search(between) is not None
 
 
-def _iso(match: re.Match[str], without: int) -> str:
-    """`without` is the day of a month that none is named with."""
-    if match["year"]:
-        return f"{match['year']}-{match['month']}-{int(match['day'] or without):02}"
-    month = _MONTHS.index(match["name"].casefold()) + 1
-    return f"{match['in_year']}-{month:02}-{int(match['of_month'] or without):02}"
+def _iso(match: re.Match[str], *, late: bool) -> str:
+    """`late` is whether a month that is named without a day is meant at its end."""
+    year = match["year"] or match["in_year"]
+    month = int(match["month"] or 0) or _MONTHS.index(match["name"].casefold()) + 1
+    day = int(match["day"] or match["of_month"] or 0) or (_LAST_DAY if late else 0)
+    return f"{year}-{month:02}-{day:02}" if day else f"{year}-{month:02}"

@@ -16,6 +16,7 @@ from moonpad.explain.checks.models.other_families import in_full
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _FLAG: Final = "--quantization"
@@ -56,7 +57,8 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
         )
         remedy, edits = "serve such weights, W8A8 or W4A8, or leave it out", []
         severity = Severity.WARNING  # builds for these devices choose the method in ways of their own
-    yield make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=edits)
+    remark = make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=edits)
+    yield replace(remark, stops=method == names.FOR_ASCEND)
 
 
 def _is_named(case: Case) -> bool:
@@ -89,7 +91,8 @@ def weights_for_ascend(case: Case) -> Iterator[Remark]:
         )
         remedy = "serve the W8A8 or W4A8 conversion, or convert them by msmodelslim"
         severity = Severity.NOTE if model is None and written.startswith(("/", ".", "~")) else Severity.WARNING
-        yield make_remark(severity, Code.UNSUPPORTED_FORMAT, _FLAG, message, remedy, at=place.index)
+        remark = make_remark(severity, Code.UNSUPPORTED_FORMAT, _FLAG, message, remedy, at=place.index)
+        yield replace(remark, stops=severity is Severity.WARNING)
     elif not method and (named := _fp8_published(case)):
         message = (
             f"{named} is published in FP8 (E4M3), which A2 and A3 do not compute: as it is, it does not load; "

@@ -15,6 +15,7 @@ from moonpad.explain.checks.models.parser_families import family_of, own_parser
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.manifests.option_sources import following
+from moonpad.explain.partial_loads import encoder_alone
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.spelling import is_another_number
 from moonpad.values.checkpoint import Checkpoint
@@ -70,7 +71,7 @@ def parser_remarks(
             sure = line.build is None and recorded and (not version or not first or since(version, first))
             finding = remark.finding
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
-    if name and not is_other(checkpoint):
+    if name and not is_other(checkpoint) and not encoder_alone(reading):
         yield from _lacking(length, reading, engine, version, name)
 
 

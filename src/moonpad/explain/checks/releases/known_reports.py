@@ -39,9 +39,11 @@ from moonpad.explain.checks.releases.told_faults import is_told, told_words
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
+from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.image_days import build_day
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -95,6 +97,11 @@ def reported(case: Case) -> Iterator[Remark]:
     # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
+    errors = error_pairs(case.script) if found else frozenset()
+    found = [
+        (row, replace(remark, stops=row.ends_it and (remark.stops or shared_pairs(row.message, errors) > 1)))
+        for row, remark in found
+    ]
     if not case.version:
         words = told_words(case.script) if found else frozenset()
         least = case.script.minimum_versions.get(case.engine.name, "")
@@ -146,6 +153,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     may_be = not are_devices(row.devices, row.other_devices, case, known.spoken)
     if may_be and not _may_be_devices(row, case, known):
         return None
+    if row.until_day and last_day(build_day(case.engine.name, case.commands[0], case.script)[0]) >= row.until_day:
+        return None
     forked = row.forks.get(case.engine.name, "")
     if not are_left_out(row.lacks, case) or not _of_image(row, case):
         return None
@@ -177,6 +186,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
+    remark = replace(remark, stops=sure and row.ends_it)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
 
 

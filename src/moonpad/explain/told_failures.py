@@ -1,0 +1,87 @@
+"""Lines of a log held against what the checks found: a cause that a finding names is not called unknown, and what the
+parser refused has the remedy that a check has for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.documents.pasted_failures import NO_CAUSE
+from moonpad.explain.results import Judged, Remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
+
+_WORD: Final = re.compile(r"[a-z][a-z0-9]{2,}")
+_COMMON: Final = re.compile(
+    r"\w*error|and|the|that|this|with|which|from|where|when|have|been|they|than|into|more|were|not|for|are|was|has|file"
+    r"|line|most|recent|call|last|traceback|runtime|torch|model|models|value|start|ends?|said|says|log|self|get|set"
+)
+_TAKE_OUT: Final = "take it out of the command"
+"""The remedy of a known failure, where no more is known of the option."""
+_LEAST: Final = 2
+"""So many pairs of neighbouring words have to be in both."""
+_ABOVE: Final = 3
+"""Lines above an exception that show the statement which raised it."""
+_QUOTED: Final = 20
+"""What an exception says, as far as a finding quotes it, is at least so long."""
+_LONGEST: Final = 400
+
+
+def beside_findings(
+    failures: Iterable[Remark], found: Sequence[Remark], errors: Sequence[ErrorLine], script: Script
+) -> Iterator[Remark]:
+    """The failures, as far as no other finding tells more of them."""
+    told = [remark for remark in found if not remark.of_former and remark.finding.code is not Code.LOGGED_FAILURE]
+    for failure in failures:
+        if failure.finding.message.endswith(NO_CAUSE):
+            lines = [error for error in errors if script.where(error.number) == failure.finding.where]
+            script.budget.work(len(told), "its error lines")
+            if not any(_tells(remark, lines, script) for remark in told):
+                yield failure
+        else:
+            yield _with_remedies(failure, told)
+
+
+def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:
+    told = remark.finding.message.casefold()
+    pairs = _pairs(told)
+    for error in errors:
+        *above, line = script.lines[max(0, error.number - 1 - _ABOVE) : error.number]
+        quoted = line[:_LONGEST].rpartition("Error: ")[2].strip(" .").casefold()
+        if len(quoted) >= _QUOTED and quoted in told:
+            return True
+        raising = [each for each in above if "assert" in each or "raise" in each]
+        if len(pairs & frozenset().union(*map(_pairs, (line, *raising)))) >= _LEAST:
+            return True
+    return False
+
+
+def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
+    """Without a corrected command where the text's log says why the engine stopped, and nothing in it is changed but
+    what was added for other reasons: it stops again."""
+    stopped = any(each.finding.severity is Severity.WARNING and not each.edits for each in failures)
+    errors = (each for each in judged.remarks if each.mends)
+    mended = any(each.placed or each.finding.severity is Severity.ERROR for each in errors)
+    if not stopped or mended or judged.corrected_with:
+        return judged
+    return replace(judged, corrected=(), corrected_files=())
+
+
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    """Neighbouring words, those of a name of a program too: `disable_chunked_prefix_cache` has three pairs."""
+    words = _WORD.findall(text[:_LONGEST].casefold())
+    return frozenset(pair for pair in pairwise(words) if not any(_COMMON.fullmatch(word) for word in pair))
+
+
+def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
+    """What the parser refused has a finding of its own, with what to write instead."""
+    finding = failure.finding
+    if finding.remedy != _TAKE_OUT:
+        return failure
+    refused = finding.message.split()
+    own = [remark.finding for remark in told if remark.mends and remark.finding.where in refused]
+    words = dict.fromkeys(f"{one.remedy[:1].lower()}{one.remedy[1:].rstrip('.')}" for one in own if one.remedy)
+    return replace(failure, finding=replace(finding, remedy="; ".join(words))) if words else failure
