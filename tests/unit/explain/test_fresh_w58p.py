@@ -79,6 +79,11 @@ def test_experts_of_awq_and_gptq_go_in_halves_of_a_group(name: str, ranks: int, 
     assert any("do not divide" in each for each in said(judged, Severity.WARNING)) is is_told
 
 
+def test_the_kernel_of_0_9_1_wants_whole_groups() -> None:
+    judged = ask_one("vllm serve QuantTrio/MiniMax-M2.1-AWQ --tensor-parallel-size 8", "8xA100", "0.9.1")
+    assert any("do not divide" in each for each in said(judged, Severity.WARNING))
+
+
 FORK = """# Guide
 
 ```

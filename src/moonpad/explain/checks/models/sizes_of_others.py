@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.catalog.options import versions
-from moonpad.catalog.other_models import OtherModel, fp8_block, least_group_of_four_bits, other_model, shared_evenly
+from moonpad.catalog.other_models import (
+    OtherModel,
+    fp8_block,
+    group_of_four_bits,
+    least_group_of_four_bits,
+    other_model,
+    shared_evenly,
+)
 from moonpad.engines import draft_names as drafts
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
@@ -21,6 +28,9 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import order, since
 
 _CANDIDATE: Final = re.compile(r"rc\d{1,3}\Z")
+_HALVED_SINCE: Final = "0.9.2"
+"""In vLLM 0.9.1 the kernel of such halves ends with the first request: size_k must divisible by BLOCK_SIZE_K
+(https://github.com/vllm-project/vllm/issues/17604)."""
 _REFINED_SINCE: Final = "0.29.0"
 """The first release of that engine that splits a block of scales where a rank has a part of it."""
 _FOLDER: Final = re.compile(r"[\"']?(?:[/.~$]|[A-Za-z]:)")
@@ -55,7 +65,9 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         return
     columns, online = known.expert_columns, _in_blocks(case)
     block = fp8_block(known, case.model_named) or (128 if online else 0)
-    group_of_scales = block or least_group_of_four_bits(case.model_named)
+    halved = not case.version or by_option or since(case.version, _HALVED_SINCE)
+    of_four_bits = least_group_of_four_bits if halved else group_of_four_bits
+    group_of_scales = block or of_four_bits(case.model_named)
     if not group_of_scales or (columns % ranks == 0 and columns // ranks % group_of_scales == 0):
         return
     if not block and columns % group_of_scales:
