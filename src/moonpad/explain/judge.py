@@ -18,7 +18,6 @@ from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.checks.options.security import wrapper_remarks
 from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
-from moonpad.explain.checks.releases.error_agreement import pairs_of, shared_pairs
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
@@ -37,7 +36,7 @@ from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
 from moonpad.explain.told_failures import beside_findings, with_what_stopped
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import Finding, Severity
 from moonpad.values.records import replace
 
 _SHOWING: Final = "showing the answer"
@@ -126,21 +125,11 @@ def _judged(
         replace(remark, finding=_printable(remark.finding))
         for remark in beside_findings(failures_in(errors, written, script), whole.remarks, errors, script)
     )
-    failures = tuple(remark for remark in failures if not _is_explained(remark, whole.remarks))
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if remark.edits)))
     whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.edits)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole
-
-
-def _is_explained(failure: Remark, remarks: Sequence[Remark]) -> bool:
-    """Whether no cause is known of a line of the log by itself, and a known fault tells of that very error."""
-    if failure.finding.severity is not Severity.NOTE:
-        return False
-    said = pairs_of(failure.finding.message)
-    faults = (each.finding.message for each in remarks if each.finding.code in (Code.KNOWN_REPORT, Code.MENDED_LATER))
-    return any(shared_pairs(message, said) > 1 for message in faults)
 
 
 def _showing(judged: Judged, script: Script) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from moonpad.explain.checks.releases.error_agreement import pairs_of, shared_pairs
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.pasted_failures import NO_CAUSE
 from moonpad.explain.results import Judged, Remark
@@ -35,7 +36,10 @@ def beside_findings(
 ) -> Iterator[Remark]:
     """The failures, as far as no other finding tells more of them."""
     told = [remark for remark in found if not remark.of_former and remark.finding.code is not Code.LOGGED_FAILURE]
+    faults = [each.finding.message for each in found if each.finding.code in (Code.KNOWN_REPORT, Code.MENDED_LATER)]
     for failure in failures:
+        if failure.finding.severity is Severity.NOTE and _is_of_a_fault(failure, faults):
+            continue
         if failure.finding.message.endswith(NO_CAUSE):
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
@@ -43,6 +47,12 @@ def beside_findings(
                 yield failure
         else:
             yield _with_remedies(failure, told)
+
+
+def _is_of_a_fault(failure: Remark, faults: Iterable[str]) -> bool:
+    """Whether a known fault tells of that very error."""
+    pairs = pairs_of(failure.finding.message)
+    return any(shared_pairs(fault, pairs) >= _LEAST for fault in faults)
 
 
 def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:
