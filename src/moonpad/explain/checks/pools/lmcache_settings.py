@@ -135,8 +135,8 @@ def _content(path: str, case: Case) -> str:
 def _inside(transfer: str) -> Mapping[str, str]:
     """Keys that the connector hands on: `"kv_connector_extra_config": {"lmcache.local_cpu": true}`."""
     try:
-        found = json.loads(transfer.strip("'"))
-        extra = found.get("kv_connector_extra_config") or {}
+        connector = json.loads(transfer.strip("'"))
+        extra = connector.get("kv_connector_extra_config") or {}
         return {
             key.removeprefix(names.INSIDE): json.dumps(value).strip('"')
             for key, value in extra.items()

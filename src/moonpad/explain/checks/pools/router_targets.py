@@ -34,10 +34,10 @@ _MOST: Final = 200
 
 def router_target(case: Case) -> Iterator[Remark]:
     """A router that sends to a port of this machine on which no server of the text listens."""
-    found = _routers_and_servers(case)
-    if found is None:
+    both = _routers_and_servers(case)
+    if both is None:
         return
-    routers, servers = found
+    routers, servers = both
     ports = [_port(server) for server in servers]
     known: set[int] = set()
     if None in ports:
@@ -62,10 +62,10 @@ def router_target(case: Case) -> Iterator[Remark]:
 
 def router_protocol(case: Case) -> Iterator[Remark]:
     """`grpc://` in front of a server that speaks HTTP: it is never healthy for the router."""
-    found = _routers_and_servers(case)
-    if found is None or case.base != names.EXPERTS_BY_OPTION:
+    both = _routers_and_servers(case)
+    if both is None or case.base != names.EXPERTS_BY_OPTION:
         return
-    routers, servers = found
+    routers, servers = both
     speaks = {port: _speaks_grpc(server) for server in servers if (port := _port(server)) is not None}
     if len(speaks) < len(servers):
         return  # two at one port of several machines, or one that is not known
@@ -93,10 +93,10 @@ def _speaks_grpc(server: Command) -> bool:
 
 def bootstrap_port(case: Case) -> Iterator[Remark]:
     """The number behind `--prefill URL` is the port where the prefill server tells its ranks."""
-    found = _routers_and_servers(case)
-    if found is None or case.base != names.EXPERTS_BY_OPTION:
+    both = _routers_and_servers(case)
+    if both is None or case.base != names.EXPERTS_BY_OPTION:
         return
-    routers, servers = found
+    routers, servers = both
     prefill = [server for server in servers if (role := value_of(server.argv, (_ROLE,))) and role.text == "prefill"]
     own = [_number(value_of(server.argv, (_BOOTSTRAP,)), _DEFAULT_BOOTSTRAP) for server in prefill]
     if not prefill or None in own or any(name.endswith(_RUST) for server in prefill for name in server.env):

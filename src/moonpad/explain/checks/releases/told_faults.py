@@ -47,17 +47,17 @@ def told_words(script: Script) -> frozenset[str]:
         for word in command.words
         for line in range(word.line, min(word.end_line, word.line + _MOST) + 1)
     }
-    said: list[str] = []
+    prose_lines: list[str] = []
     length, fenced = 0, False
     for number, line in enumerate(script.lines, 1):
         if script.markdown and _FENCE.match(line):
             fenced = not fenced
         elif not fenced and number not in taken:
-            said.append(line)
+            prose_lines.append(line)
             length += len(line)
             if length > _MOST:
                 return frozenset()
-    prose = " ".join(said)
+    prose = " ".join(prose_lines)
     return _stems(prose) if _COMPLAINS.search(prose) else frozenset()
 
 
