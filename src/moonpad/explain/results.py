@@ -78,6 +78,8 @@ class Remark(Struct, frozen=True):
     ends_start: bool = False
     """A warning, since no release is named: the one that it is judged by ends its start all the same."""
 
+    by_itself: bool = False
+    """An error of a log that no row knows, by its own words or its kind: a finding that tells its cause replaces it."""
     stops: bool = False
     """A warning that is true of the release, of what ends the start or spoils every answer: with that left in, nothing
     is corrected."""

@@ -36,11 +36,15 @@ def beside_findings(
 ) -> Iterator[Remark]:
     """The failures, as far as no other finding tells more of them."""
     told = [remark for remark in found if not remark.of_former and remark.finding.code is not Code.LOGGED_FAILURE]
-    faults = [each.finding.message for each in found if each.finding.code in (Code.KNOWN_REPORT, Code.MENDED_LATER)]
+    reports = [each.finding.message for each in found if each.finding.code is Code.KNOWN_REPORT]
+    mended = [each.finding.message for each in found if each.finding.code is Code.MENDED_LATER]
     for failure in failures:
-        if failure.finding.severity is Severity.NOTE and _is_of_a_fault(failure, faults):
+        unknown = failure.finding.severity is Severity.NOTE
+        if (unknown or failure.by_itself) and _is_of_a_fault(failure, reports):
             continue
-        if failure.finding.message.endswith(NO_CAUSE):
+        if unknown and _is_of_a_fault(failure, mended):
+            continue
+        if failure.by_itself or failure.finding.message.endswith(NO_CAUSE):
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
             if not any(_tells(remark, lines, script) for remark in told):

@@ -30,9 +30,9 @@ from moonpad.engines.log_grammar import (
     read_progress,
     worth_a_look,
 )
+from moonpad.engines.own_words import OwnWords, Says, begins_behind_its_cause, is_optional, led_to, own_words
 from moonpad.engines.start_log import READY, unwrapped
 from moonpad.explain.own_flags import in_own_flags
-from moonpad.observe.own_words import OwnWords, Says, begins_behind_its_cause, is_optional, led_to, own_words
 
 MOST_LINES: Final = 10_000
 """So many are read from the beginning, where a start is, and from the end, where what ended a run is."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.engines.own_words import Says, own_words, said_by
 from moonpad.observe.log_cause import OWN_WORDS, read_log
-from moonpad.observe.own_words import Says, own_words, said_by
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.text_hints import version_mentions
+from moonpad.explain.documents.unknown_errors import asserted, told_by_itself
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Remark, shortened
@@ -26,6 +27,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 MOST_LINES: Final = 2_000
+STOPPED: Final = "the engine stopped: "
 NO_CAUSE: Final = ": no cause is known to moonpad"
 _MOST: Final = 3
 """Causes shown of one deployment; the first is the root."""
@@ -235,7 +237,18 @@ def _weakest(errors: Sequence[ErrorLine], causes: Sequence[CauseLine], engine: s
         script.budget.work(len(weak), "its error lines")
         if error.logged and (remark := _remark(error, weak, engine, script, weakly=True)) is not None:
             return remark
-    return _first_exception(errors, engine, script)
+    return itself_told(errors, engine, script) or _first_exception(errors, engine, script)
+
+
+def itself_told(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
+    """Of an error that no row knows what it says itself."""
+    if (told := told_by_itself(errors, engine, script)) is None:
+        return None
+    failure, number = told
+    message = f"{STOPPED}{shortened(failure.message, 400)}"
+    remedy = _in_flags(failure.remedy, engine)
+    finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(number), message, remedy)
+    return Remark(finding, None, by_itself=True)
 
 
 def _remark(
@@ -254,7 +267,7 @@ def _remark(
         if not error.logged and _is_of_another(error.number, engine, script):
             continue
         failure = failure_at(cause, match)
-        message = f"the engine stopped: {shortened(failure.message, 400)}"
+        message = f"{STOPPED}{shortened(failure.message, 400)}"
         remedy = _in_flags(failure.remedy, engine)
         finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
@@ -288,7 +301,8 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
         text = script.lines[error.number - 1][error.column : _LONGEST].rstrip() if error.logged else ""
         match = EXCEPTION.search(text)
         if match is not None and "WARNING" not in text and not any(part in match["error"] for part in generic):
-            message = f"the log says {shortened(match['error'], 160)}{NO_CAUSE}"
+            said = match["error"] if ":" in match["error"] else asserted(error.number, script.lines) or match["error"]
+            message = f"the log says {shortened(said, 160)}{NO_CAUSE}"
             return Remark(Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(error.number), message), None)
     return None
 

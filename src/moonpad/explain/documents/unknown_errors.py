@@ -1,0 +1,114 @@
+"""Errors of a pasted log that no row of the catalogue knows: what their own sentence says is wrong, or of which kind
+they are. Of others nothing is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from moonpad.engines import ENGINES
+from moonpad.engines.log_grammar import Failure, failure_at, kinds_of_error
+from moonpad.engines.own_words import OwnWords, Says, own_words
+from moonpad.engines.start_log import READY
+from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.results import shortened
+
+OWN_WORDS: Final = "the error says itself what is wrong: "
+_MOST: Final = 400
+"""Error lines that are looked at."""
+_LONGEST: Final = 2_000
+_SHOWN: Final = 320
+_ABOVE: Final = 4
+"""Lines above an AssertionError that may show the statement which raised it."""
+_FRAMES: Final = 40
+"""Lines above an error that show where it was raised."""
+_WORK: Final = 40
+"""Patterns that a line is held against."""
+_OF_ANY_KIND: Final = "release-fault"
+"""The row that knows no more than that code failed."""
+_OF_A_REQUEST: Final = re.compile(r"[\[/]serving\w*\.py\b|Exception in ASGI|/starlette/|/preprocess\w*\.py\b")
+"""Where a server answers a request, whose errors end nothing."""
+_REFUSES: Final = re.compile(
+    r"\b(?:[Rr]equires?|must (?:be|have|not|equal|evenly|divide)|(?:[Cc]annot|[Cc]an't) (?:be|use|find|load|run|import)"
+    r"|[Oo]nly (?:supports?|supported|valid|available|compatible|works?|implemented)|only \w+(?: \w+)? (?:is|are) supported"
+    r"|(?:is|are) missing|[Mm]issing \w+ \w+|[Uu]nsupported|[Ii]ncompatible|mutually exclusive"
+    r"|not (?:yet |currently )?(?:supported|implemented|installed|available|divisible|compatible|valid|allowed|enough"
+    r"|enabled)|does(?:n't| not) (?:support|work|have|fit|match|divide|exist)"
+    r"|[Pp]lease (?:install|set|use|enable|disable|update|upgrade|add|pass|specify)"
+    r"|[Ee]xceeds?|(?:larger|greater|smaller|less|more) than|at (?:least|most) \d"
+    r"|too (?:old|new|large|small|many|few))\b"
+)
+"""Words by which a program refuses what it was given."""
+_OF_A_COMPILER: Final = re.compile(r"\bop requires\b|\b(?:MLIR|LLVM|mlir|llvm|ptxas|nvcc)\b")
+"""What a compiler says of code that people did not write."""
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][\w-]{2,60}|\b[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]+){1,8}\b")
+_INSTALL: Final = re.compile(r"\binstall\w*\b", re.IGNORECASE)
+
+
+def told_by_itself(errors: Sequence[ErrorLine], engine: str, script: Script) -> tuple[Failure, int] | None:
+    """What the first error that no row knows says for itself, with the number of its line, from 1."""
+    lines = dict(_lines(errors, engine, script))
+    script.budget.work(_WORK * len(lines), "its error lines")
+    numbers = sorted(lines)
+    own = own_words([lines[number] for number in numbers])
+    if own is None or own.says is Says.LOGGED:
+        return None
+    number = numbers[own.number]
+    if any(_OF_A_REQUEST.search(line[:_LONGEST]) for line in script.lines[max(0, number - _FRAMES) : number]):
+        return None
+    failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own)
+    return None if failure is None else (failure, number)
+
+
+def _lines(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[tuple[int, str]]:
+    """The logged ones behind the last start that served, each with what Python shows above an assertion."""
+    generic = ENGINES[engine].log.generic
+    logged = [error.number for error in errors[:_MOST] if error.logged]
+    if not logged:
+        return
+    between = range(logged[0], logged[-1])
+    served = max((number for number in between if READY.search(script.lines[number - 1][:_LONGEST])), default=0)
+    for number in between:
+        if "above exception" in script.lines[number - 1][:_LONGEST]:
+            yield number, script.lines[number - 1][:_LONGEST]
+    for number in logged:
+        text = script.lines[number - 1][:_LONGEST].rstrip()
+        if number <= served or "WARNING" in text or any(part in text for part in generic):
+            continue
+        if text.endswith("AssertionError"):
+            yield from _statements(number, script.lines)
+        yield number, text
+
+
+def _statements(number: int, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    above = range(max(1, number - _ABOVE), number)
+    return ((each, line) for each in above if "assert " in (line := lines[each - 1][:_LONGEST]))
+
+
+def asserted(number: int, lines: Sequence[str]) -> str:
+    """Of an AssertionError without words the statement that Python shows above it; "" where it shows none."""
+    if not lines[number - 1].rstrip().endswith("AssertionError"):
+        return ""
+    found = [line.partition("assert ")[2].strip() for _, line in _statements(number, lines)]
+    return f"AssertionError: assert {found[-1]}" if found else ""
+
+
+def _in_words(own: OwnWords) -> Failure | None:
+    if _REFUSES.search(own.words) is None or _OF_A_COMPILER.search(own.words):
+        return None
+    options = list(dict.fromkeys(_OPTION.findall(own.words)))
+    if options:
+        remedy = f"change what it names ({', '.join(options[:3])})"
+    elif _INSTALL.search(own.words):
+        remedy = "install it where the engine runs, for an image in a layer of its own, or leave out what needs it"
+    else:
+        remedy = "change the setting that it is about, or take a release or a device that can do it"
+    return Failure(f"{OWN_WORDS}{shortened(own.words, _SHOWN)}", remedy, own.words)
+
+
+def _of_kind(own: OwnWords) -> Failure | None:
+    for kind in kinds_of_error():
+        if match := kind.pattern.search(own.words):
+            return None if kind.key == _OF_ANY_KIND else failure_at(kind, match)
+    return None

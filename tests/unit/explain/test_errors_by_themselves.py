@@ -1,0 +1,75 @@
+"""Errors of a log that no row knows: by their own sentence, or by their kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.values.finding import Code, Finding, Severity
+from tests.unit.explain.judging import ask_one
+
+SERVE = "vllm serve moonshotai/Kimi-K2.5 --trust-remote-code --tensor-parallel-size 8"
+FRONT = "(Worker_TP0 pid=7) ERROR 10-02 09:11:21 [multiproc_executor.py:944] "
+
+
+def stopped(log: str, serve: str = SERVE) -> list[Finding]:
+    return [each for each in ask_one(f"{serve}\n\n{log}", "8xH200").findings if each.code is Code.LOGGED_FAILURE]
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        ("RuntimeError: the moon kernels require a toolkit of release 99; install it", "install it where"),
+        ("ImportError: Please install lunatools to read such weights", "install it where"),
+        ("ValueError: tides are not supported with --moon-phase full", "(--moon-phase)"),
+        ("NotImplementedError: only even orbits are supported here", "a release or a device"),
+    ],
+)
+def test_a_refusal_is_told_in_its_own_words(error: str, remedy: str) -> None:
+    (found,) = stopped(f"{FRONT}{error}")
+    assert found.severity is Severity.WARNING
+    assert found.message == f"the engine stopped: the error says itself what is wrong: {error}"
+    assert remedy in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ("KeyError: 'model.layers.3.mlp.moon.tide_scale'", "has a weight model.layers.3.mlp.moon.tide_scale"),
+        ("TypeError: wane() got an unexpected keyword argument 'phase'", "called in a way that it does not know"),
+    ],
+)
+def test_an_error_that_says_where_code_failed_is_told_by_its_kind(error: str, kind: str) -> None:
+    (found,) = stopped(f"{FRONT}{error}")
+    assert found.severity is Severity.WARNING
+    assert kind in found.message
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{FRONT}RuntimeError: the tide came in while nobody looked",
+        f"{FRONT}DSLRuntimeError: ICE: 'llvm.moon' op requires attribute 'tide'",
+        "ERROR 10-02 09:11:21 [serving_chat.py:250] ValueError: tides are not supported with this request",
+    ],
+)
+def test_what_says_nothing_of_its_cause_has_none(log: str) -> None:
+    assert not any(each.severity is Severity.WARNING for each in stopped(log))
+
+
+def test_what_a_start_went_through_before_it_served_ended_nothing() -> None:
+    error = f"{FRONT}ValueError: tides are not supported with this moon"
+    ready = "(APIServer pid=1) INFO:     Application startup complete."
+    assert stopped(error)[0].severity is Severity.WARNING
+    assert not any(each.severity is Severity.WARNING for each in stopped(f"{error}\n{ready}\n{FRONT}x"))
+
+
+def test_a_bare_assertion_is_shown_with_its_statement() -> None:
+    (found,) = stopped(f"{FRONT}    assert tide.height == moon.phase\n{FRONT}AssertionError")
+    assert "the log says AssertionError: assert tide.height == moon.phase: no cause is known" in found.message
+
+
+def test_nothing_is_corrected_where_the_error_says_what_is_wrong() -> None:
+    serve = f"{SERVE} --kv-offloading-size 300"
+    error = f"{FRONT}ValueError: tides are not supported with this moon"
+    assert ask_one(serve, "8xH200").corrected
+    assert not ask_one(f"{serve}\n\n{error}", "8xH200").corrected
