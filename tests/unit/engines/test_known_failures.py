@@ -172,6 +172,22 @@ SAMPLES = {
     "mxfp4-emulation": WORKER + "    w1 = dequant_mxfp4(w1, w1_scale, hidden_states.dtype)",
     "kimi-vision-angles-gaudi": WORKER + "    assert x.ndim == freqs_cis.ndim + 1",
     "complex-numbers-gaudi": WORKER + "RuntimeError: Complex datatype is not supported on HPU device",
+    "experts-shared-unevenly": WORKER + "    assert num_physical_experts % num_gpus == 0",
+    "balanced-machines": WORKER + "    assert num_gpus % num_nodes == 0",
+    "nixl-blocks": WORKER + "    assert self.dst_num_blocks[engine_id] == nixl_agent_meta.num_blocks",
+    "mooncake-role": WORKER + "    assert not self.is_kv_producer",
+    "first-core-connector": WORKER + "    assert issubclass(connector_cls, KVConnectorBase_V1)",
+    "deepep-most-tokens": "    assert self.num_max_dispatch_tokens_per_rank <= 1024",
+    "chosen-experts-form": "    assert TopKOutputChecker.format_is_bypassed(topk_output)",
+    "deepep-timeout": "RuntimeError: DeepEP error: timeout (dispatch CPU)",
+    "triton-before-ampere": "LLVM ERROR: Failed to compute parent layout for slice layout.",
+    "scales-over-pieces": WORKER
+    + "ValueError: Group size (128) must evenly divide both hidden size (7168) and intermediate size per partition (64).",
+    "layer-kept-unquantised": WORKER
+    + "RuntimeError: NVFP4 weight_scale for layer model.layers.0.self_attn.o_proj was never loaded (still NaN).",
+    "code-beside-blob": "FileNotFoundError: [Errno 2] No such file or directory: '/c/hub/models--nvidia--Kimi-K2.6-NVFP4/blobs/a_module.py'",
+    "gguf-shape": "llama_model_load: error loading model: check_tensor_dims: tensor 'blk.1.ffn_gate_exps.weight' has wrong shape; expected  7168,  2048,   384, got  7168,  2048,   256,     1",
+    "deepseek-fused-attention": "RuntimeError: [TensorRT-LLM][ERROR] Assertion failed: Deepseek should be supported by fmha in generation part.",
     "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",
 }
 TALK = """
