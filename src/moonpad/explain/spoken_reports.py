@@ -19,7 +19,7 @@ from moonpad.explain.checks.models.slices_of_others import MARLIN
 from moonpad.explain.checks.releases.transformers_checks import older_release, too_old
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.device_mentions import capability_of, mentions
-from moonpad.explain.documents.pasted_failures import causes_in
+from moonpad.explain.documents.pasted_failures import causes_in, itself_told
 from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
 from moonpad.explain.documents.spoken_names import NAME
@@ -135,7 +135,10 @@ def _too_old(model_type: str, script: Script, lines: Sequence[str], engine: str)
 def _of_errors(script: Script, engines: Sequence[str]) -> Iterator[tuple[str, Iterator[Remark]]]:
     """By the log of the engine that is named; without one by errors that the log of a single one has."""
     if len(engines := _apart(engines)) == 1:
-        yield engines[0], _each_once(script.error_lines, engines[0], script)
+        found = [*_each_once(script.error_lines, engines[0], script)]
+        if not found and (told := itself_told(script.error_lines, engines[0], script)) is not None:
+            found = [told]
+        yield engines[0], iter(found)
     elif not engines and not any(_OTHERS.search(line[:_LONGEST]) for line in script.lines):
         causes = [(name, [*_each_once(script.error_lines, name, script)]) for name in sorted(names.CHECKED)]
         own = [(name, found) for name, found in causes if found and ENGINES[name].command_line.build is None]

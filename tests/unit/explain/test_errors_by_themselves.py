@@ -98,3 +98,16 @@ def test_nothing_is_corrected_where_the_error_says_what_is_wrong() -> None:
 )
 def test_logs_of_a_plugin_and_of_a_build_have_its_own_lines(serve: str, line: str, cause: str) -> None:
     assert any(cause in found.message for found in stopped(line, serve))
+
+
+def test_a_report_without_a_command_has_its_error_by_itself() -> None:
+    text = f"vLLM 0.32.0 with Kimi-K2.5 on 8x H200\n\n{FRONT}ValueError: tides are not supported with this moon"
+    assert "tides are not supported" in " ".join(each.message for each in ask_one(text).findings)
+
+
+def test_a_line_of_compiled_code_is_of_the_log() -> None:
+    line = (
+        "/pytorch/aten/src/ATen/native/cuda/TensorCompare.cu:112: _assert_async_cuda_kernel: block: [0,0,0], thread: "
+        "[0,0,0] Assertion `probability tensor contains either `inf`, `nan` or element < 0` failed."
+    )
+    assert any("numbers came out" in found.message for found in stopped(line))
