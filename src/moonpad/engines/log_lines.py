@@ -29,7 +29,7 @@ _LINE: Final = re.compile(
     r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ]NCCL[ ]|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
     r"|[WEIF]\d{4}(?:\d{4})?[ ]\d\d:\d\d:\d\d\.\d{1,9}[ ]{1,6}\d{1,9}[ ][\w./-]{1,80}:\d{1,6}\]"  # of glog
     r"|(?:Loading|Capturing|Multi-thread loading)[ ][\w ()]{1,60}:?[ ]+\d{1,3}%"
-    r"|(?:\.\.)?/[\w./-]{3,200}\.(?:cuh?|cpp|cc|hpp):\d{1,6}: \w"  # of compiled code
+    r"|[\w./-]{0,200}/[\w.-]{1,80}\.(?:cuh?|cpp|cc|hpp):\d{1,6}: \w"  # of compiled code
     r"|(?:(?:llama|ggml|gguf|common)_\w+|load_(?:tensors|backend|model)|print_info|srv|slot|main|build|system_info)[ ]?"
     r":[ ]"
     r"|(?:non-default[ ]args|args):[ ](?:\{|Namespace\()"

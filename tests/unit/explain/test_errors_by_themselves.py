@@ -111,3 +111,27 @@ def test_a_line_of_compiled_code_is_of_the_log() -> None:
         "[0,0,0] Assertion `probability tensor contains either `inf`, `nan` or element < 0` failed."
     )
     assert any("numbers came out" in found.message for found in stopped(line))
+
+
+@pytest.mark.parametrize(
+    ("serve", "line", "cause"),
+    [
+        (
+            "vllm serve /d/Kimi-K2.5-w4a8 --quantization ascend --trust-remote-code -tp 16",
+            "(EngineCore_DP0 pid=7) EZ9999[PID: 7] 2026-05-23-07:36:19.237.396 (EZ9999):  HCCL_BUFFSIZE is too SMALL",
+            "HCCL_BUFFSIZE is below",
+        ),
+        (
+            "llama-server -m DeepSeek-V3-Q4_K_M-00001-of-00009.gguf -c 8192",
+            "src/llama.cpp:15099: Deepseek2 does not support K-shift",
+            "cannot be shifted",
+        ),
+        (
+            SERVE,
+            "(Worker_TP0 pid=7) ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'",
+            "older than the device",
+        ),
+    ],
+)
+def test_a_line_of_a_log_needs_no_word_of_an_error(serve: str, line: str, cause: str) -> None:
+    assert any(cause in found.message for found in stopped(line, serve))

@@ -41,10 +41,15 @@ _MOST_INTRODUCED: Final = 4
 
 _ERRS: Final = re.compile(
     r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
-    r"|not supported|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
+    r"|not support|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized"
 )
+_LOGGED_ERRS: Final = re.compile(
+    r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"
+    r"|tried to allocate|insufficient|exceeded|RetCode|mismatch|not found|denied|No space left|[Nn]o such file|非法"
+)
+"""Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
 _RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|OutOfResources)\b")
@@ -128,7 +133,9 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
             intro_general, intro = _general(text), number
         elif not fenced and number > intro + _MOST_INTRODUCED:
             intro_general = False
-        if heading_general or intro_general or number in mended or not _ERRS.search(text):
+        if heading_general or intro_general or number in mended:
+            continue
+        if not _ERRS.search(text) and not (number in logged and _LOGGED_ERRS.search(text)):
             continue
         found.append(ErrorLine(number + 1, behind_front(text), number in logged))
         if len(found) >= MOST_LINES:

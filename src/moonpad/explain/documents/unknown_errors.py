@@ -31,7 +31,8 @@ _OF_A_REQUEST: Final = re.compile(r"[\[/]serving\w*\.py\b|Exception in ASGI|/sta
 """Where a server answers a request, whose errors end nothing."""
 _REFUSES: Final = re.compile(
     r"\b(?:[Rr]equires?|must (?:be|have|not|equal|evenly|divide)|(?:[Cc]annot|[Cc]an't) (?:be|use|find|load|run|import)"
-    r"|[Oo]nly (?:supports?|supported|valid|available|compatible|works?|implemented)|only \w+(?: \w+)? (?:is|are) supported"
+    r"|[Oo]nly (?:supports?|supported|valid|available|compatible|works?|implemented)"
+    r"|only \w+(?: \w+)? (?:is|are) supported"
     r"|(?:is|are) missing|[Mm]issing \w+ \w+|[Uu]nsupported|[Ii]ncompatible|mutually exclusive"
     r"|not (?:yet |currently )?(?:supported|implemented|installed|available|divisible|compatible|valid|allowed|enough"
     r"|enabled)|does(?:n't| not) (?:support|work|have|fit|match|divide|exist)"
