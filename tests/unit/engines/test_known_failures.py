@@ -188,7 +188,8 @@ SAMPLES = {
     "code-beside-blob": "FileNotFoundError: [Errno 2] No such file or directory: '/c/hub/models--nvidia--Kimi-K2.6-NVFP4/blobs/a_module.py'",
     "gguf-shape": "llama_model_load: error loading model: check_tensor_dims: tensor 'blk.1.ffn_gate_exps.weight' has wrong shape; expected  7168,  2048,   384, got  7168,  2048,   256,     1",
     "deepseek-fused-attention": "RuntimeError: [TensorRT-LLM][ERROR] Assertion failed: Deepseek should be supported by fmha in generation part.",
-    "lmcache-layer-gone": WORKER + "KeyError: LayerCacheEngineKey(model_name='m', world_size=8, worker_id=6, layer_id=0)",
+    "lmcache-layer-gone": WORKER
+    + "KeyError: LayerCacheEngineKey(model_name='m', world_size=8, worker_id=6, layer_id=0)",
     "lmcache-piece-gone": WORKER + "KeyError: CacheEngineKey(model_name='m', world_size=8, worker_id=3, chunk_hash=12)",
     "offloaded-block-gone": WORKER + "AssertionError: Block b'\\x03\\xc1XG0' not found in cache",
     "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",

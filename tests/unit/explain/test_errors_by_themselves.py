@@ -135,3 +135,25 @@ def test_a_line_of_compiled_code_is_of_the_log() -> None:
 )
 def test_a_line_of_a_log_needs_no_word_of_an_error(serve: str, line: str, cause: str) -> None:
     assert any(cause in found.message for found in stopped(line, serve))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On our eight H200 it ends with `ValueError: tides are not supported with this moon`.",
+        "Error: ValueError: tides are not supported with this moon",
+    ],
+)
+def test_an_error_in_a_sentence_of_a_report_is_told(text: str) -> None:
+    assert any("tides are not supported with this moon" in found.message for found in stopped(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If you see `ValueError: tides are not supported with this moon`, take another moon.",
+        "A handler catches ValueError: tides are not supported with this moon",
+    ],
+)
+def test_an_error_that_may_come_has_not_come(text: str) -> None:
+    assert not stopped(text)

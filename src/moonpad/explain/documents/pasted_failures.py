@@ -19,7 +19,6 @@ from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.text_hints import version_mentions
-from moonpad.explain.documents.unknown_errors import asserted, told_by_itself
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Remark, shortened
@@ -249,7 +248,9 @@ def _weakest(errors: Sequence[ErrorLine], causes: Sequence[CauseLine], engine: s
 
 def itself_told(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
     """Of an error that no row knows what it says itself."""
-    if (told := told_by_itself(errors, engine, script)) is None:
+    from moonpad.explain.documents.unknown_errors import told_by_itself  # what most texts need nothing of
+
+    if (told := told_by_itself(errors, engine, script, _is_report)) is None:
         return None
     failure, number = told
     message = f"{STOPPED}{shortened(failure.message, 400)}"
@@ -303,6 +304,8 @@ def _unwrapped(text: str, number: int, script: Script) -> str:
 
 def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
     """The exception that none of the known failures is. Generic ones only say that there was another."""
+    from moonpad.explain.documents.unknown_errors import asserted
+
     generic = ENGINES[engine].log.generic
     for error in errors:
         text = script.lines[error.number - 1][error.column : _LONGEST].rstrip() if error.logged else ""

@@ -4,7 +4,7 @@ they are. Of others nothing is known."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
@@ -43,13 +43,22 @@ _REFUSES: Final = re.compile(
 """Words by which a program refuses what it was given."""
 _OF_A_COMPILER: Final = re.compile(r"\bop requires\b|\b(?:MLIR|LLVM|mlir|llvm|ptxas|nvcc)\b")
 """What a compiler says of code that people did not write."""
+_OF_A_LIST: Final = re.compile(r"\b(?:list|tuple|string|pop)\b.{0,20}\b(?:out of range|from empty)")
+"""An index into what is no tensor, which says nothing of sizes."""
+_IN_SENTENCE: Final = re.compile(
+    r"(?P<mark>[`\"“]?)(?P<error>(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception): [^`\"”\n]{8,400})(?P=mark)"
+)
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][\w-]{2,60}|\b[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]+){1,8}\b")
 _INSTALL: Final = re.compile(r"\binstall\w*\b", re.IGNORECASE)
 
 
-def told_by_itself(errors: Sequence[ErrorLine], engine: str, script: Script) -> tuple[Failure, int] | None:
-    """What the first error that no row knows says for itself, with the number of its line, from 1."""
-    lines = dict(_lines(errors, engine, script))
+def told_by_itself(
+    errors: Sequence[ErrorLine], engine: str, script: Script, reported: Callable[[str], bool]
+) -> tuple[Failure, int] | None:
+    """What the first error that no row knows says for itself, with the number of its line, from 1. `reported`: whether
+    what stands before an error in a sentence says that it came."""
+    logged = dict(_lines(errors, engine, script))
+    lines = logged or dict(_quoted(errors, script, reported))
     script.budget.work(_WORK * len(lines), "its error lines")
     numbers = sorted(lines)
     own = own_words([lines[number] for number in numbers])
@@ -58,7 +67,7 @@ def told_by_itself(errors: Sequence[ErrorLine], engine: str, script: Script) -> 
     number = numbers[own.number]
     if any(_OF_A_REQUEST.search(line[:_LONGEST]) for line in script.lines[max(0, number - _FRAMES) : number]):
         return None
-    failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own)
+    failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own) if logged else None
     return None if failure is None else (failure, number)
 
 
@@ -80,6 +89,14 @@ def _lines(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator
         if text.endswith("AssertionError"):
             yield from _statements(number, script.lines)
         yield number, text
+
+
+def _quoted(errors: Sequence[ErrorLine], script: Script, reported: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
+    """Errors within sentences of the text's author."""
+    for error in errors[:_MOST]:
+        text = script.lines[error.number - 1][:_LONGEST]
+        if (match := _IN_SENTENCE.search(text)) and reported(text[: match.start()]):
+            yield error.number, match["error"].rstrip(" .,;")
 
 
 def _statements(number: int, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -109,6 +126,8 @@ def _in_words(own: OwnWords) -> Failure | None:
 
 
 def _of_kind(own: OwnWords) -> Failure | None:
+    if _OF_A_LIST.search(own.words):
+        return None
     for kind in kinds_of_error():
         if match := kind.pattern.search(own.words):
             return None if kind.key == _OF_ANY_KIND else failure_at(kind, match)
