@@ -157,3 +157,10 @@ def test_an_error_in_a_sentence_of_a_report_is_told(text: str) -> None:
 )
 def test_an_error_that_may_come_has_not_come(text: str) -> None:
     assert not stopped(text)
+
+
+def test_an_error_that_tells_what_happened_has_that_and_where_to_look() -> None:
+    (found,) = stopped(f"{FRONT}RuntimeError: NPU function error: aclnnMoonTide, error code is 507015")
+    assert found.severity is Severity.NOTE
+    assert "no cause is known" not in found.message
+    assert found.remedy

@@ -304,7 +304,7 @@ def _unwrapped(text: str, number: int, script: Script) -> str:
 
 def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
     """The exception that none of the known failures is. Generic ones only say that there was another."""
-    from moonpad.explain.documents.unknown_errors import asserted
+    from moonpad.explain.documents.unknown_errors import asserted, happened
 
     generic = ENGINES[engine].log.generic
     for error in errors:
@@ -312,8 +312,11 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
         match = EXCEPTION.search(text)
         if match is not None and "WARNING" not in text and not any(part in match["error"] for part in generic):
             said = match["error"] if ":" in match["error"] else asserted(error.number, script.lines) or match["error"]
-            message = f"the log says {shortened(said, 160)}{NO_CAUSE}"
-            return Remark(Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(error.number), message), None)
+            event = happened(text)
+            what, remedy = (f": {event.message}", _in_flags(event.remedy, engine)) if event else (NO_CAUSE, "")
+            message = f"the log says {shortened(said, 160)}{what}"
+            finding = Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
+            return Remark(finding, None, by_itself=True)
     return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.log_grammar import Failure, failure_at, kinds_of_error
+from moonpad.engines.log_grammar import Failure, events, failure_at, first_cause, kinds_of_error
 from moonpad.engines.own_words import OwnWords, Says, own_words
 from moonpad.engines.start_log import READY
 from moonpad.explain.commands import ErrorLine, Script
@@ -69,6 +69,12 @@ def told_by_itself(
         return None
     failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own) if logged else None
     return None if failure is None else (failure, number)
+
+
+def happened(text: str) -> Failure | None:
+    """What the line of an error says that happened, where it does not say why."""
+    event = first_cause(events(), [text], symptoms=True)
+    return None if event is None else failure_at(event.cause, event.match)
 
 
 def _lines(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[tuple[int, str]]:
