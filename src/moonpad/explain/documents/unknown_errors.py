@@ -44,7 +44,7 @@ _REFUSES: Final = re.compile(
 _OF_A_COMPILER: Final = re.compile(r"\bop requires\b|\b(?:MLIR|LLVM|mlir|llvm|ptxas|nvcc)\b")
 """What a compiler says of code that people did not write."""
 _OF_A_LIST: Final = re.compile(r"\b(?:list|tuple|string|pop)\b.{0,20}\b(?:out of range|from empty)")
-"""An index into what is no tensor, which says nothing of sizes."""
+"""An index into a list of Python, which says nothing of the sizes of tensors."""
 _IN_SENTENCE: Final = re.compile(
     r"(?P<mark>[`\"“]?)(?P<error>(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception): [^`\"”\n]{8,400})(?P=mark)"
 )
