@@ -192,6 +192,10 @@ SAMPLES = {
     + "KeyError: LayerCacheEngineKey(model_name='m', world_size=8, worker_id=6, layer_id=0)",
     "lmcache-piece-gone": WORKER + "KeyError: CacheEngineKey(model_name='m', world_size=8, worker_id=3, chunk_hash=12)",
     "offloaded-block-gone": WORKER + "AssertionError: Block b'\\x03\\xc1XG0' not found in cache",
+    "ascend-sides-unsaid": WORKER + '    assert "tp_size" in prefill_parallel_config',
+    "ascend-heads-of-sides": WORKER + "    assert d_node_heads_per_rank % p_node_heads_per_rank == 0",
+    "ascend-context-of-sides": WORKER
+    + "    assert (meta.remote_pcp_size * meta.remote_dcp_size) % (self.pcp_size * self.dcp_size) == 0",
     "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",
 }
 TALK = """
