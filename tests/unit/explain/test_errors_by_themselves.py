@@ -49,6 +49,7 @@ def test_an_error_that_says_where_code_failed_is_told_by_its_kind(error: str, ki
     [
         f"{FRONT}RuntimeError: the tide came in while nobody looked",
         f"{FRONT}DSLRuntimeError: ICE: 'llvm.moon' op requires attribute 'tide'",
+        "openai.BadRequestError: Error code: 400 - {'error': {'message': 'tides are not supported here'}}",
         "ERROR 10-02 09:11:21 [serving_chat.py:250] ValueError: tides are not supported with this request",
     ],
 )

@@ -29,6 +29,12 @@ _OF_ANY_KIND: Final = "release-fault"
 """The row that knows no more than that code failed."""
 _OF_A_REQUEST: Final = re.compile(r"[\[/]serving\w*\.py\b|Exception in ASGI|/starlette/|/preprocess\w*\.py\b")
 """Where a server answers a request, whose errors end nothing."""
+_OF_A_CLIENT: Final = re.compile(
+    r"\b(?:BadRequest|NotFound|APIConnection|APIStatus|API|InternalServer|Authentication|RateLimit|UnprocessableEntity)Error\b"
+    r"|\bHTTP(?:Status)?Error\b|\b(?:openai|httpx|aiohttp|requests|urllib3?|litellm)\.\w|\bError code: [45]\d\d\b"
+    r"|\b[45]\d\d (?:Client|Server) Error\b"
+)
+"""What a client of the server says: its request failed, and the server goes on."""
 _REFUSES: Final = re.compile(
     r"\b(?:[Rr]equires?|must (?:be|have|not|equal|evenly|divide)|(?:[Cc]annot|[Cc]an't) (?:be|use|find|load|run|import)"
     r"|[Oo]nly (?:supports?|supported|valid|available|compatible|works?|implemented)"
@@ -62,7 +68,7 @@ def told_by_itself(
     script.budget.work(_WORK * len(lines), "its error lines")
     numbers = sorted(lines)
     own = own_words([lines[number] for number in numbers])
-    if own is None or own.says is Says.LOGGED:
+    if own is None or own.says is Says.LOGGED or _OF_A_CLIENT.search(own.words):
         return None
     number = numbers[own.number]
     if any(_OF_A_REQUEST.search(line[:_LONGEST]) for line in script.lines[max(0, number - _FRAMES) : number]):
