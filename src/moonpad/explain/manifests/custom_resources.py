@@ -37,8 +37,11 @@ _RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
 _LLM_SERVICE: Final = ("LLMInferenceService", "LLMInferenceServiceConfig")
 
 
-def controller_of(fields: Fields) -> str:
-    """Whose work may add options to the arguments in a document; "" where nothing does."""
+def controller_of(document: Node, fields: Fields) -> str:
+    """Whose work may add options to the arguments in a document; "" where nothing does: values of a chart are no JSON,
+    and a list there is what a tool runs."""
+    if "apiVersion" not in fields and getattr(document, "flow_style", False):
+        return ""
     if "apiVersion" not in fields:
         return "what a chart or a tool adds to these options"
     group = scalar(fields["apiVersion"]).rpartition("/")[0]
