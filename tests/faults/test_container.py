@@ -1,28 +1,33 @@
-"""An engine in a container image, against a fake docker whose daemon owns the containers. Faults 71 and 72, and 7, 8,
-51, 59 and 67 for this path. A real podman is asked in tests/e2e/test_podman.py.
+"""An engine in a container image, against a fake docker whose daemon owns the containers. Fault 71, and 7, 8, 51,
+59 and 67 for this path; 72 is in test_container_daemon.py. A real podman is asked in tests/e2e/test_podman.py.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from moonpad.facts.processes import send_signal
-from moonpad.run.keeper_client import tell
-from moonpad.store.run_folder import RunFolder
-from tests.conftest import LAUNCH, ROOT, Moonpad
+from tests.conftest import ROOT, Moonpad
+from tests.faults.container_world import (
+    IMAGE,
+    OTHER,
+    Docker,
+    await_generation,
+    client_of,
+    docker,
+    image_spec,
+    serves,
+    state_of,
+    up,
+)
 from tests.faults.helpers import (
     await_event,
     await_gone,
@@ -31,154 +36,13 @@ from tests.faults.helpers import (
     events_of,
     everybody,
     interrupt_after,
-    keeper_document,
     keeper_of,
-    run_folder,
     set_launch,
     status_of,
     wait_until,
 )
-from tests.ports import free_port
 
-FAKE_DOCKER = ROOT / "tests" / "fake_engine" / "docker.py"
-IMAGE = f"registry.example/vllm-cpu@sha256:{'0' * 64}"
-OTHER = "other"
-
-
-@dataclass
-class Docker:
-    """The fake docker of one test: its daemon, its clients' calls."""
-
-    place: Path
-    env: dict[str, str]
-    daemon: subprocess.Popen[str] | None = None
-    other: subprocess.Popen[str] | None = None
-
-    def start(self, **switches: str) -> None:
-        """The daemon; the switches reach the engines of its containers."""
-        self.daemon = self.call("daemon", **switches)
-        assert self.daemon.stdout is not None
-        assert self.daemon.stdout.readline() == "listening\n"
-
-    def kill(self) -> None:
-        """The daemon goes, and its containers stay, as with live-restore; attached clients end."""
-        assert self.daemon is not None
-        self.daemon.kill()
-        self.daemon.communicate(timeout=10)
-        self.daemon = None
-
-    def end(self) -> None:
-        """The daemon goes, and all containers with it."""
-        if self.daemon is not None:
-            self.daemon.terminate()
-            self.daemon.communicate(timeout=20)
-            self.daemon = None
-        self.call("purge").communicate(timeout=20)
-        if self.other is not None:
-            self.other.communicate(timeout=10)
-            self.other = None
-
-    def call(self, *argv: str, **env: str) -> subprocess.Popen[str]:
-        command = (sys.executable, "-I", "-S", str(FAKE_DOCKER), *argv)
-        return subprocess.Popen(command, env={**self.env, **env}, stdout=subprocess.PIPE, text=True)
-
-    def run_other(self) -> None:
-        """A container that is not ours, beside which everything happens."""
-        port = str(free_port())
-        options = ("--name", OTHER, "--label", "moonpad.run=other", "--env", "FAKE_NO_PORT=1")
-        self.other = self.call("run", *options, "image", "serve", "--port", port)
-        assert self.other.stdout is not None
-        assert self.other.stdout.readline()
-
-    def running(self) -> list[str]:
-        return self.call("ps", "--format", "{{.Names}}").communicate(timeout=10)[0].split()
-
-    def id_of(self, name: str) -> str:
-        """Of the container with that name which runs; as the fake daemon's files say."""
-        folders = (path.parent for path in self.place.glob("containers/*/pid"))
-        living = [folder for folder in folders if not (folder / "exit").exists()]
-        (folder,) = [path.name for path in living if json.loads((path / "about.json").read_text())["name"] == name]
-        return folder
-
-    def await_attached(self, count: int = 1) -> None:
-        """The event `reattached` tells of a client that was started, which has yet to ask the daemon."""
-
-        def times() -> int:
-            return sum(len(path.read_text().splitlines()) for path in self.place.glob("containers/*/attached"))
-
-        wait_until(lambda: times() >= count, lambda: f"attached {times()} times", 20.0)
-
-    def created(self) -> list[str]:
-        """The names of all containers that were ever made, in any state."""
-        return sorted(json.loads(path.read_text())["name"] for path in self.place.glob("containers/*/about.json"))
-
-    def stopped(self) -> set[str]:
-        """What anybody asked to be stopped or removed."""
-        return {call[-1] for verb in ("stop", "rm") for call in self.calls(verb)}
-
-    def calls(self, verb: str) -> list[list[str]]:
-        lines = (self.place / "calls.jsonl").read_text().splitlines()
-        return [words for line in lines if (words := json.loads(line))[0] == verb]
-
-
-@pytest.fixture
-def docker(moonpad: Moonpad, clean_world: None, tmp_path: Path) -> Iterator[Docker]:
-    """`docker` on PATH, its daemon not started yet; at the end the daemon goes, and all containers with it."""
-    folder = tmp_path / "docker"
-    folder.mkdir()
-    program = folder / "docker"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "{FAKE_DOCKER}" "$@"\n')
-    program.chmod(0o755)
-    moonpad.env["PATH"] = f"{folder}{os.pathsep}{moonpad.env['PATH']}"
-    moonpad.env["FAKE_DOCKER"] = str(folder)
-    docker = Docker(folder, moonpad.env)
-    yield docker
-    docker.end()
-
-
-@pytest.fixture
-def image_spec(moonpad: Moonpad, free_port: int) -> Path:
-    spec = moonpad.home / "fake.toml"
-    launch = "".join(f"{name} = {json.dumps(value)}\n" for name, value in {**LAUNCH, "stop_grace": "1s"}.items())
-    spec.write_text(
-        f'model = "kimi-k2-tiny"\n\n[engine]\nname = "vllm-cpu"\nimage = "{IMAGE}"\n\n'
-        f"[endpoint]\nport = {free_port}\n\n[launch]\n{launch}"
-    )
-    return spec
-
-
-def up(moonpad: Moonpad, spec: Path) -> str:
-    """The run's id, once it is ready."""
-    done = moonpad("up", str(spec), "--json")
-    assert done.code == 0, done.stderr
-    return str(done.json["run"])
-
-
-def state_of(moonpad: Moonpad) -> str:
-    return str(status_of(moonpad)["state"])
-
-
-def client_of(moonpad: Moonpad) -> tuple[int, int]:
-    """(pid, start) of the docker client that is the run's root."""
-    (root,) = keeper_document(moonpad)["roots"]
-    return root["pid"], root["start"]
-
-
-def await_generation(moonpad: Moonpad, number: int) -> None:
-    """Until the engine's nth start is ready."""
-
-    def ready() -> bool:
-        return any(event.get("generation") == number for event in events_of(moonpad, "ready"))
-
-    wait_until(ready, lambda: str([(event["event"], event.get("reason")) for event in events_of(moonpad)]), 30.0)
-
-
-def serves(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-            return int(answer.status) == 200
-    except OSError:
-        return False
+__all__ = ["docker", "image_spec"]
 
 
 def test_up_status_down(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
@@ -353,160 +217,6 @@ def test_keeper_killed(moonpad: Moonpad, docker: Docker, image_spec: Path, clien
     assert docker.stopped() == {f"moonpad-{run}"}
     assert state_of(moonpad) == "stopped"
     assert moonpad("down", "--json").json["was_up"] is False
-
-
-# --- the daemon goes away (72) ---------------------------------------------------------------------------------------
-
-
-def test_daemon_restarted(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
-    """Away for a while, the engine serving all the time: its state is asked for, no second container is made."""
-    docker.start()
-    docker.run_other()
-    run = up(moonpad, image_spec)
-    container = docker.id_of(f"moonpad-{run}")
-    client = client_of(moonpad)
-    calls_before = len(docker.calls("ps"))
-    docker.kill()
-    await_gone(dict([client]), 10.0)
-    # Asked three times and more with nobody there: how it is, is not known, and nothing is done about it.
-    wait_until(lambda: len(docker.calls("ps")) >= calls_before + 3, lambda: "nobody asks", 20.0)
-    assert serves(free_port)
-    assert state_of(moonpad) in ("ready", "unattended")
-    assert events_of(moonpad, "stopping") == []
-    docker.start()
-    docker.await_attached()
-    await_state(moonpad, "ready")
-    assert docker.id_of(f"moonpad-{run}") == container
-    assert len(docker.calls("run")) == 2, "ours and the other one"
-    assert docker.stopped() == set()
-    assert moonpad("down").code == 0
-    assert docker.running() == [OTHER]
-
-
-def test_daemon_restarted_during_the_start(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    docker.start(FAKE_LOAD_S="2")
-    starting = moonpad.start("up", str(image_spec), "--json")
-    await_event(moonpad, "phase")
-    client = client_of(moonpad)
-    docker.kill()
-    await_gone(dict([client]), 10.0)
-    docker.start()
-    _, stderr = starting.communicate(timeout=60)
-    assert starting.returncode == 0, stderr
-    assert len(docker.calls("run")) == 1
-    assert moonpad("down").code == 0
-
-
-def test_daemon_that_takes_its_containers_with_it(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """Without live-restore: once it is back it says that nothing runs, and that is an end like any other."""
-    set_launch(image_spec, restarts=1)
-    docker.start()
-    run = up(moonpad, image_spec)
-    client = client_of(moonpad)
-    docker.end()
-    await_gone(dict([client]), 10.0)
-    docker.start()
-    await_generation(moonpad, 2)
-    assert events_of(moonpad, "reattached") == []
-    assert docker.running() == [f"moonpad-{run}"]
-    assert len(docker.calls("run")) == 2
-    assert moonpad("down").code == 0
-
-
-def test_daemon_away_during_down(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """What stops the container is tried until the daemon is there."""
-    set_launch(image_spec, stop_grace="20s")
-    docker.start()
-    run = up(moonpad, image_spec)
-    docker.kill()
-    stopping = moonpad.start("down", "fake", "--json")
-    wait_until(lambda: len(docker.calls("rm")) >= 2, lambda: "nobody tries", 20.0)
-    assert stopping.poll() is None, "nobody says that it is down"
-    docker.start()
-    stdout, stderr = stopping.communicate(timeout=60)
-    assert stopping.returncode == 0, stderr
-    assert json.loads(stdout)["was_up"] is True
-    assert docker.running() == []
-    assert docker.stopped() == {f"moonpad-{run}"}
-    assert state_of(moonpad) == "stopped"
-
-
-def test_daemon_away_for_good(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """`down` does not know, and says so, until the daemon answers; meanwhile nothing is started in its place."""
-    docker.start()
-    run = up(moonpad, image_spec)
-    docker.kill()
-    for _ in range(2):
-        down = moonpad("down", "fake")
-        assert down.code == 6
-        assert "the container of fake may still run" in down.stderr
-        assert keeper_document(moonpad)["after_stop"], "it is still to be done"
-    assert state_of(moonpad) == "unattended"
-    assert moonpad("up", str(image_spec)).code in (0, 3, 6), "adopted or refused, never doubled"
-    docker.start()
-    assert docker.running() == [f"moonpad-{run}"]
-    assert f"moonpad-{run} still runs" in status_of(moonpad)["because"]
-    assert moonpad("down", "fake").code == 0
-    assert docker.running() == []
-    assert state_of(moonpad) == "stopped"
-    assert len(docker.calls("run")) == 1
-
-
-def test_no_restart_while_nobody_can_say(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """The gang has ended, what it may have left cannot be removed: another container beside it is never started."""
-    set_launch(image_spec, restarts=3)
-    docker.start()
-    up(moonpad, image_spec)
-    docker.kill()
-    pid, start = keeper_of(moonpad)
-    assert tell(RunFolder("fake", run_folder(moonpad)), "cycle", reason="hung, says the controller")["ok"]
-    await_gone({pid: start}, 60.0)
-    document = keeper_document(moonpad)
-    assert (document["state"], document["generation"], bool(document["after_stop"])) == ("failed", 1, True)
-    docker.start()
-    assert len(docker.calls("run")) == 1
-    assert moonpad("down", "fake").code == 0
-    assert docker.running() == []
-
-
-def test_daemon_away_and_nobody_left(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """No keeper, no client, no daemon: not taken for stopped."""
-    docker.start(FAKE_IGNORE_TERM="1")
-    up(moonpad, image_spec)
-    processes = everybody(moonpad)
-    for pid, start in processes.items():
-        send_signal(pid, start, signal.SIGKILL)
-    await_gone(processes, 5.0)
-    docker.end()
-    assert state_of(moonpad) == "unattended"
-    down = moonpad("down", "fake")
-    assert down.code == 6
-    assert "Cannot connect to the Docker daemon" in down.stderr
-    docker.start()
-    assert state_of(moonpad) == "failed", "the daemon took the container with it"
-    assert moonpad("down", "fake").code == 0
-    assert state_of(moonpad) == "stopped"
-
-
-@pytest.mark.slow
-def test_daemon_that_does_not_answer(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """It hangs: no command of ours does."""
-    docker.start()
-    up(moonpad, image_spec)
-    assert docker.daemon is not None
-    send_signal(*client_of(moonpad), signal.SIGKILL)
-    docker.await_attached()
-    docker.daemon.send_signal(signal.SIGSTOP)
-    try:
-        assert state_of(moonpad) in ("ready", "unattended")
-        pid, start = keeper_of(moonpad)
-        send_signal(pid, start, signal.SIGKILL)
-        await_gone({pid: start}, 5.0)
-        assert "timed out" in status_of(moonpad)["because"]
-    finally:
-        docker.daemon.send_signal(signal.SIGCONT)
-    assert moonpad("down", "fake").code == 0
-    assert docker.running() == []
 
 
 # --- what stands in the client's arguments ---------------------------------------------------------------------------

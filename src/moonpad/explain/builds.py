@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
@@ -21,6 +22,8 @@ _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVAL
 _OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
 _OWN: Final = 3
 """Variables of the engine's prefix that no release reads, from which on a build of somebody's own reads them."""
+_OF_LLAMA_CPP: Final = re.compile(r"(?:^|/)(?:ggml-org|ggerganov)/llama\.cpp:(?:server|full)")
+"""Its images have tags of their own: https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md"""
 _NO_VALUE: Final = " needs a value"
 
 
@@ -42,7 +45,7 @@ def other_build(command: Command) -> str:
     name = name.rpartition(":")[0] if ":" in name.rpartition("/")[2] else name
     # A mirror's own name stands in front of the whole name.
     ends = {name, name.rpartition("/")[2], "/".join(name.split("/")[-2:])}
-    if not name or "$" in name or ends & _published():
+    if not name or "$" in name or ends & _published() or _OF_LLAMA_CPP.search(image):
         return ""
     return f"the image {shortened(name)}"
 

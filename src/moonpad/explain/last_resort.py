@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.catalog.options import option_set
 from moonpad.engines.foreign_names import MARKING, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.engines.image_names import OF_NO_ENGINE
+from moonpad.explain.bare_starts import bare_starts
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.powershell_lists import powershell_lists
@@ -138,6 +139,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         state.commands += list(printed_commands(state, texts))
     if not any(starts_with_options(command) for command in state.commands) and (
         spoken := list(spoken_layouts(state, texts))
+        or list(bare_starts(state, [each for each in texts if not is_python(each[1])]))
     ):
         state.commands += spoken
         state.problems.items.clear()  # no shell was meant to read sentences

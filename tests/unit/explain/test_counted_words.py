@@ -20,6 +20,8 @@ def found(text: str) -> list[Finding]:
     "text",
     [
         GUIDE.format("four H100 80GB", 8),
+        GUIDE.format("4x H100", 8),
+        GUIDE.format("my server with 4 NVIDIA H100 80GB", 8),
         GUIDE.format("two H200", 4),
         GROUP.replace("size 16", "size 8"),
         GROUP.replace("size: 2", "size: 4"),
@@ -34,6 +36,11 @@ def test_more_or_fewer_ranks(text: str) -> None:
     "text",
     [
         GUIDE.format("four H100 80GB", 4),
+        GUIDE.format("4x H100", 4),
+        GUIDE.format("2 nodes with 4x H100 each", 8),
+        GUIDE.format("4x H100 or 8x H200", 8),
+        GUIDE.format("8x A3", 16),
+        GUIDE.format("4x H100", 8) + "\nThere are two machines.\n",
         GUIDE.format("eight H100", 4),
         GUIDE.format("two machines with four H100 each", 8),
         GUIDE.format("four H100 or eight H200", 8),

@@ -40,11 +40,32 @@ def test_what_nvidia_smi_shows_is_read_by_no_shell() -> None:
         'python3 -c "import vllm; print(vllm.__version__)"\n0.11.2\n',
         "vllm --version\n0.11.2\n",
         "pip show vllm\nName: vllm\nVersion: 0.11.2\nSummary: x\n",
+        "python\n>>> vllm.__version__\n'0.11.2'\n",
     ],
 )
 def test_a_release_that_was_printed_counts(asked: str) -> None:
     (judged,) = ask(f"ops@node:~$ {asked}ops@node:~$ {SERVE}\n")
     assert judged.version == "0.11.2"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "with the 0.11.2 release of vLLM",
+        "this is version 0.11.2 of vLLM",
+        "用的是 0.11.2 的 vllm",
+        "vllm.__version__: 0.11.2",
+    ],
+)
+def test_a_release_of_the_engine_counts(said: str) -> None:
+    (judged,) = ask(f"# {said}\n{SERVE}\n")
+    assert judged.version == "0.11.2"
+
+
+@pytest.mark.parametrize("said", ["this is 0.11.2 of the vLLM fork", 'if vllm.__version__ == "0.11.2": patch()'])
+def test_what_names_no_release_in_use(said: str) -> None:
+    (judged,) = ask(f"# {said}\n{SERVE}\n")
+    assert judged.version != "0.11.2"
 
 
 @pytest.mark.parametrize("line", ["Setup: 0.5.4 sglang, 8x H200", "we are on 0.5.4 sglang here"])

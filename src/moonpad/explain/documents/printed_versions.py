@@ -1,5 +1,5 @@
 """Releases that a program printed on the line below the question: `python -c "import vllm; print(vllm.__version__)"`,
-`vllm --version`, `pip show vllm`."""
+`vllm --version`, `pip show vllm`; or beside it, `vllm.__version__: 0.11.0`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Final
 
 _ASKED: Final = (
     re.compile(r"\bimport[ ](?P<name>[a-z_]{3,30})[ ]*;[ ]*print\([ ]*(?P=name)\.__version__[ ]*\)"),
+    re.compile(r"^[ \t]*(?:>>>|In \[\d{1,4}\]:)[ ]*(?P<name>[a-z_]{3,30})\.__version__[ \t]*$"),
     re.compile(r"(?:^|[ $#%>])(?P<name>[a-z][a-z-]{2,30})[ ](?:--version|-V)[ \t]*$"),
 )
 _SHOWN: Final = re.compile(r"[ \t]*Name:[ ](?P<name>[A-Za-z][\w-]{2,30})[ \t]*$")
 _NUMBER: Final = r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)"
-_ALONE: Final = re.compile(rf"[ \t]*{_NUMBER}[ \t]*$")
+_ALONE: Final = re.compile(rf"[ \t]*(?:Out\[\d{{1,4}}\]:[ ]*)?['\"]?{_NUMBER}['\"]?[ \t]*$")
+_BESIDE: Final = re.compile(
+    rf"(?<![\w.])(?P<name>[a-z_]{{3,30}})\.__version__[ ]?(?:=(?!=)|:|is\b)[ ]{{0,3}}[`'\"]?{_NUMBER}(?![\w.])"
+)
 _BEHIND_NAME: Final = re.compile(rf"[ \t]*Version:[ ]{_NUMBER}[ \t]*$")
 _FEW: Final = 4
 """Lines in which the answer follows: warnings may be printed above it."""
@@ -25,6 +29,10 @@ def printed(lines: Sequence[str], names: Mapping[str, Sequence[str]]) -> Iterato
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
         if "ersion" not in text and "Name:" not in text and " -V" not in text:
+            continue
+        beside = _BESIDE.search(text)
+        if beside is not None and (engine := _engine_of(beside["name"], names)):
+            yield number + 1, beside.start("version"), engine, beside["version"]
             continue
         shown = _SHOWN.match(text)
         asked = shown or next((match for pattern in _ASKED if (match := pattern.search(text))), None)

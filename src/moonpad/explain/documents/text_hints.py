@@ -70,7 +70,8 @@ _LATER_NODE: Final = re.compile(
 @lru_cache(maxsize=4)
 def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Names with a version: in a pin, as the tag of an image, in prose, in a wheel's name, in the table that `pip list`
-    prints, and behind it (`0.5.3 SGLang`). The names of an engine are a group, `e` and its number."""
+    prints, and behind it (`0.5.3 SGLang`, `version 0.11.0 of vLLM`). The names of an engine are a group, `e` and its
+    number."""
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     told = "|".join(name for line in lines for name in line.names)
@@ -88,6 +89,8 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?m:^)[ \t>|#]{{0,8}}{names}[ ]{{2,60}}{_NUMBER}(?=[ \t]{{2}}|[ \t]{{0,8}}(?:/[^\n]{{0,200}})?(?:\n|$))",
         rf"(?:(?m:^)[ \t>#*-]{{0,8}}|[(,;:][ ]?|\b(?:on|with|using|running)[ ])[`*]{{0,2}}{_FULL}[`*]{{0,2}}[ ]"
         rf"[`*]{{0,2}}{names}(?![\w/.-]|[`*]{{0,2}}[ ](?:v?[0-9]|serve\b))",
+        rf"(?<![\w.-]){_FULL}(?:[ ](?:(?:release|version)[ ])?of[ ](?:the[ ])?|[ ]?(?:版本)?的[ ]?)[`*]{{0,2}}{names}"
+        r"(?![\w/.-]|[ ](?:fork|plugin|bench|router))",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
 
@@ -131,8 +134,8 @@ _OF_A_COMMIT: Final = re.compile(r"(?<=1\.0\.0)\.dev-cp")
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
     (v0.11.1rc6)`), the first of a kind before the others."""
-    pin, image, prose, wheel, spoken, listed, ahead = _patterns(tuple(ENGINES))
-    in_prose = {prose, spoken, ahead}
+    pin, image, prose, wheel, spoken, listed, ahead, of_it = _patterns(tuple(ENGINES))
+    in_prose = {prose, spoken, ahead, of_it}
     named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
@@ -145,7 +148,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 least = _is_first(text, match) or bool(_IMAGE_OR_LATER.match(text, match.end()))
                 mention = VersionMention(number, held.engine, held.version, True, match[0], least)
                 named.append((False, number, match.start(), mention))
-        for pattern in (pin, image, wheel, listed, prose, spoken, ahead):
+        for pattern in (pin, image, wheel, listed, prose, spoken, ahead, of_it):
             for match in pattern.finditer(text):
                 if pattern in in_prose and (
                     _NO_RELEASE.match(match["version"]) or match["version"] in fractions or _is_measured(match)

@@ -129,7 +129,9 @@ class _ManifestReader:
                 self.document(item, depth + 1)
         else:
             label = scalar(self.inner(fields, "metadata", "name"))
-            around = Surroundings(label=label, controller=controller_of(fields), role=self.roles.get(label, ""))
+            around = Surroundings(
+                label=label, controller=controller_of(fields, self.source), role=self.roles.get(label, "")
+            )
             around = replace(around, parameters=dict(self._parameters(fields)))
             before = self.state.budget.commands
             self.visit(node, replace(around, custom=bool(around.controller and "apiVersion" in fields)))

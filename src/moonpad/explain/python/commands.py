@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.engines.foreign_names import MENTION
+from moonpad.explain.bare_starts import is_bare_start, is_only_a_start
 from moonpad.explain.commands import Word, cut
-from moonpad.explain.programs import starts_with_options
+from moonpad.explain.programs import is_server, starts_with_options
 from moonpad.explain.prose_commands import is_prose
 from moonpad.explain.python.data import Listing, Table, Text
 from moonpad.explain.python.engines import EngineOptions
@@ -45,7 +46,12 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
     state.arms[:] = arms
     shown = isinstance(value, Text) and not value.in_shell
     shown = isinstance(value, Text) and not value.in_shell
-    made = [command for command in state.commands[commands_before:] if starts_with_options(command)]
+    lone = isinstance(value, Listing) or (isinstance(value, Text) and is_only_a_start(value.word.text))
+    made = [
+        command
+        for command in state.commands[commands_before:]
+        if starts_with_options(command) or (lone and is_server(command.program) and is_bare_start(command))
+    ]
     state.commands[commands_before:] = [command for command in made if not (shown and is_prose(command))]
     if len(state.commands) == commands_before:
         del state.problems.items[problems_before:]

@@ -196,9 +196,11 @@ def words_of_options(text: str) -> list[tuple[int, str]]:
 
 
 def _without_sentence(match: re.Match[str]) -> str:
-    """The line without its prose, where an option stands before it and no quote is open."""
+    """The line without its prose, where an option or a model to serve stands before it and no quote is open."""
     command, prose = match["command"], match["prose"]
-    spoken = re.search(r"(?:^|[ \t])--?[A-Za-z]", command) and not re.match(r"[ \t]*(?:echo|printf)\b", command)
+    spoken = re.search(r"(?:^|[ \t])--?[A-Za-z]|serve[ \t]+[\w.-]+/[\w.-]+$", command) and not re.match(
+        r"[ \t]*(?:echo|printf)\b", command
+    )
     if not spoken or not _CJK.search(prose) or command.count("'") % 2 or command.count('"') % 2:
         return match[0]
     return command + IGNORED * len(prose)

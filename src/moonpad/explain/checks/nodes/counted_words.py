@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
+from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import value_of
 from moonpad.explain.results import Remark, make_remark
@@ -27,6 +28,21 @@ _SEVERAL: Final = re.compile(
     re.IGNORECASE,
 )
 """What makes of a line one about more machines, or about a choice of them."""
+_MACHINES: Final = re.compile(
+    r"(?<![\w.-])(?:[2-9]|[1-9]\d|two|three|four|six|eight|multi(?:ple)?|several|both|all)[ -]?(?:[x×*][ ]?)?"
+    r"(?:worker |compute |GPU |HGX |DGX )?(?:nodes?|machines|hosts|servers|boxes|instances|pods|workers|replicas)\b"
+    r"|cluster|\bray\b|slurm|torchrun|mpirun|(?:[2-9二两三四多双]|[1-9]\d)[ ]?(?:台|机|个?节点)|每台|集群",
+    re.IGNORECASE,
+)
+"""What makes of a text one about several machines."""
+_OF_TWO: Final = ("A3", "GB")
+"""Cards of two devices, and boards of which texts count either."""
+_ONE_OF: Final = re.compile(
+    r"\b(?:or|and|vs|versus|than|minimum|least|need(?:s|ed)?|require[sd]?|recommend(?:ed)?|supports?|fits?|each|per|prefill"
+    r"|decode|instead|tested|other|another|upgrade|was|were|tried)\b|或|至少|最低|需要|推荐|每|支持",
+    re.IGNORECASE,
+)
+"""What makes of a line one about a choice of machines, or about other starts."""
 _NODES: Final = ("--nnodes", "--node-rank", "--data-parallel-size-local", "--data-parallel-address", "--headless")
 
 
@@ -44,6 +60,7 @@ def devices_in_words(case: Case) -> Iterator[Remark]:
                 return
             counted.setdefault((_NUMBERS[match["number"].casefold()], match["device"].upper()), number)
     ranks = first.layout.tp * first.layout.pp * first.layout.dp
+    counted = counted or _counted_machines(case)
     if len(counted) != 1:
         return
     (((devices, device), line),) = counted.items()
@@ -63,6 +80,21 @@ def devices_in_words(case: Case) -> Iterator[Remark]:
         f"take a layout of {devices} ranks, or more devices",
         at=place.index if place is not None else None,
     )
+
+
+def _counted_machines(case: Case) -> dict[tuple[int, str], int]:
+    """The only machine of a text, `4x H100`, with its line; empty where it speaks of several, or of a choice."""
+    lines = [*numbered(case.script, 1, len(case.script.lines))]
+    found: dict[tuple[int, str], int] = {}
+    for number, text in lines:
+        for _, machine in machines_of(text, case.script.budget):
+            count, _, device = machine.partition("x")
+            if not count.isdigit() or "x" in device or device.startswith(_OF_TWO) or _ONE_OF.search(text):
+                return {}
+            found.setdefault((int(count), device), number)
+    if not found or any(_MACHINES.search(text) for _, text in lines):
+        return {}
+    return found
 
 
 def ranks_of_pods(case: Case) -> Iterator[Remark]:

@@ -82,7 +82,7 @@ _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _NAMES: Final = re.compile(r"[\"']?(?:name|key)[\"']?", re.IGNORECASE)
 _OF_PYTHON: Final = re.compile(r"(?:import|from [\w.]+ import|def \w+\() ?\w*")
 _ENV_FILE: Final = re.compile(r"(?:^|[./_-])env(?:\.\w+)?$")
-_TOKEN: Final = re.compile(r"[^\s\"'`,;\[\](){}]*")
+_TOKEN: Final = re.compile(r"(?:[^\s\"'`,;\[\](){}\\]|\\(?![\"']))*")
 
 
 def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequence[str] = ()) -> Iterator[Remark]:
