@@ -18,6 +18,8 @@ from moonpad.values.versions import since
 _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})
 """Errors whose mending may change what the deployment is."""
 
+_OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
+
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
@@ -32,7 +34,14 @@ def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Gr
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
     if other is None or other.refused or other.layout is None or judged.layout is None:
         return False
+    left = {remark.finding for remark in judged.remarks if not remark.changes}
+    if any(remark.finding not in left for remark in other.remarks if _is_reported(remark)):
+        return False  # it has a fault that this setting has, or one that is mended here
     return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
+
+
+def _is_reported(remark: Remark) -> bool:
+    return remark.finding.code is Code.KNOWN_REPORT and remark.finding.severity is Severity.WARNING
 
 
 def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
@@ -48,18 +57,16 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     # What an option meant to a program that is gone is not known.
     if judged.unknown or embedded or _needs_its_pods(judged, meant.commands[0]) or (replaced and doubted):
         return judged
-    is_mended = any(
-        remark.edits or remark.program or remark.drop_variable or remark.file_edit for remark in judged.remarks
-    )
+    is_mended = any(remark.changes for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):
         return judged if judged.refused else replace(judged, corrected=_lines(judged, meant))
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
-    if other is None or (other.layout != judged.layout and not _may_change(judged)):
+    if other is None or not _is_meant(other, judged):
         return judged
     if any((remark.ends_start or remark.stops) and not remark.mends for remark in judged.remarks):
         return replace(judged, better=())
     left = tuple(_errors(other.remarks))
-    if other.refused:
+    if other.refused or any(remark.stops for remark in other.remarks):
         return replace(judged, better=())
     files = tuple(_mended_files(judged.remarks).values())
     if not left:
@@ -79,6 +86,16 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
             lines = _lines(judged, meant, better)
             return replace(judged, corrected=lines, corrected_files=files, corrected_with=better.why)
     return judged
+
+
+def _is_meant(other: Judged, judged: Judged) -> bool:
+    """Whether the layout is the same, as far as no error, and no fault that is known of the setting, says that it cannot
+    be: then it has the same devices."""
+    if other.layout == judged.layout or _may_change(judged):
+        return True
+    told = any(remark.changes and remark.finding.code in _OF_FAULTS for remark in judged.remarks)
+    sizes = [layout.world_size for layout in (other.layout, judged.layout) if layout is not None]
+    return told and len(sizes) == 2 and sizes[0] == sizes[1]
 
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:
@@ -120,7 +137,7 @@ def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
 def _may_change(judged: Judged) -> bool:
     """Whether an error, or a program that is gone, is a reason for another layout."""
     return any(
-        remark.program or (remark.edits and remark.finding.code in _OF_LAYOUT and remark in tuple(_errors([remark])))
+        remark.program or (remark.changes and remark.finding.code in _OF_LAYOUT and remark in tuple(_errors([remark])))
         for remark in judged.remarks
     )
 
@@ -132,8 +149,9 @@ def _mended(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -
         [word.text for word in command.argv], [*more, *(edit for remark in remarks for edit in remark.edits)]
     )
     argv = tuple(words.get(text) or Word(text, command.line, end_line=command.line) for text in texts)
-    dropped = {remark.variable for remark in remarks if remark.drop_variable}
+    dropped = frozenset().union(*(remark.dropped for remark in remarks))
     env = {name: value for name, value in command.env.items() if name not in dropped}
+    env |= {name: _set(name, value, command) for remark in remarks for name, value in remark.sets}
     program = next((remark.program for remark in remarks if remark.program), ())
     command = replace(command, files={**command.files, **_mended_files(remarks)})
     if not program:
@@ -143,3 +161,7 @@ def _mended(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -
     name, count = identified or (command.program, len(own))
     all_words = (*own, *argv)
     return replace(command, program=name, prefix=all_words[:count], argv=all_words[count:], env=env, wrappers=())
+
+
+def _set(name: str, value: str, command: Command) -> Word:
+    return Word(f"{name}={value}", command.line, end_line=command.line)

@@ -8,7 +8,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.programs import program_named
 from moonpad.values.checkpoint import Checkpoint
@@ -66,6 +65,12 @@ class Remark(Struct, frozen=True):
     edits: tuple[Edit, ...] = ()
     variable: str | None = None
     drop_variable: bool = False
+    sets: tuple[tuple[str, str], ...] = ()
+    """Variables with the values that mend it."""
+    unsets: tuple[str, ...] = ()
+    """Variables whose absence mends it."""
+    others: tuple[tuple[int, tuple[Edit, ...]], ...] = ()
+    """The same in other commands of the deployment, by their numbers."""
     word: Word | None = None
     program: tuple[str, ...] = ()
     file_edit: FileEdit | None = None
@@ -89,7 +94,17 @@ class Remark(Struct, frozen=True):
 
     @property
     def mends(self) -> bool:
-        return bool(self.edits or self.program or self.file_edit) or self.drop_variable or self.read_as_meant
+        return self.changes or self.read_as_meant
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes words, a variable or a file."""
+        return bool(self.edits or self.program or self.file_edit or self.sets or self.unsets) or self.drop_variable
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """Variables that are left out."""
+        return frozenset({*self.unsets, *([self.variable] if self.drop_variable and self.variable else [])})
 
 
 def make_remark(
@@ -192,7 +207,10 @@ class Judged(Struct, frozen=True):
         return (*self.findings, *(finding for other in self.alternatives for finding in other.findings))
 
     def remarks_on(self, command: int) -> list[Remark]:
-        return [remark for remark in self.remarks if remark.command == command]
+        """What is found in it, and what is changed in it because of another command."""
+        own = [remark for remark in self.remarks if remark.command == command]
+        carried = ((remark, edits) for remark in self.remarks for number, edits in remark.others if number == command)
+        return own + [replace(remark, command=command, edits=edits, others=()) for remark, edits in carried]
 
     @property
     def fits(self) -> bool | None:
@@ -209,7 +227,8 @@ class Judged(Struct, frozen=True):
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
     """With what the remarks say of it, and with more edits, which go first."""
     edits = [*edits, *(edit for remark in remarks for edit in remark.edits)]
-    dropped = {remark.variable for remark in remarks if remark.drop_variable}
+    dropped = frozenset().union(*(remark.dropped for remark in remarks))
+    sets = dict(pair for remark in remarks for pair in remark.sets)
     program = next((remark.program for remark in remarks if remark.program), ())
     around, own = _around(command)
     places = {(word.line, word.column) for word in around}
@@ -221,7 +240,11 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     }
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
     images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
+    if inside and sets:
+        around = _with_variables(around, sets, images)
     front = (*(word.text for word in around), *(program or (word.text for word in own)))
+    if not inside:
+        env |= sets
     if not front:
         env = {}  # arguments of an image, whose environment stands elsewhere
     arguments = mended([word.text for word in command.argv], edits)
@@ -283,6 +306,15 @@ def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]
     return tuple(remaining)
 
 
+def _with_variables(words: Sequence[Word], sets: Mapping[str, str], images: Sequence[Word]) -> tuple[Word, ...]:
+    """The words of a container with `-e NAME=value` before its image, or with another value where it is there."""
+    texts = {name: f"{name}={value}" for name, value in sets.items()}
+    placed = [replace(word, text=texts.pop(word.text.partition("=")[0], word.text)) for word in words]
+    at = next((at for at, word in enumerate(placed) if word in images), 2)
+    added = (Word(text) for more in texts.values() for text in ("-e", more))
+    return (*placed[:at], *added, *placed[at:])
+
+
 def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
     """The arguments with all edits in them. Of edits at one place the first counts, and another's where one mends the
     name of an option and the other its value; additions keep their order."""
@@ -338,46 +370,3 @@ def printable(text: str) -> str:
 
 def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
-_LINE: Final = re.compile(r"[^:\n]{0,200}?line \d+: ")
-"""Where a finding about the text begins with its place."""
-
-
-def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
-
-    A value that the parser refuses is refused by a rule too: the parser's word is enough. So is the first of two
-    findings about one variable of a line.
-    """
-    kept: dict[object, Remark] = {}
-    for remark in remarks:
-        value = remark.finding.code is Code.INVALID_VALUE and remark.at is not None
-        said: object = Code.INVALID_VALUE if value else remark.finding
-        if remark.finding.code is Code.CONFLICT and (line := _LINE.match(remark.finding.message)):
-            said = line[0], remark.finding.where
-        kept.setdefault((said, remark.command, remark.at), remark)
-    errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
-    refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
-    for remark in kept.values():
-        # No kernel takes the value here: what was reported of it says that again.
-        if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
-            yield remark
-
-
-def _says_it(error: Remark, report: Remark) -> bool:
-    """Whether both are about one setting of one command, by a variable and an option, or with one remedy."""
-    first, second = error.finding, report.finding
-    if error.command != report.command or _setting(first.where) != _setting(second.where):
-        return False
-    same = second.severity is Severity.NOTE and first.remedy.split()[-2:] == second.remedy.split()[-2:]
-    return first.where != second.where or same
-
-
-_OF_KERNELS: Final = frozenset({"attention-backend", "kv-cache-dtype"})
-
-
-def _setting(where: str) -> str:
-    """`VLLM_ATTENTION_BACKEND` and `--attention-backend` set one thing."""
-    own = next((prefix for prefix in OWN_VARIABLES if where.startswith(prefix)), "--")
-    return where.removeprefix(own).replace("_", "-").casefold()
