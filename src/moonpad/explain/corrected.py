@@ -23,10 +23,49 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
+    judged = _without_needless(judged, meant, again)
     mending = _with_corrected(judged, meant, again)
     return replace(
         mending, better=tuple(better for better in mending.better if _is_usable(better, judged, meant, again))
     )
+
+
+def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
+    """Without what is added for an option that another edit takes out, and without later alternatives of remedies for
+    what is mended without them."""
+    gone = {
+        (remark.command, edit.at)
+        for remark in judged.remarks
+        for edit in remark.edits
+        if not edit.words and remark.at == edit.at and not remark.second_choice
+    }
+    remarks = tuple(
+        _unedited(remark) if (remark.command, remark.at) in gone and _only_adds(remark, meant) else remark
+        for remark in judged.remarks
+    )
+    judged = replace(judged, remarks=remarks)
+    later = [remark for remark in remarks if remark.second_choice]
+    if not later:
+        return judged
+    plain = replace(judged, remarks=tuple(_unedited(each) if each.second_choice else each for each in remarks))
+    other = again(replace(meant, commands=tuple(_mended_all(plain, meant, None))))
+    left = {remark.finding.message for remark in other.remarks} if other is not None else set()
+    kept = (each if not each.second_choice or each.finding.message in left else _met(each) for each in remarks)
+    return replace(judged, remarks=tuple(kept))
+
+
+def _only_adds(remark: Remark, meant: Group) -> bool:
+    behind = len(meant.commands[remark.command or 0].argv)
+    return bool(remark.edits) and all(edit.at >= behind for edit in remark.edits)
+
+
+def _unedited(remark: Remark) -> Remark:
+    return replace(remark, edits=(), others=(), sets=(), unsets=())
+
+
+def _met(remark: Remark) -> Remark:
+    """Mended by what is done for others."""
+    return replace(_unedited(remark), read_as_meant=True)
 
 
 def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> bool:
@@ -63,10 +102,10 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
     if other is None or not _is_meant(other, judged):
         return judged
-    if any((remark.ends_start or remark.stops) and not remark.mends for remark in judged.remarks):
+    if any((remark.ends_start or remark.stops or remark.complained) and not remark.mends for remark in judged.remarks):
         return replace(judged, better=())
     left = tuple(_errors(other.remarks))
-    if other.refused or any(remark.stops for remark in other.remarks):
+    if other.refused or any(remark.stops or remark.complained for remark in other.remarks):
         return replace(judged, better=())
     files = tuple(_mended_files(judged.remarks).values())
     if not left:
@@ -89,8 +128,8 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
 
 
 def _is_meant(other: Judged, judged: Judged) -> bool:
-    """Whether the layout is the same, as far as no error, and no fault that is known of the setting, says that it cannot
-    be: then it has the same devices."""
+    """Whether the layout is the same, or the devices are, where an error or a fault that is known of the setting is a
+    reason for another."""
     if other.layout == judged.layout or _may_change(judged):
         return True
     told = any(remark.changes and remark.finding.code in _OF_FAULTS for remark in judged.remarks)

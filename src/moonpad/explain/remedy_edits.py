@@ -27,7 +27,9 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _OF_LAYOUT: Final = ("tp", "pp", "dp", "dcp", "ep", "nodes", "node_rank")
-_NEVER: Final = frozenset({"--host", "--port", "--nnodes", "--node-rank", "--dp-size", "--data-parallel-size", "--pp-size"})
+_NEVER: Final = frozenset(
+    {"--host", "--port", "--nnodes", "--node-rank", "--dp-size", "--data-parallel-size", "--pp-size"}
+)
 _GOES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "--speculative-algorithm": ("--speculative-",),
     "--load-format": ("--model-loader-extra-config",),
@@ -40,6 +42,7 @@ _GOES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "--moe-a2a-backend": ("--deepep-",),
     "--enable-dbo": ("--dbo-",),
     "--enable-two-batch-overlap": ("--tbo-",),
+    "--attn-cp-size": ("--enable-prefill-context-parallel", "--enable-prefill-cp", "--prefill-cp-", "--cp-strategy"),
     "--dcp-size": ("--dcp-",),
     "--decode-context-parallel-size": ("--dcp-", "--cp-kv-cache-interleave-size"),
 }
@@ -47,6 +50,8 @@ _GOES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 _DRAFTS: Final = ("--speculative-config", "--speculative-algorithm", "--spec-method")
+_OF_REFUSALS: Final = (Code.CONFLICT, Code.INVALID_VALUE, Code.MISSING_FLAG)
+_ENDS: Final = re.compile(r"\bthe start (?:ends|fails)\b|\bends? the start\b")
 _OUTSIDE: Final = re.compile(r"(?:take|pip install|install|update|build)\b")
 """What is done beside the command."""
 
@@ -98,16 +103,16 @@ class Started(Struct, frozen=True):
 def with_remedy(remark: Remark, started: Started) -> Remark:
     """With what makes its remedy in each command of the deployment, where it has no edits yet and all of it is exact.
 
-    Of a warning only what was reported of the release that is meant, or ends its start.
+    Of warnings what was reported of the release that is meant, and what ends its start.
     """
     finding = remark.finding
-    is_error = finding.severity is Severity.ERROR or remark.ends_start
-    reported = finding.severity is Severity.WARNING and finding.code in (Code.KNOWN_REPORT, Code.LOGGED_FAILURE)
-    if remark.mends or remark.word is not None or not (is_error or reported) or remark.of_former:
+    if remark.mends or remark.word is not None or remark.of_former or not _may_be_made(remark):
         return remark
-    any_alternative = is_error or remark.stops or _OUTSIDE.match(finding.remedy) is not None
-    any_alternative &= is_error or remark.stops or finding.code is Code.LOGGED_FAILURE
-    steps = steps_of(finding.remedy, any_alternative=any_alternative, devices=started.devices)
+    any_alternative = finding.severity is Severity.ERROR or remark.ends_start or remark.stops or remark.complained
+    if finding.code is Code.LOGGED_FAILURE:
+        any_alternative = _OUTSIDE.match(finding.remedy) is not None
+    first = steps_of(finding.remedy, any_alternative=False, devices=started.devices)
+    steps = first or (any_alternative and steps_of(finding.remedy, any_alternative=True, devices=started.devices))
     mending = {
         number: made
         for number, (command, reading) in enumerate(zip(started.commands, started.readings, strict=True))
@@ -120,13 +125,26 @@ def with_remedy(remark: Remark, started: Started) -> Remark:
     others = tuple((other, made.edits) for other, made in mending.items())
     command = remark.command if remark.command is not None else 0 if own.edits or own.variables else None
     return replace(
-        remark, command=command, edits=own.edits, others=others, sets=own.variables, unsets=own.dropped
+        remark,
+        command=command,
+        edits=own.edits,
+        others=others,
+        sets=own.variables,
+        unsets=own.dropped,
+        second_choice=not first,
     )
 
 
-def _made(
-    steps: Sequence[Step], where: str, command: Command, reading: Reading, started: Started
-) -> Mending | None:
+def _may_be_made(remark: Remark) -> bool:
+    """An error, what was reported, and a warning that the start ends."""
+    finding = remark.finding
+    if finding.severity is not Severity.WARNING or remark.ends_start:
+        return finding.severity is Severity.ERROR or remark.ends_start
+    refused = finding.code in _OF_REFUSALS and _ENDS.search(finding.message) is not None
+    return refused or finding.code in (Code.KNOWN_REPORT, Code.LOGGED_FAILURE)
+
+
+def _made(steps: Sequence[Step], where: str, command: Command, reading: Reading, started: Started) -> Mending | None:
     """None where a step cannot be made."""
     options = option_set(program_of(command, started.engine), started.version or None)
     if options is None or not (command.prefix or command.wrappers or command.argv):
@@ -177,8 +195,10 @@ def _variable(step: Step, place: _Place) -> Mending | None:
 
 def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
     """All places of the option, and what is for it alone."""
-    given = place.occurrence(name)
-    if given is None:
+    option = place.options.named(name)
+    given = place.occurrence(option.name if option is not None else name)
+    negations = option.negations if option is not None else ()
+    if given is None or (given.written in negations) != (name in negations):
         return None
     size = place.options.named(given.flag or "")
     dcp = size is not None and any("context-parallel" in each or each.startswith("--dcp") for each in size.names)
@@ -190,7 +210,9 @@ def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
     edits = [
         Edit(each.index, each.length, ())
         for each in place.reading.parsed.occurrences
-        if name in each.names or each.written == given.written or (each.flag or each.written).startswith(beginnings or "\0")
+        if (option is not None and each.names == option.names)
+        or each.written in (name, given.written)
+        or (each.flag or each.written).startswith(beginnings or "\0")
     ]
     return Mending(tuple(edits))
 
@@ -203,7 +225,8 @@ def _has_keys(given: Occurrence, place: _Place) -> bool:
 
 
 def _written(step: Step, name: str, place: _Place) -> Mending | None:
-    option, given = place.options.named(name), place.occurrence(name)
+    option = place.options.named(name)
+    given = place.occurrence(option.name) if option is not None else None
     if option is None or {name, *option.names} & place.sizes or (given is not None and "." in given.written):
         return None
     value = step.value
@@ -214,8 +237,8 @@ def _written(step: Step, name: str, place: _Place) -> Mending | None:
     if given is None:
         return Mending((Edit(len(place.command.argv), 0, (name, *([value] if value is not None else []))),))
     if value is None:
-        off = given.value is False
-        return Mending((Edit(given.index, given.length, (name,)),)) if off else None
+        other = (given.written in option.negations) != (name in option.negations)
+        return Mending((Edit(given.index, given.length, (name,)),)) if other else None
     if given.value == value or _within(str(given.value), step):
         return None
     if not isinstance(given.value, str) or (not step.name and not _alike(given.value, value, option)):
@@ -233,7 +256,9 @@ def _is_taken(option: Option, value: str | None) -> bool:
 
 def _alike(given: str, value: str, option: Option) -> bool:
     """Whether a value by itself stands for the whole of what is given: both numbers, or one of several names."""
-    return (number(given) is not None) == (number(value) is not None) and (bool(option.choices) or number(value) is not None)
+    return (number(given) is not None) == (number(value) is not None) and (
+        bool(option.choices) or number(value) is not None
+    )
 
 
 def _within(given: str, step: Step) -> bool:
@@ -315,4 +340,6 @@ def _as_object(given: Occurrence, changed: Mapping[str, object], place: _Place) 
         return Mending((Edit(given.index, given.length, ()),))
     text = json.dumps(changed, ensure_ascii=False)
     equals = "=" in place.command.argv[given.index].text.partition("{")[0]
-    return Mending((Edit(given.index, given.length, (f"{given.written}={text}",) if equals else (given.written, text)),))
+    return Mending(
+        (Edit(given.index, given.length, (f"{given.written}={text}",) if equals else (given.written, text)),)
+    )

@@ -40,13 +40,14 @@ _VERB: Final = re.compile(
 """How an alternative begins that stands by itself."""
 _RELATIVE: Final = re.compile(r"(?:which|whose|another for each|the|as|until then|since|so)\b")
 """How a clause begins that adds something to what is asked for."""
+_HELD: Final = re.compile(r"\b(?:where|if|unless|when)\b")
 _LEAVE: Final = re.compile(r"leave (?P<things>\S+(?: -?\w+)?(?: and \S+)*) out(?: of the command)?")
 _UNSET: Final = re.compile(r"unset (?P<name>it|the variable|[A-Z][A-Z0-9_]+)")
 _SET: Final = re.compile(r"(?:set|export|with)? ?(?P<name>[A-Z][A-Z0-9_]{3,})=(?P<value>[\w.,:/-]+)")
 _KEY: Final = re.compile(
     r"(?:write|add|set) \"(?P<name>\w+)\": (?P<value>-?\d+|true|false|\"[\w.-]+\")(?: beside it| to it| there)?"
 )
-_OPTIONS: Final = re.compile(rf"(?:write|add|give|take) (?P<options>--?[a-z].*)")
+_OPTIONS: Final = re.compile(r"(?:write|add|give|take) (?P<options>--?[a-z].*)")
 _OPTION: Final = re.compile(
     rf"(?P<name>--?[a-z][\w.-]*)(?:[ ](?P<value>{_QUOTED}|-?[\w./:*+][\w./:*+-]*))?"
     r"(?P<bound>[ ]or (?:more|less|fewer|below|lower))?(?=[ ]|$)[ ]?"
@@ -68,7 +69,10 @@ def steps_of(remedy: str, *, any_alternative: bool, devices: frozenset[str] = fr
     these devices holds."""
     said = next(iter(_parts(remedy[:_LONGEST].rstrip("."), _EXPLAINED)))
     said = _ON.sub(lambda match: "" if match[1] in devices else match[0], said)
-    alternatives = [_small(clause) for clause in _parts(said, _APART) if not _RELATIVE.match(clause)]
+    clauses = [_small(clause) for clause in _parts(said, _APART)]
+    alternatives = [clause for clause in clauses if not _RELATIVE.match(clause)]
+    if any(_HELD.search(clause) for clause in clauses if clause not in alternatives):
+        return ()
     if any(not _VERB.match(clause) for clause in alternatives):
         return ()
     for clause in alternatives:

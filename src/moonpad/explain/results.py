@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -83,6 +82,10 @@ class Remark(Struct, frozen=True):
     ends_start: bool = False
     """A warning, since no release is named: the one that it is judged by ends its start all the same."""
 
+    complained: bool = False
+    """The text complains of just this: with it left in, nothing is corrected."""
+    second_choice: bool = False
+    """Its edits make a later alternative of the remedy: needless where other edits mend it."""
     stops: bool = False
     """A warning that is true of the release, of what ends the start or spoils every answer: with that left in, nothing
     is corrected."""

@@ -70,8 +70,8 @@ def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:
 
 
 def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
-    """Without a corrected command, and better ones, where the text's log says why the engine stopped, and nothing in it is changed but
-    what was added for other reasons: it stops again."""
+    """Without a corrected command, and better ones, where the text's log says why the engine stopped, and nothing in it
+    is changed but what was added for other reasons: it stops again."""
     stopped = any(each.finding.severity is Severity.WARNING and not each.changes for each in failures)
     errors = (each for each in judged.remarks if each.mends)
     mended = any(each.placed or each.finding.severity is Severity.ERROR for each in errors)
