@@ -141,7 +141,7 @@ def _may_be_made(remark: Remark) -> bool:
     if finding.severity is not Severity.WARNING or remark.ends_start:
         return finding.severity is Severity.ERROR or remark.ends_start
     refused = finding.code in _OF_REFUSALS and _ENDS.search(finding.message) is not None
-    return refused or finding.code in (Code.KNOWN_REPORT, Code.LOGGED_FAILURE)
+    return refused or remark.unmeant or finding.code in (Code.KNOWN_REPORT, Code.LOGGED_FAILURE)
 
 
 def _made(steps: Sequence[Step], where: str, command: Command, reading: Reading, started: Started) -> Mending | None:

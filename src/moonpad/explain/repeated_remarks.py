@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.explain.results import Remark
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import Code, Finding, Severity
 
 _LINE: Final = re.compile(r"[^:\n]{0,200}?line \d+: ")
 """Where a finding about the text begins with its place."""
@@ -29,7 +29,10 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
         kept.setdefault((said, remark.command, remark.at), remark)
     errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
     refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
+    formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
     for remark in kept.values():
+        if any(_is_of_format(each.finding, remark.finding) for each in formats):
+            continue
         # No kernel takes the value here: what was reported of it says that again.
         if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
             yield remark
@@ -44,6 +47,15 @@ def _says_it(error: Remark, report: Remark) -> bool:
     return first.where != second.where or same
 
 
+def _is_of_format(said: Finding, report: Finding) -> bool:
+    """Whether both say that the devices do not compute the format of the weights: a report that advises others."""
+    if report.code is not Code.KNOWN_REPORT or not report.remedy.startswith("serve "):
+        return False
+    return bool({*_FORMAT.findall(said.message)} & {*_FORMAT.findall(report.message)})
+
+
+_OF_WEIGHTS: Final = "quantization"
+_FORMAT: Final = re.compile(r"\b(?:MX|NV)FP4\b")
 _OF_KERNELS: Final = frozenset({"attention-backend", "kv-cache-dtype"})
 
 

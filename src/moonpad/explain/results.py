@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -84,6 +84,10 @@ class Remark(Struct, frozen=True):
 
     complained: bool = False
     """The text complains of just this: with it left in, nothing is corrected."""
+    unmeant: bool = False
+    """Nothing refuses it, and it is never what was meant: it is mended where its remedy is exact."""
+    around: tuple[tuple[Word, tuple[str, ...]], ...] = ()
+    """Words in front of the engine's own, the image of a container among them, and what mends each."""
     second_choice: bool = False
     """Its edits make a later alternative of the remedy: needless where other edits mend it."""
     stops: bool = False
@@ -102,7 +106,8 @@ class Remark(Struct, frozen=True):
     @property
     def changes(self) -> bool:
         """Whether it changes words, a variable or a file."""
-        return bool(self.edits or self.program or self.file_edit or self.sets or self.unsets) or self.drop_variable
+        words = self.edits or self.program or self.file_edit or self.around
+        return bool(words or self.sets or self.unsets) or self.drop_variable
 
     @property
     def dropped(self) -> frozenset[str]:
@@ -234,6 +239,11 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     sets = dict(pair for remark in remarks for pair in remark.sets)
     program = next((remark.program for remark in remarks if remark.program), ())
     around, own = _around(command)
+    images = {wrapper.image for wrapper in command.wrappers if wrapper.image is not None}
+    for place, words in (pair for remark in remarks for pair in remark.around):
+        at_image = place in images
+        around, own = (_replaced(part, place, words) for part in (around, own))
+        images |= {Word(words[-1])} if at_image and words else set()
     places = {(word.line, word.column) for word in around}
     inside = command.container is not None and bool(around)
     env = {
@@ -242,7 +252,6 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         if name not in dropped and not inside and (word.line, word.column) not in places
     }
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
-    images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
     if inside and sets:
         around = _with_variables(around, sets, images)
     front = (*(word.text for word in around), *(program or (word.text for word in own)))
@@ -309,7 +318,16 @@ def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]
     return tuple(remaining)
 
 
-def _with_variables(words: Sequence[Word], sets: Mapping[str, str], images: Sequence[Word]) -> tuple[Word, ...]:
+def _replaced(words: Sequence[Word], place: Word, texts: Sequence[str]) -> tuple[Word, ...]:
+    """With these texts for a word; of those that are the same, the word stays."""
+    return tuple(
+        each
+        for word in words
+        for each in ([word if text == word.text else Word(text) for text in texts] if word == place else [word])
+    )
+
+
+def _with_variables(words: Sequence[Word], sets: Mapping[str, str], images: Collection[Word]) -> tuple[Word, ...]:
     """The words of a container with `-e NAME=value` before its image, or with another value where it is there."""
     texts = {name: f"{name}={value}" for name, value in sets.items()}
     placed = [replace(word, text=texts.pop(word.text.partition("=")[0], word.text)) for word in words]

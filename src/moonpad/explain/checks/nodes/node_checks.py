@@ -86,7 +86,9 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
         own_name = here[2] == there[2] and (here[0] or first) in _OWN
         if word.text != first and not own_name:
             message = f"this node waits at {word.text}, the first at {first}: they do not find each other"
-            remark = make_remark(Severity.WARNING, Code.CONFLICT, ADDRESS[0], message, f"name {first} on every node")
+            given = (word.text.partition("=")[0] for word in commands[at].argv)
+            where = next((name for name in given if name in ADDRESS), ADDRESS[0])
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, f"name {first} on every node")
             yield replace(remark, command=at, edits=with_value(commands[at].argv, ADDRESS, first))
             return
 
