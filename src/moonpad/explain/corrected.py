@@ -102,10 +102,8 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
     if other is None or not _is_meant(other, judged):
         return judged
-    if any((remark.ends_start or remark.stops or remark.complained) and not remark.mends for remark in judged.remarks):
-        return replace(judged, better=())
     left = tuple(_errors(other.remarks))
-    if other.refused or any(remark.stops or remark.complained for remark in other.remarks):
+    if other.refused or any(map(_spoils, other.remarks)):
         return replace(judged, better=())
     files = tuple(_mended_files(judged.remarks).values())
     if not left:
@@ -161,6 +159,12 @@ def _mended_all(judged: Judged, meant: Group, better: Better | None) -> Iterator
 def _mended_files(remarks: Sequence[Remark]) -> dict[str, HereFile]:
     edits = [remark.file_edit for remark in remarks if remark.file_edit]
     return {edit.file.path: edited(edit.file, edits) for edit in edits}
+
+
+def _spoils(remark: Remark) -> bool:
+    """Whether what is started with it ends, answers wrongly, or does what the text complains of."""
+    told = remark.complained and remark.finding.severity is Severity.WARNING
+    return (remark.ends_start and not remark.read_as_meant) or remark.stops or told
 
 
 def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
