@@ -342,9 +342,10 @@ def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
     replaced: dict[int, Edit] = {}
     before: dict[int, tuple[str, ...]] = {}
     added: list[str] = []
+    inside = [text for edit in edits if edit.at < len(words) for text in edit.words]
     for edit in edits:
         if edit.at >= len(words):
-            if not _contains(added, edit.words):
+            if not _contains(added, edit.words) and not _contains(inside, edit.words):
                 added += edit.words
         elif edit.length == 0:
             before.setdefault(edit.at, edit.words)

@@ -26,6 +26,7 @@ _LEAST: Final = 2
 """So many pairs of neighbouring words have to be in both."""
 _ABOVE: Final = 3
 """Lines above an exception that show the statement which raised it."""
+_OF_MEMORY: Final = re.compile(r"the engine stopped: (?:out of memory|the weights leave no memory)")
 _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
 _LONGEST: Final = 400
@@ -89,6 +90,11 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
 def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     """What the parser refused has a finding of its own, with what to write instead."""
     finding = failure.finding
+    told = tuple(told)
+    short = (remark.finding.remedy for remark in told if remark.finding.code is Code.DOES_NOT_FIT)
+    if _OF_MEMORY.search(finding.message) and (enough := next(filter(None, short), "")):
+        # Weights that do not fit fit with no other share of the memory.
+        return replace(failure, finding=replace(finding, remedy=enough), edits=())
     if finding.remedy != _TAKE_OUT:
         return failure
     refused = finding.message.split()

@@ -16,7 +16,10 @@ _LONGEST: Final = 500
 @lru_cache(maxsize=16)
 def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     name = "|".join(re.escape(each) for each in names)
-    pin = re.compile(rf"\binstall\b[^\n]*?(?<![\w.-])(?:{name})(?:\[[\w,-]+\])?[ ]?(?:>=?[ ]?[\d.]+,[ ]?)?<[ ]?{_NUMBER}", re.IGNORECASE)
+    pin = re.compile(
+        rf"\binstall\b[^\n]*?(?<![\w.-])(?:{name})(?:\[[\w,-]+\])?[ ]?(?:>=?[ ]?[\d.]+,[ ]?)?<[ ]?{_NUMBER}",
+        re.IGNORECASE,
+    )
     spoken = re.compile(
         r"\b(?:still|we|I|our|runs?|running|using|installed|stuck)\b[^.;:\n]{0,60}?"
         rf"(?<![\w.-])(?:{name})(?:[ ](?:from|of|release|version|build|that is))*[ ]"

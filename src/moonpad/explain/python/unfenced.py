@@ -9,7 +9,8 @@ from moonpad.explain.python.text import parsed, read_python
 from moonpad.explain.shell.interpreter import ScriptState
 
 _IMPORT: Final = re.compile(
-    r"^(?:from (?:vllm|sglang|tensorrt_llm)(?:\.\w+)* import [\w(*]|import (?:vllm|sglang|tensorrt_llm)\b)", re.MULTILINE
+    r"^(?:from (?:vllm|sglang|tensorrt_llm)(?:\.\w+)* import [\w(*]|import (?:vllm|sglang|tensorrt_llm)\b)",
+    re.MULTILINE,
 )
 _ALSO: Final = re.compile(r"(?:import|from) \w|[A-Za-z_]\w* = |os\.environ\[|#|\s*$")
 """Lines in front of it that belong to it."""
