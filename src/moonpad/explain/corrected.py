@@ -37,7 +37,7 @@ def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Jud
         (remark.command, edit.at)
         for remark in judged.remarks
         for edit in remark.edits
-        if not edit.words and remark.at == edit.at and not remark.second_choice
+        if not edit.words and not remark.second_choice
     }
     remarks = tuple(
         _unedited(remark) if (remark.command, remark.at) in gone and _only_adds(remark, meant) else remark
@@ -73,9 +73,9 @@ def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Gr
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
     if other is None or other.refused or other.layout is None or judged.layout is None:
         return False
-    left = {remark.finding for remark in judged.remarks if not remark.changes}
-    if any(remark.finding not in left for remark in other.remarks if _is_reported(remark)):
-        return False  # it has a fault that this setting has, or one that is mended here
+    mended = {remark.finding for remark in judged.remarks if remark.changes and _is_reported(remark)}
+    if any(remark.stops or remark.finding in mended for remark in other.remarks):
+        return False  # with this setting it ends, or has a fault again that is mended here
     return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
 
 

@@ -48,6 +48,7 @@ from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
 from moonpad.explain.programs import listens, program_named
+from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.shell.shell_slips import cut_off
@@ -143,7 +144,9 @@ class Deployment(Struct, frozen=True):
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(commands[0].held_tokens)
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
-                remarks += self._judgement_remarks(subject, judgement, suggestions, first)
+                begun = Started(commands, readings, self.engine, version.text, cluster)
+                found = self._judgement_remarks(subject, judgement, suggestions, first)
+                remarks += (with_remedy(remark, begun) for remark in found)
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:

@@ -49,6 +49,16 @@ _GOES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
 """Option → beginnings of those that are for it alone."""
 
 
+_OF_ONE_KIND: Final = frozenset(
+    {
+        "--speculative-config",
+        "--kv-transfer-config",
+        "--kv-events-config",
+        "--limit-mm-per-prompt",
+        "--mm-processor-kwargs",
+    }
+)
+"""Options of JSON whose keys all serve what the option is for."""
 _DRAFTS: Final = ("--speculative-config", "--speculative-algorithm", "--spec-method")
 _OF_REFUSALS: Final = (Code.CONFLICT, Code.INVALID_VALUE, Code.MISSING_FLAG)
 _ENDS: Final = re.compile(r"\bthe start (?:ends|fails)\b|\bends? the start\b")
@@ -221,7 +231,7 @@ def _has_keys(given: Occurrence, place: _Place) -> bool:
     """Whether it holds settings of several kinds, of which one alone is meant."""
     if not isinstance(as_json(str(given.value)), Mapping) and "." not in given.written:
         return False
-    return given.written not in ("--speculative-config", "--kv-transfer-config", "--kv-events-config")
+    return given.written not in _OF_ONE_KIND
 
 
 def _written(step: Step, name: str, place: _Place) -> Mending | None:

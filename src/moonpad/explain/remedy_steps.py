@@ -35,7 +35,7 @@ _JOINED: Final = re.compile(rf"({_QUOTED})|[ ]and[ ]")
 _VERB: Final = re.compile(
     r"(?:leave|write|add|set|unset|export|take|use|give|lower|raise|put|serve|draft|install|update|start|compare|try|name"
     r"|switch|run|pin|build|train|look|let|keep|merge|make|stop|count|upgrade|download|replace|convert|ask|send|pip"
-    r"|another|an?|--?[a-z])"
+    r"|another|an?\b|tensor parallel|pipeline parallel|--?[a-z])"
 )
 """How an alternative begins that stands by itself."""
 _RELATIVE: Final = re.compile(r"(?:which|whose|another for each|the|as|until then|since|so)\b")
@@ -47,7 +47,7 @@ _SET: Final = re.compile(r"(?:set|export|with)? ?(?P<name>[A-Z][A-Z0-9_]{3,})=(?
 _KEY: Final = re.compile(
     r"(?:write|add|set) \"(?P<name>\w+)\": (?P<value>-?\d+|true|false|\"[\w.-]+\")(?: beside it| to it| there)?"
 )
-_OPTIONS: Final = re.compile(r"(?:write|add|give|take) (?P<options>--?[a-z].*)")
+_OPTIONS: Final = re.compile(r"(?:write|add|give|take|set) (?P<options>--?[a-z].*)")
 _OPTION: Final = re.compile(
     rf"(?P<name>--?[a-z][\w.-]*)(?:[ ](?P<value>{_QUOTED}|-?[\w./:*+][\w./:*+-]*))?"
     r"(?P<bound>[ ]or (?:more|less|fewer|below|lower))?(?=[ ]|$)[ ]?"

@@ -27,6 +27,7 @@ _LEAST: Final = 2
 _ABOVE: Final = 3
 """Lines above an exception that show the statement which raised it."""
 _OF_MEMORY: Final = re.compile(r"the engine stopped: (?:out of memory|the weights leave no memory)")
+_SHARE: Final = re.compile(r"set --[a-z-]+ 0\.\d+ or less")
 _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
 _LONGEST: Final = 400
@@ -95,6 +96,9 @@ def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     if _OF_MEMORY.search(finding.message) and (enough := next(filter(None, short), "")):
         # Weights that do not fit fit with no other share of the memory.
         return replace(failure, finding=replace(finding, remedy=enough), edits=())
+    share = (remark.finding.remedy for remark in told if remark.finding.code is Code.TIGHT)
+    if _OF_MEMORY.search(finding.message) and (less := next(filter(_SHARE.fullmatch, share), "")):
+        return replace(failure, finding=replace(finding, remedy=less))
     if finding.remedy != _TAKE_OUT:
         return failure
     refused = finding.message.split()

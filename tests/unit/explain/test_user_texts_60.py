@@ -125,6 +125,22 @@ def test_what_devices_do_not_compute_is_said_once() -> None:
     assert len([finding for finding in judged.findings if "FP4" in finding.message.replace("-MXFP4", "")]) == 1
 
 
+def test_all_data_parallel_ranks_start_on_one_machine() -> None:
+    text = "# 8xH200, vLLM 0.19.1\n" + K25 + " --data-parallel-size 2"
+    (judged,) = ask(text)
+    assert any("nothing says that some start elsewhere" in finding.message for finding in judged.findings)
+    (apart,) = ask(f"{text} --data-parallel-size-local 1 --data-parallel-address 10.0.0.1", "2x8xH200")
+    assert not any("start elsewhere" in finding.message for finding in apart.findings)
+
+
+def test_out_of_memory_has_the_share_that_is_told() -> None:
+    text = f"8x H100, vLLM 0.19.1\n\n```\n{K25.replace('K2.5', 'K2-Thinking')} --gpu-memory-utilization 0.98 "
+    text += "--max-model-len 16384 --max-num-seqs 16\n```\n\ntorch.OutOfMemoryError: CUDA out of memory."
+    (judged,) = ask(text)
+    (line,) = judged.corrected
+    assert "0.95" in line.argv
+
+
 def test_a_caret_continues_no_line_of_a_shell() -> None:
     judged = ask_one("vllm serve moonshotai/Kimi-K2.5 ^\n  --tensor-parallel-size 8 ^\n  --trust-remote-code")
     assert any("cmd.exe alone" in finding.message for finding in judged.findings)

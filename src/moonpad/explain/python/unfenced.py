@@ -21,7 +21,7 @@ _LONGEST: Final = 100_000
 def read_unfenced(text: str, start: int, state: ScriptState) -> bool:
     """Reads the longest part of the text that begins with the imports and is Python. Whether it starts an engine."""
     first = _IMPORT.search(text) if len(text) <= _LONGEST and "```" not in text else None
-    if first is None or parsed(text) is not None:
+    if first is None or "<<" in text[: first.start()] or parsed(text) is not None:
         return False
     lines = text[first.start() :].split("\n")[:_MOST_LINES]
     begin = first.start()

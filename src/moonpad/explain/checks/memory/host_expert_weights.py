@@ -60,7 +60,7 @@ def files_of_method(case: Case) -> Iterator[Remark]:
     certain = same and _REPOSITORY.fullmatch(path) is not None and not is_fragment(case.commands[0])
     severity = Severity.ERROR if certain else Severity.WARNING
     remark = make_remark(severity, Code.CONFLICT, names.WEIGHTS, message, remedy, at=place.index, edits=edits)
-    yield replace(remark, stops=same)
+    yield replace(remark, stops=same and method in names.READS_CONVERTED)
 
 
 def _written(flag: str, case: Case) -> Occurrence | None:

@@ -34,7 +34,9 @@ def caret_at_end(case: Case) -> Iterator[Remark]:
         return
     if not case.script.lines[command.line - 1][-_LONGEST:].rstrip().endswith(" ^"):
         return
-    message = f"{case.script.where(command.line)}: a caret continues a line in cmd.exe alone: here the command ends, and "
+    message = (
+        f"{case.script.where(command.line)}: a caret continues a line in cmd.exe alone: here the command ends, and "
+    )
     message += "^ is an argument of it"
     remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "^", message, "write a backslash in its place")
     yield replace(remark, command=None, read_as_meant=True)
