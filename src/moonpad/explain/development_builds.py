@@ -109,7 +109,8 @@ def _in_both(judged: Judged, other: Judged) -> Iterator[Remark]:
     errors = {_words(remark, other) for remark in other.remarks if _is_error(remark)}
     told = {_place(remark) for remark in judged.remarks if _is_error(remark) and _words(remark, judged) in errors}
     for remark in judged.remarks:
-        if remark.finding.severity is Severity.NOTE or remark.finding.code in _KEPT:
+        unread = remark.finding.code is Code.DEAD_ENV  # by the one, and read by the other
+        if (remark.finding.severity is Severity.NOTE and not unread) or remark.finding.code in _KEPT:
             yield remark
         elif _place(remark) not in places:
             continue
