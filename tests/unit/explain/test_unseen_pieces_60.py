@@ -161,3 +161,12 @@ def test_a_client_that_stops_at_one_option_is_not_mended_by_another() -> None:
 
 def test_a_value_in_braces_is_to_be_filled_in() -> None:
     assert options(CLIENT)[0][-1] == "--model=/m/{MODEL_FOLDER_PATH}"
+
+
+def test_an_image_of_a_day_is_judged_by_the_release_behind_it_where_only_that_one_has_the_model() -> None:
+    judged = ask_one(
+        "docker run --gpus all lmsysorg/sglang-rocm:rocm720-mi35x-k3-20260727 \\\n"
+        "  sglang serve --model-path moonshotai/Kimi-K3 --tp-size 8 --trust-remote-code --reasoning-parser kimi_k3\n"
+    )
+    assert "judged by 0.5.17" in judged.version_because
+    assert not any("cannot serve" in each.message for each in judged.findings)
