@@ -192,35 +192,15 @@ def _no_engine(script: Script, *, prose: bool) -> UsageError:
     """What is missing, as far as it can be known, and what no shell would read as it was meant: in prose an apostrophe
     closes nothing."""
     from moonpad.explain.commands import SURELY_WRONG
+    from moonpad.explain.missing_engine import missing_engine
 
-    message, remedy = _missing(script)
+    message, remedy = missing_engine(script)
     sure = (*SURELY_WRONG, *(() if script.markdown or prose else ("unclosed",)))
     wrong = next((problem for problem in script.problems if problem.code in sure), None)
     if wrong is not None:
         message += f"; {script.where(wrong.line)}: {wrong.message}"
         remedy = f"{wrong.remedy}; {remedy}" if wrong.remedy else remedy
     return UsageError(message, remedy=remedy)
-
-
-def _missing(script: Script) -> tuple[str, str]:
-    """A container may start an engine that its image or another file names."""
-    from moonpad.explain.programs import base_name
-
-    for command in script.commands:
-        container = command.container
-        if container is not None and container.image is not None and command.program == "docker":
-            return (
-                f"{script.where(command.line)} starts {container.image.text}; what that image runs is not said",
-                "add the Dockerfile or the script that it starts with one more --file",
-            )
-    for command in script.commands:
-        own = next((word for word in command.words[:3] if base_name(word).endswith((".py", ".sh"))), None)
-        if own is not None and any(word.text.startswith("--") for word in command.words):
-            return (
-                f"{script.where(command.line)} runs {own.text}, which is not at hand: the engine is not known",
-                f"add it with --file {own.text}, or put the command that it runs behind --",
-            )
-    return "it starts no engine", "moonpad explain --file SCRIPT, or put the command behind --"
 
 
 def _read(path: Path) -> str:

@@ -102,7 +102,8 @@ STARTERS: Final = (
 )
 """First words of a start, as a regular expression."""
 OTHER_ENGINES: Final = re.compile(
-    r"(?:atom|lmdeploy|mlc_llm|fastdeploy|xllm|aphrodite|lightllm|rtp_llm|sgl_jax|mindie\w*|text-generation-launcher)(?:\.\S*)?"
+    r"(?:dynamo\.)?(?:atom|lmdeploy|mlc_llm|fastdeploy|xllm|aphrodite|lightllm|rtp_llm|sgl_jax|mindie\w*|tokenspeed"
+    r"|text-generation-launcher)(?:\.\S*)?"
 )
 """Programs and modules of engines whose options look like those of the engines here, and are their own."""
 OTHER_SERVERS: Final[Mapping[str, frozenset[str]]] = {

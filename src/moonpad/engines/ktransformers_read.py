@@ -38,6 +38,16 @@ _CHAT_OPTIONS: Final = OptionSet(
 _FORMER: Final = (Option(("--total_context",), "int", "1"),)
 """Of releases before those that are recorded."""
 
+_SHORT_NAMES: Final = {
+    **dict.fromkeys(("v3.2", "dsv3.2", "deepseek3.2", "deepseek-v3.2"), "deepseek-ai/DeepSeek-V3.2"),
+    **dict.fromkeys(("r1", "dsr1", "r1-0528", "deepseek-r1", "deepseek-r1-0528"), "deepseek-ai/DeepSeek-R1-0528"),
+    **dict.fromkeys(("k2", "kimi", "k2-thinking", "kimi-thinking"), "moonshotai/Kimi-K2-Thinking"),
+    **dict.fromkeys(("v4", "dsv4", "v4-flash", "deepseek-v4"), "deepseek-ai/DeepSeek-V4-Flash"),
+    **{"m2": "MiniMaxAI/MiniMax-M2", "m2.1": "MiniMaxAI/MiniMax-M2.1", "m2.7": "MiniMaxAI/MiniMax-M2.7"},
+}
+"""What `kt run` takes for a model: https://github.com/kvcache-ai/ktransformers, kt-kernel/python/cli/utils,
+model_registry.py."""
+
 
 def fork_grammar(version: str | None) -> Grammar:
     return sglang_read.grammar(PROGRAM, version)
@@ -72,6 +82,8 @@ def _read_run(words: Words, files: Mapping[str, str]) -> Reading:
     reading = sglang_read.read_words(words, files)
     if experts is not None:
         reading = replace(reading, settings=replace(reading.settings, gpu_experts=experts))
+    if (meant := _SHORT_NAMES.get(reading.model.casefold())) is not None:
+        reading = replace(reading, model=meant, served_name=reading.served_name or reading.model)
     return _with_positional(reading)
 
 

@@ -20,6 +20,8 @@ from moonpad.values.records import replace
 _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
 _OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
+_OWN_BUILD: Final = (" may be another build", " another build may", " a build with options of its own has them")
+"""How it is said of an option that a build of somebody's own may have it."""
 _OWN: Final = 3
 """Variables of the engine's prefix that no release reads, from which on a build of somebody's own reads them."""
 _OF_LLAMA_CPP: Final = re.compile(r"(?:^|/)(?:ggml-org|ggerganov)/llama\.cpp:(?:server|full)")
@@ -58,6 +60,15 @@ def _is_of_the_release(finding: Finding, command: Command) -> bool:
     return held is not None and held.unchanged and bool(releases_with(command.program, finding.where))
 
 
+def is_of_own_options(remarks: Iterable[Remark], command: Command) -> bool:
+    """Whether the image is somebody's own, and it is given options that the release does not have: which of those of a
+    release that build takes is not known."""
+    if not other_build(command):
+        return False
+    doubted = (remark.finding for remark in remarks if remark.finding.code in (Code.UNKNOWN_FLAG, Code.INVALID_VALUE))
+    return any(said in finding.message for finding in doubted for said in _OWN_BUILD)
+
+
 def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
     """Errors that hold for published builds only become warnings for another build. What the options of a fork are is
     not recorded: one note names those that the engine does not read so."""
@@ -87,12 +98,23 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, "")
 
 
-def of_fork(finding: Finding, command: Command, platform: Platform) -> Finding:
+def of_fork(finding: Finding, command: Command, platform: Platform, release: str) -> Finding:
     """What an engine cannot hold or serve a fork of it may; and of processors it is known what moonpad itself ran."""
     doubt = command.fork if command.fork else "processors of others" if platform is Platform.CPU else ""
     if doubt and finding.severity is Severity.ERROR and finding.code is Code.UNSUPPORTED_FORMAT:
         return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt} may")
-    return of_own_variables(finding, command)
+    return of_own_variables(_of_another_publisher(finding, command, release), command)
+
+
+def _of_another_publisher(finding: Finding, command: Command, release: str) -> Finding:
+    """What a release asserts by its number an image of somebody's own may have mended."""
+    image = command.container.image if command.container else None
+    if finding.severity is not Severity.ERROR or finding.code not in _OF_MODEL_CODE or image is None or not release:
+        return finding
+    build, held = other_build(command), held_release(image.text)
+    if release not in finding.message or not build or (held is not None and held.unchanged):
+        return finding
+    return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {build} may be another build")
 
 
 def of_own_variables(finding: Finding, command: Command) -> Finding:

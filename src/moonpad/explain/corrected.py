@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.explain.builds import is_of_own_options
 from moonpad.explain.checks.options.stray_words import NO_SUCH
 from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited, mended, mended_line
 from moonpad.values.finding import Code, Severity
+from moonpad.values.plan import Layout
 from moonpad.values.records import replace
 from moonpad.values.versions import since
 
@@ -93,8 +96,18 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     replaced = any(remark.program for remark in judged.remarks)
     doubted = any(remark.finding.code is Code.UNKNOWN_FLAG for remark in judged.remarks)
     embedded = not all(map(listens, meant.commands))
-    # What an option meant to a program that is gone is not known.
-    if judged.unknown or embedded or _needs_its_pods(judged, meant.commands[0]) or (replaced and doubted):
+    own = any(is_of_own_options(judged.remarks_on(number), each) for number, each in enumerate(meant.commands))
+    # Options to be added to a command are none, and what an option meant to a program that is gone is not known.
+    sized = judged.engine in ENGINES and "tp" in ENGINES[judged.engine].command_line.options
+    bare = sized and is_fragment(meant.commands[0]) and judged.layout == Layout()
+    if (
+        judged.unknown
+        or embedded
+        or own
+        or bare
+        or _needs_its_pods(judged, meant.commands[0])
+        or (replaced and doubted)
+    ):
         return judged
     is_mended = any(remark.changes for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):

@@ -43,7 +43,7 @@ from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
-from moonpad.explain.model_detection import model_of
+from moonpad.explain.model_detection import is_of_other_family, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
@@ -218,7 +218,7 @@ class Deployment(Struct, frozen=True):
             return None, f"{unnamed}: name it with --model MODEL"
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
-            return None, f"{because}: name it with --model MODEL"
+            return None, because if is_of_other_family(first.model) else f"{because}: name it with --model MODEL"
         if doubt := doubtful_weights(model, first, self.engine, self.script):
             return None, f"{doubt}: --model MODEL"
         try:
@@ -304,7 +304,8 @@ class Deployment(Struct, frozen=True):
         elif facts.needs_whole_context and self._occurrence(first, "max_model_len") is None:
             context = checkpoint.architecture.max_context
         # With `auto`, -1 or a variable the engine takes what there is.
-        return Subject(configuration, context, self.calibrations, self.script.budget)
+        paired = self.group.kind in ("prefill", "decode")
+        return Subject(configuration, context, self.calibrations, self.script.budget, paired)
 
     def _occurrence(self, reading: Reading, name: str) -> Occurrence | None:
         """Where the command line has the engine's option for one of our names."""
@@ -357,7 +358,8 @@ class Deployment(Struct, frozen=True):
             others = () if self.question.cluster else also_meant(subject.configuration.cluster, self.script)
             asked = (subject.configuration, memory, subject.context, self.calibrations)
             finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
-            finding = of_fork(finding, self.group.commands[0], subject.configuration.platform)
+            built = subject.configuration
+            finding = of_fork(finding, self.group.commands[0], built.platform, built.version)
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             remedy = in_own_flags(finding.remedy, self.engine.command_line)

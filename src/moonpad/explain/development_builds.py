@@ -19,6 +19,7 @@ from moonpad.values.versions import next_releases, parse
 _EDITABLE: Final = re.compile(r"\binstall\b[^\n]{0,80}[ \t](?:-e|--editable)[ \t]|\beditable\b")
 _LONGEST: Final = 2000
 _OF_A_CHANGE: Final = re.compile(r"\+pr\b")
+_OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
 _FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.MENDED_LATER})
 _KEPT: Final = OF_MEMORY | _FAULTS
 """What is said of a build whatever is said of the release behind it."""
@@ -86,12 +87,18 @@ def _both(judged: Judged, other: Judged, behind: str, because: str) -> Judged:
     reports = tuple(remark for remark in judged.remarks if remark.finding.code in _FAULTS)
     later = tuple(_newer_faults(other, judged))
     held = tuple(_in_both(judged, other))
-    if not any(remark not in held and _is_error(remark) for remark in judged.remarks):
+    if not any(remark not in held and _is_unserved(remark) for remark in judged.remarks):
         return replace(judged, remarks=(*held, *later))
     others = (remark for remark in _in_both(other, judged) if remark.finding.code not in _FAULTS)
     in_both = tuple(_as_build(remark, behind, judged.version) for remark in others)
     told = f"{because}, a build of main: judged by {behind}"
     return replace(other, version=judged.version, version_because=told, remarks=(*in_both, *reports, *later))
+
+
+def _is_unserved(remark: Remark) -> bool:
+    """Whether it is an error, or would be one if the image were not somebody's own."""
+    finding = remark.finding
+    return _is_error(remark) or (finding.severity is Severity.WARNING and finding.code in _OF_MODEL_CODE)
 
 
 def _newer_faults(other: Judged, judged: Judged) -> Iterator[Remark]:
@@ -109,7 +116,8 @@ def _in_both(judged: Judged, other: Judged) -> Iterator[Remark]:
     errors = {_words(remark, other) for remark in other.remarks if _is_error(remark)}
     told = {_place(remark) for remark in judged.remarks if _is_error(remark) and _words(remark, judged) in errors}
     for remark in judged.remarks:
-        if remark.finding.severity is Severity.NOTE or remark.finding.code in _KEPT:
+        unread = remark.finding.code is Code.DEAD_ENV  # by the one, and read by the other
+        if (remark.finding.severity is Severity.NOTE and not unread) or remark.finding.code in _KEPT:
             yield remark
         elif _place(remark) not in places:
             continue

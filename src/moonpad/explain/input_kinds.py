@@ -18,7 +18,7 @@ from moonpad.explain.source_text import Source
 
 _FIRST_KEY: Final = re.compile(
     r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n|[<]{7}.*\n|\{\{.*\}\}.*\n)*"""
-    r"""[ \t]*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
+    r"""[ \t]*(?:- )?["']?\$?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
 )
 """Files for compose and Kubernetes are YAML with a key in its first line."""
 _LED: Final = re.compile(

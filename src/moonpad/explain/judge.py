@@ -37,10 +37,11 @@ from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
 from moonpad.explain.told_failures import beside_findings, with_what_stopped
-from moonpad.values.finding import Finding, Severity
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 _SHOWING: Final = "showing the answer"
+_OF_OPTIONS: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
 
 def judge(script: Script, question: Question, calibrations: Sequence[Calibration] = ()) -> tuple[Judged, ...]:
@@ -206,5 +207,12 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
         return None
     if engine:
         remarks += stand_in_remarks(group.commands, script)
+    # A program that stops at one of its options is not mended by the others that are.
+    refused = any(remark.finding.code in _OF_OPTIONS and _is_left(remark) for remark in remarks)
     recorded = program.removal.program if program and program.removal else name
-    return Judged(engine or name, version.text or (newest(recorded) if engine else ""), version.because, tuple(remarks))
+    release = version.text or (newest(recorded) if engine else "")
+    return Judged(engine or name, release, version.because, tuple(remarks), refused=refused)
+
+
+def _is_left(remark: Remark) -> bool:
+    return remark.finding.severity is not Severity.NOTE and not remark.mends

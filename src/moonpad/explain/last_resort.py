@@ -19,7 +19,7 @@ from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.offline_programs import offline_programs
-from moonpad.explain.programs import base_name, starts_with_options
+from moonpad.explain.programs import base_name, is_waiting, starts_with_options
 from moonpad.explain.python.signs import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.powershell import as_shell, is_powershell
@@ -85,6 +85,10 @@ _NAMED: Final = re.compile(
 _KEY: Final = re.compile(
     r"^[ \t]*(?P<key>[A-Za-z][A-Za-z_-]{1,50})[ \t]*:[ \t]+(?P<value>\S[^\n#]{0,200}?)[ \t]*(?:#.*)?$", re.MULTILINE
 )
+_ANNOTATION: Final = re.compile(
+    r"(?:Optional|Union|Literal|[Ll]ist|[Dd]ict|[Tt]uple)\[.*|(?:str|int|float|bool|Any)(?:[ |=,].*)?"
+)
+"""The type of an argument in Python, which the same signs stand before."""
 _KEYS: Final = re.compile(
     r"(?:^[ \t]*(?:[A-Za-z][A-Za-z_-]{1,50}[ \t]*:[ \t]+\S.{0,300}|#.{0,300})(?:\n|$)){3,80}", re.MULTILINE
 )
@@ -106,12 +110,25 @@ _ARRAY: Final = re.compile(
     re.MULTILINE,
 )
 """An array of bash that holds a whole command."""
+_OPTION_ARRAY: Final = re.compile(
+    r"^[ \t]*(?P<name>[A-Z]\w*(?:ARGS|FLAGS|OPTIONS|OPTS))=\([ \t]*\n"
+    r"(?P<words>(?:(?![ \t]*\))[^\n]{0,400}\n){1,120})[ \t]*\)[ \t]*$",
+    re.MULTILINE,
+)
+"""An array with nothing but options, in a file that another one reads."""
+_MODEL_SET: Final = re.compile(
+    r"^[ \t]*(?:export[ \t]+)?MODEL(?:_NAME|_ID|_PATH)?=[\"']?([\w./-]*[\w-]/[\w.-]+)[\"']?[ \t]*$", re.MULTILINE
+)
+_OF_ANOTHER: Final = re.compile(rf"(?:-m[ \t]+|`){OTHER_ENGINES.pattern}(?![\w/-])")
+"""Another engine, as a module that is run or in the ticks of a document."""
 
 
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     if any(_is_among_sentences(text, start, state) for start, text in texts):
         state.problems.items.clear()  # no shell was meant to read them
+        return
+    if is_of_another(state.text.clean):
         return
     ways = (
         powershell_lists(state, texts),
@@ -120,6 +137,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         offline_programs(state),
         _unknown_programs(state),
         _arrays(state, texts),
+        _option_arrays(state, texts),
         _keyed_commands(state, texts),
         _variables(state),
         _settings(state, texts),
@@ -154,6 +172,11 @@ def _is_among_sentences(text: str, start: int, state: ScriptState) -> bool:
     from moonpad.explain.python.unfenced import read_unfenced  # with all that reads Python
 
     return read_unfenced(text, start, state)
+
+
+def is_of_another(text: str) -> bool:
+    """Whether the text is about an engine that is none of those here, and starts none of these."""
+    return _OF_ANOTHER.search(text) is not None and not SPEAKING.search(text)
 
 
 def _unknown_programs(state: ScriptState) -> Iterator[Command]:
@@ -220,12 +243,26 @@ def _arrays(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comman
     yield from made
 
 
+def _option_arrays(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    for start, text in texts:
+        model = _MODEL_SET.search(text)
+        for match in islice(_OPTION_ARRAY.finditer(text), _MOST if model else 0):
+            words = words_of(Source.block(state.text, start + match.start("words"), match["words"]), state)
+            options = bool(words) and words[0].text.startswith("--")
+            if model is None or not options or not {_flag(word) for word in words} & DECISIVE:
+                continue
+            at = start + model.start(1)
+            named = (state.text.word("--model", at, at), state.text.word(model[1], at, start + model.end(1)))
+            rest = more("<what reads this file adds>", words[0].line)
+            yield fragment([*named, *words, rest], state, match["name"])
+
+
 def _variables(state: ScriptState) -> Iterator[Command]:
     """`docker run -e TENSOR_PARALLEL_SIZE=8 … IMAGE`: variables that are called as options, for an image whose
     entrypoint makes options of them."""
     for command in state.commands:
         image = command.container.image if command.container else None
-        if command.program not in ("docker", "other") or image is None or not command.env:
+        if command.program not in ("docker", "other") or image is None or not command.env or is_waiting(command):
             continue
         called = re.sub("[-_]", "", image.text)
         programs = (PROGRAM_OF[name] for name in PROGRAM_OF if re.sub("[-_]", "", name) in called)
@@ -337,7 +374,7 @@ def _is_null(line: re.Match[str]) -> bool:
 
 
 def _as_option(state: ScriptState, line: re.Match[str], start: int, program: str) -> tuple[Word, ...]:
-    if _is_null(line):
+    if _is_null(line) or _ANNOTATION.fullmatch(line["value"].strip()):
         return ()
     value = state.text.word(line["value"].strip("\"' "), start + line.start("key"), start + line.end("value"))
     return as_option(line["key"], value, program)

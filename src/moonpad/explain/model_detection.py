@@ -52,7 +52,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     mounted = on_the_host(written, commands)
     if mounted and (model := find_model(mounted)) is not None and not only_gguf:
         return model, f"mounted from {mounted}"
-    of_other = _FAMILIES.search(mounted.casefold()) is not None and not _OURS.search(mounted.casefold())
+    meant = mounted or _assigned(written, script)
+    of_other = _FAMILIES.search(meant.casefold()) is not None and not _OURS.search(meant.casefold())
     if is_of_another(written) or of_other:
         return None, unknown
     headings = [command.heading or "" for command in commands]
@@ -79,7 +80,32 @@ def _unknown(written: str) -> str:
         return f"which model {shortened(written, 80)} is, the text does not say"
     if written.startswith("<") and written.endswith(">"):
         return f"{shortened(written, 80)} stands for the model"
+    if is_of_other_family(written):
+        return f"the catalogue does not have {shortened(written, 80)}"
     return f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
+
+
+_STEPS: Final = 4
+_STOPS: Final = re.compile(
+    r"\b(?:docker|podman|systemctl|kubectl)\b[^\n]{0,200}?\b(?:stop|rm|kill|delete)\b"
+    r"|^[ \t]*(?:export[ \t]+)?[A-Z0-9_]*(?:STOP|KILL|OLD|PREVIOUS)[A-Z0-9_]*="
+)
+"""A line about servers that are not to run."""
+
+
+def _assigned(written: str, script: Script) -> str:
+    """What the text sets the variable to, through the variables in that; "" where it sets it nowhere."""
+    names = {match[0].strip("${}") for match in _VARIABLE.finditer(written)}
+    told, seen = "", set[str]()
+    for _ in range(_STEPS if names else 0):
+        found = re.compile(rf"^[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{'|'.join(map(re.escape, sorted(names)))})=(.+)")
+        values = [match[1] for line in script.lines if (match := found.match(line[:_LONGEST]))]
+        told += " ".join(values)
+        seen |= names
+        names = {name for value in values for name in re.findall(r"\$\{?(\w{1,60})", value)} - seen
+        if not names:
+            break
+    return told
 
 
 _OTHER_NAME: Final = re.compile(
@@ -102,6 +128,8 @@ def _named_near(script: Script, line: int) -> Model | None:
     }
     for at in (*range(line - 2, -1, -1), *range(line - 1, len(lines))):
         text = lines[at][:_LONGEST]
+        if _STOPS.search(text):
+            continue
         written = [name for name in _REPOSITORY_IN.findall(text) if "gguf" not in name.casefold()]
         if any(find_model(name) is None for name in written):
             return None  # a checkpoint of the family that the catalogue does not have
@@ -130,6 +158,14 @@ def is_of_another(written: str) -> bool:
     if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
         return False
     return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
+
+
+def is_of_other_family(written: str) -> bool:
+    """Whether it is named after a family of which the catalogue has no such checkpoint."""
+    plain = repository_of(written).casefold().rstrip("/")
+    if "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain) or not _FAMILIES.search(plain):
+        return False
+    return "deepseek" not in plain or _REPOSITORY.fullmatch(written) is not None
 
 
 def says_nothing(written: str) -> bool:

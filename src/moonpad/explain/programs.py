@@ -26,6 +26,7 @@ _VARIABLE: Final = re.compile(
     r"\$\{?(?P<name>[A-Z][A-Z0-9_]{2,40}?)(?:_(?:BIN|BINARY|CMD|COMMAND|EXE|EXECUTABLE|PATH|PROGRAM))?\}?", re.ASCII
 )
 _PYTHON: Final = re.compile(r"python[0-9]?(?:\.[0-9]{1,2})?", re.ASCII)
+_WAITS: Final = re.compile(r"(?:^|[\s;&'\"])(?:sleep (?:infinity|inf|[0-9]{4,})|tail -[fF] /dev/null)[;'\"]?\s*$")
 _RUNS: Final = re.compile(r"\b(?:docker|podman)[ \t]+run[ \t\\\n]")
 
 
@@ -118,6 +119,12 @@ def is_server_or_router(name: str) -> bool:
 def starts_with_options(command: Command) -> bool:
     """Whether it is a whole command of a server, with a model or options: not only the program's name."""
     return is_server(command.program) and len(command.argv) > 1
+
+
+def is_waiting(command: Command) -> bool:
+    """Whether it is a container that only waits for what is started in it later: `sleep infinity`."""
+    words = command.words[-4:] if command.program == "docker" and command.container is not None else ()
+    return _WAITS.search(" ".join(word.text[-80:] for word in words)) is not None
 
 
 def served_by_image(image: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -19,6 +20,7 @@ from moonpad.values.records import as_dict, field_names, replace
 from moonpad.values.visible_text import escape_of
 
 _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
+_EACH_TIME: Final = re.compile(r"\b(?:shuf|mktemp|uuidgen|date|urandom|RANDOM|SRANDOM|rand)\b")
 
 
 class Edit(Struct, frozen=True):
@@ -251,12 +253,13 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     env = {
         name: word.text.removeprefix(f"{name}=")
         for name, word in command.env.items()
-        if name not in dropped and not inside and (word.line, word.column) not in places
+        if name not in dropped and not inside and (word.line, word.column) not in places and not _differs(command, word)
     }
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
     if inside and sets:
         around = _with_variables(around, sets, images)
-    front = (*(word.text for word in around), *(program or (word.text for word in own)))
+    inner = program or tuple(word.text for word in own)
+    front = (*(word.text for word in around), *(inner[1:] if _is_entrypoint(own, around) else inner))
     if not inside:
         env |= sets
     if not front:
@@ -306,6 +309,17 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         start = program.start if program and program.start else command.program
         return (), tuple(Word(text) for text in start.split())
     return (around if first == 0 else ()), own
+
+
+def _differs(command: Command, word: Word) -> bool:
+    """Whether a line above sets it to what differs each time: `PORT=$(shuf -n 1 -i 20000-30000)`."""
+    return word.line < command.line and "$" in word.text and _EACH_TIME.search(word.text) is not None
+
+
+def _is_entrypoint(own: Sequence[Word], around: Sequence[Word]) -> bool:
+    """Whether the program's first word is the value of `--entrypoint`, which stands in front of the image."""
+    places = {(word.line, word.column) for word in around if word.line}
+    return bool(own) and (own[0].line, own[0].column) in places
 
 
 def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]:

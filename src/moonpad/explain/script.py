@@ -29,7 +29,7 @@ from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_log
 from moonpad.explain.documents.systemd_unit import is_unit, writes_units
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
-from moonpad.explain.last_resort import DECISIVE, read_last_resort
+from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.changes_of_lines import after_change
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
@@ -316,6 +316,8 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     state.commands[:] = without_lists(state)
     read_presets(state)
+    if is_of_another(state.text.clean):
+        state.commands[:] = [command for command in state.commands if command.program != "fragment"]
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
     lines = state.text.lines

@@ -43,6 +43,8 @@ class Subject:
     context: int | None
     calibrations: tuple[Calibration, ...] = ()
     budget: Budget = field(default_factory=Budget, compare=False)
+    paired: bool = False
+    """Whether it hands its cache to another server, or takes it over: both have the same format and the same shares."""
 
     def memory(self) -> Memory:
         """Raises UsageError when the budget is spent."""
@@ -63,6 +65,7 @@ class Improvement(Struct, frozen=True):
     memory: Memory
 
 
+_OF_BOTH: Final = frozenset({"dcp", "kv_cache_dtype"})
 FEW_DEVICES: Final = 64
 """With more, layouts are looked at once: there are thousands of them."""
 
@@ -82,7 +85,9 @@ def improvements(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
 
 
 def _roomier(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
-    levers = _legal_levers(subject, (*((name,) for name in _LEVERS), ("dcp", "kv_cache_dtype")))
+    names = [name for name in _LEVERS if not subject.paired or name not in _OF_BOTH]
+    both = () if subject.paired else (("dcp", "kv_cache_dtype"),)
+    levers = _legal_levers(subject, (*((name,) for name in names), *both))
     least = LEAST_GAIN * max(memory.kv_tokens.value, 1.0)
     roomier = [
         _improvement(lever, memory, after) for lever, after in levers if after.fits and after.kv_tokens.value >= least

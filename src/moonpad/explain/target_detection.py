@@ -24,6 +24,7 @@ from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spo
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
 from moonpad.explain.image_days import release_of_its_day
+from moonpad.explain.model_images import release_before_its_model
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -161,6 +162,12 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}")
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
+        return Version(before, because, behind)
+    if (
+        command is not None
+        and (built := release_before_its_model(engine, command, model_of(command) or "")) is not None
+    ):
+        before, behind, because = built
         return Version(before, because, behind)
     if (paired := _paired(engine, versions)) is not None:
         return paired

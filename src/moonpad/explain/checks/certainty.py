@@ -30,6 +30,8 @@ _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INV
 _OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
 """What is said of a value by the options of a release alone."""
 _ALIKE: Final = 0.8
+_MEANT: Final = re.compile(r"did you mean (--?[\w.-]{1,80})\?")
+_OF_ITS_BUILD: Final = "take the build that has them, or leave them out"
 _FAMILY: Final = 3
 _SHORT: Final = 4
 """Characters of `-cd`, with its dash."""
@@ -58,14 +60,25 @@ def as_certain(
         elif _took_the_form_of(option, book, version) or _is_of_a_server(option, command):
             continue
         elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version):
-            finding = replace(
-                finding, severity=Severity.WARNING, message=f"{finding.message.removesuffix('.')}; {doubt}"
-            )
+            remedy = _OF_ITS_BUILD if option.written in own else _only_alike(finding.remedy, option, book)
+            message = f"{finding.message.removesuffix('.')}; {doubt}"
+            finding = replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
             edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
             yield replace(remark, finding=finding, edits=edits)
         else:
             yield remark
+
+
+def _only_alike(remedy: str, option: Occurrence, book: Rulebook) -> str:
+    """The remedy, without a name that is hardly like that of an option which another build may have, or that releases
+    have had beside it."""
+    meant = _MEANT.fullmatch(remedy)
+    if meant is None:
+        return remedy
+    beside = {*releases_with(book.program, option.written)} & {*releases_with(book.program, meant[1])}
+    alike = difflib.SequenceMatcher(None, option.written[:80], meant[1]).ratio() >= _ALIKE
+    return remedy if alike and not beside else "leave it out"
 
 
 def _is_of_a_server(option: Occurrence, command: Command) -> bool:

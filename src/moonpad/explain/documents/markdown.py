@@ -82,6 +82,7 @@ _KEY_OF_CONTAINER: Final = re.compile(
     r"^[ \t]*(?:- )?(?:image:[ ]\S|containers:[ \t]*$|(?:command|args|entrypoint):[ \t]*(?:[\[|>].*)?$)", re.MULTILINE
 )
 """A piece of a manifest: lines of keys, one of which is that of a container."""
+_NESTING: Final = frozenset({"markdown", "md", "mdx"})
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
@@ -247,12 +248,25 @@ def _block(
     """Takes the block's lines, which begin at `start`; nothing where its language is not a shell's."""
     lead, mark, info = fence.groups()
     taken: list[str] = []
-    for _, line in lines:
+    behind: tuple[int, re.Match[str]] | None = None
+    for at, line in lines:
         inner = line.lstrip(" \t\0>")
         if inner.startswith(mark) and not inner.strip(mark[0]).strip():
             break
+        if inner.startswith(mark) and inner[len(mark) :].strip().lower() in _LANGUAGES and info.strip() not in _NESTING:
+            behind = (at + len(line) + 1, match) if (match := _FENCE.fullmatch(line)) else None
+            break  # the block was never closed
         quoted = line.lstrip(" \t>") if ">" in lead else line
         taken.append(" " * (len(line) - len(quoted)) + quoted)
+    yield from _of_lines(start, taken, fence, heading, intro)
+    if behind is not None:
+        yield from _block(behind[0], lines, behind[1], heading, None)
+
+
+def _of_lines(
+    start: int, taken: list[str], fence: re.Match[str], heading: str | None, intro: str | None
+) -> Iterator[Block]:
+    lead, _, info = fence.groups()
     # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
     words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
     language = words[0].lower() if words else ""

@@ -15,11 +15,13 @@ _PROSE: Final = re.compile(
     rf"|(?i:{'|'.join(sorted(ENGINES))})"
     r"(?=[ ]v?\d))(?:[ ][\w\"'(`*~/@.:,&+-]{1,80}){2}"
     r"|[A-Za-z]{2,20}:[ ][\w\"'(]"
+    r"|(?:={2,9}|-{3,9}|#{2,9}|\*{3,9})[ ][\w\"'(]"
     r"|(?:\d{1,4}[ ]?)?[\u3040-\u9fff\uac00-\ud7af])"
 )
 """Three words, of which the first is not the name of a command: it begins with a capital, is a number, or names an
-engine before its release; or a word with a colon; or a line that begins in Chinese, Japanese or Korean, after a number
-or at once."""
+engine before its release; or a word with a colon; or a title between signs; or a line that begins in Chinese, Japanese
+or Korean, after a number or at once."""
+_ITEM: Final = re.compile(r"[ \t]{0,8}[-*+•][ ](?:\[[ xX]\][ ])?[A-Za-z\d`*]")
 _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
 _WORDS: Final = 4
@@ -38,6 +40,8 @@ def _is_prose(problem: Problem, lines: Sequence[str]) -> bool:
     if not 1 <= number <= len(lines) or (number > 1 and lines[number - 2].rstrip().endswith("\\")):
         return False
     line = lines[number - 1][:2_000]
+    if _ITEM.match(line) is not None:
+        return True  # of a list, whatever options it names
     apostrophe = problem.code == "unclosed" and _APOSTROPHE.match(line, max(0, problem.column - 1)) is not None
     begins = _PROSE.match(line) is not None or (apostrophe and line.count(" ") >= _WORDS)
     return begins and _COMMAND.search(line) is None

@@ -12,6 +12,7 @@ from typing import Final
 from moonpad.explain.commands import Piece
 from moonpad.explain.documents.quadlets import holds_quadlets, is_quadlet, read_quadlets
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.shell.line_repair import with_whole_templates
 from moonpad.explain.shell.wrappers import assignment
 from moonpad.explain.source_text import IGNORED, Source
 
@@ -58,7 +59,7 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
     shell = Shell(state, source)
     filled_in = _filled_in(text)
     for match in _SETTING.finditer(text):
-        written = _COMMENT.sub(lambda comment: " " * len(comment.group()), match[2])
+        written = with_whole_templates(_COMMENT.sub(lambda comment: " " * len(comment.group()), match[2]))
         by_shell = any(first <= match.start() < last for first, last in filled_in)
         value = _as_shell(_DOUBLED.sub(lambda _: _ONE, written) if by_shell else written)
         at = start + match.start(2)

@@ -11,6 +11,7 @@ from yaml import MappingNode, Node
 
 from moonpad.explain.commands import Word
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, scalar
+from moonpad.values.records import replace
 
 _DEEPEST: Final = 5
 _MOST: Final = 60
@@ -44,9 +45,15 @@ def server_part(fields: Fields, source: YamlSource, serves: Callable[[Fields], b
 
 
 def mapped_variables(fields: Fields, source: YamlSource) -> dict[str, Word]:
-    """`env: {NAME: value}`, which a template makes a list of."""
+    """`env: {NAME: value}`, which a template makes a list of, and `env_vars: NAME=value OTHER=value`."""
     given = source.fields(fields.get("env"))
-    return {name: source.word(node) for name, node in given.items() if _VARIABLE.fullmatch(name) and scalar(node)}
+    found = {name: source.word(node) for name, node in given.items() if _VARIABLE.fullmatch(name) and scalar(node)}
+    for inner in (fields, *(source.fields(node) for node in fields.values())):
+        at = inner.get("env_vars")
+        for name, equals, value in (each.partition("=") for each in scalar(at).split()):
+            if at is not None and equals and _VARIABLE.fullmatch(name):
+                found[name] = replace(source.word(at), text=value, pieces=())
+    return found
 
 
 def _mappings(

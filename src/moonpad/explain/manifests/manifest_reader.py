@@ -32,7 +32,7 @@ from moonpad.explain.manifests.folded_text import folded, unfolded
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.made_commands import MadeCommands
 from moonpad.explain.manifests.node_labels import cluster_of_label
-from moonpad.explain.manifests.option_maps import BARE_JSON, list_words, model_named, named_by_key
+from moonpad.explain.manifests.option_maps import has_bare_json, list_words, model_named, named_by_key
 from moonpad.explain.manifests.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.manifests.pods import PodReader, is_container
 from moonpad.explain.manifests.tasks import SET_BY_SCHEDULER, environment_beside, read_task
@@ -311,7 +311,7 @@ class _ManifestReader:
         """`args: "--tensor-parallel-size 8 --port 8000"` of a chart."""
         before = len(self.state.commands)
         words = tuple(words_of(Source.inside(self.word(node), self.state.text), self.state))
-        if BARE_JSON.search(scalar(node)):
+        if has_bare_json(scalar(node)):
             words = tuple(list_words(node, self.source))
         self.state.add(Command("fragment", words, (), {}, label=around.label, line=words[0].line))
         self.pods.deployed(before, around, words[0].line, around.devices)

@@ -25,7 +25,7 @@ from moonpad.explain.spelling import one_apart
 from moonpad.values.records import replace
 
 _MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
-_NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
+_NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env", "envs", "env_vars", "environment"})
 _LAYOUT: Final = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "--pipeline-parallel-size"})
 _LONG: Final = 14
 """Signs of a name that no other name is like by accident."""
@@ -38,9 +38,12 @@ _EXTRA: Final = re.compile(
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,95}", re.ASCII)
 _MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")
 """`Kimi-K2.5-MXFP4`."""
-BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
+_BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
+_QUOTED: Final = re.compile(r"'[^']*'")
 _SHELLS: Final = re.compile(r"'[\[{][^']*[\]}]'")
 """JSON in the quotes of a shell: that of the line which a template makes."""
+_OF_VARIABLES: Final = re.compile(r"(?:VLLM|SGLANG|SERVER|ENGINE|LLAMA|TRTLLM)_(?:\w+_)?(?:ARGS|FLAGS|OPTIONS|OPTS)")
+"""Variables that hold options."""
 _NOT_GIVEN: Final = re.compile(r"-[0-9]{1,9}(?:\.0)?")
 """A number below zero, by which the values of a chart say that its template leaves the option out."""
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
@@ -92,8 +95,10 @@ def option_commands(
         program = names.PROGRAM_OF.get(engine) or by_image or program_around or _program_of(given)
         if engine and not by_image and not _options_among(given, program):
             return  # those of a router or another part beside the engine
-    elif by_image and scalar(fields.get("modelURL")):
-        program = by_image  # a model of the production stack's chart, without options
+    elif by_image and (
+        scalar(fields.get("modelURL")) or (lists and _REPOSITORY.fullmatch(scalar(fields.get("model"))))
+    ):
+        program = by_image  # a model of the production stack's chart, without options, or of another with some more
     elif engine and any(_flag(name) in _LAYOUT for name in fields):
         program = names.PROGRAM_OF[engine]
         recorded = option_set(program)
@@ -158,9 +163,9 @@ def model_named(fields: Fields, source: YamlSource) -> Word | None:
             value = scalar(inner.get(name))
             if "/" in value and not value.startswith(("pvc:", "s3:", "oci:")):
                 return from_hub(source.word(inner[name]))
-    if _REPOSITORY.fullmatch(scalar(fields.get("model"))):
-        return source.word(fields["model"])
-    return None
+    beside = ("MODEL_NAME", "MODEL_ID", "MODEL") if any(_OF_VARIABLES.fullmatch(name) for name in fields) else ()
+    named = next((key for key in ("model", *beside) if _REPOSITORY.fullmatch(scalar(fields.get(key)))), None)
+    return None if named is None else source.word(fields[named])
 
 
 def named_by_key(key: str, node: Node, source: YamlSource) -> Word | None:
@@ -196,9 +201,14 @@ def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
             yield word
 
 
+def has_bare_json(text: str) -> bool:
+    """Whether JSON stands in it without the quotes of a shell around it."""
+    return _BARE_JSON.search(_QUOTED.sub("''", text)) is not None
+
+
 def shell_words(text: str) -> list[str]:
     """As a shell splits it, or at blanks where JSON in it is not quoted, or quotes are not closed."""
-    if BARE_JSON.search(text):
+    if has_bare_json(text):
         return text.split()
     try:
         return shlex.split(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
@@ -20,6 +21,7 @@ _REPLACED: Final = ((IGNORED, " "), ("\ufffe", "\ufffd"), ("\uffff", "\ufffd"))
 """What PyYAML refuses as a whole. One after the other: `str.translate` takes a hundred times as long."""
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _NULL: Final = "tag:yaml.org,2002:null"
+_UPPER: Final = re.compile(r"[A-Z][A-Z0-9_]{2,60}")
 
 
 class YamlSource:
@@ -89,6 +91,8 @@ class YamlSource:
         end = start + len(self.text[start:end].rstrip())
         text = scalar(node)
         self.whole.budget.work(4 + len(text) // 100 + text.count("\n"), "its YAML")
+        if (name := _stand_in(node)) is not None:
+            return replace(self.whole.word(f"{{{name}}}", self.start + start, self.start + end), unresolved=(name,))
         if not text:
             return self.whole.word("", self.start + start, self.start + min(end, start + 1))
         word = self.whole.word(text, self.start + start, self.start + end, self._pieces(text, start, end))
@@ -145,6 +149,16 @@ class YamlSource:
 def items(node: Node | None) -> Sequence[Node]:
     """Of a list; empty for everything else."""
     return node.value if isinstance(node, SequenceNode) else ()
+
+
+def _stand_in(node: Node) -> str | None:
+    """`value: {MODEL_FOLDER}`, which a person replaces: to YAML a mapping with a key alone."""
+    if not isinstance(node, MappingNode) or not node.flow_style or len(node.value) != 1:
+        return None
+    key, value = node.value[0]
+    name = key.value if isinstance(key, ScalarNode) else ""
+    empty = isinstance(value, ScalarNode) and value.tag == _NULL and not value.value
+    return name if empty and _UPPER.fullmatch(name) else None
 
 
 def scalar(node: Node | None) -> str:

@@ -104,6 +104,13 @@ _OPENS: Final = re.compile(
 _IN_BRACKETS: Final = re.compile(r"(?<=[ \t])\[([A-Z]\w*(?: \w+){1,8})\](?=\s|$)")
 """`[YOUR MODEL or PATH]`, which a person replaces."""
 
+_MORE_IN_BRACKETS: Final = re.compile(
+    r"(?<=[ \t])\[(?:your|other|more|additional|same|usual|normal|any|rest)\b[^\[\]\n]{0,60}"
+    r"\b(?:options|param(?:eter)?s|arg(?:ument)?s|flags|settings)[^\[\]\n]{0,20}\](?=\s|$)",
+    re.IGNORECASE,
+)
+"""`[your usual SGLang parameters]`: options that are not written."""
+
 
 def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
@@ -118,13 +125,14 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _ASIDE.sub(_aside, _SAID.sub(_said, text))
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
+    text = _MORE_IN_BRACKETS.sub(lambda match: "...".ljust(len(match[0])), text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
     text = _EITHER.sub(_one_of_two, text)
     if "{{" in text:
         text = _GO_COMMENT.sub(_ignored_lines, text)
         text = _GO_MAKES.sub(_ignored, _GO_LINE.sub(_ignored, _GO_BRANCHES.sub(_ignored, text)))
         text = _GO_ITEM.sub(lambda match: f"{{{{.{IGNORED * (len(match[0]) - 5)}}}}}", _GO_END.sub(_ignored, text))
-    text = _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
+    text = with_whole_templates(text)
     if "{%" in text:
         text = _CLOSE_UP.sub(_ignored, _BRANCHES.sub(_ignored, text))
         text = _IN_LINE.sub(_outside_of_quotes, _TAG_LINE.sub(_ignored, text))
@@ -134,6 +142,11 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _TORN.sub(lambda match: _mended(match, start, problems), text)
     text = with_commands(_unwrapped(text, start, problems), start, problems)
     return with_images(text, start, problems)
+
+
+def with_whole_templates(text: str) -> str:
+    """With each `{{ name }}` as one word of the same length."""
+    return _TEMPLATE.sub(lambda match: _NOT_OF_NAME.sub(lambda part: IGNORED * len(part[0]), match[0]), text)
 
 
 def _said(match: re.Match[str]) -> str:

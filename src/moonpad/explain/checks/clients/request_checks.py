@@ -24,7 +24,6 @@ from moonpad.explain.checks.clients.tunnels import environment_not_made, localho
 from moonpad.explain.checks.containers.compose_addresses import address_of_service
 from moonpad.explain.checks.manifests.ingress_targets import target_of_ingress
 from moonpad.explain.checks.pools.router_roles import roles_of_router
-from moonpad.explain.checks.shell.exported_lines import exported_lines
 from moonpad.explain.results import Remark
 
 REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
@@ -52,7 +51,6 @@ REQUEST_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     length_of_measurement,
     data_of_measurement,
     roles_of_router,
-    exported_lines,
     target_of_ingress,
     target_of_tunnel,
     localhost_of_container,

@@ -12,7 +12,7 @@ from moonpad.catalog.publishers import lacking, owner_meant, owner_of
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.draft_targets import draft_named
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
@@ -78,8 +78,9 @@ def repository_owner(case: Case) -> Iterator[Remark]:
             f"the owner of that model is {meant.partition('/')[0]}, not {shortened(reading.model.partition('/')[0])}"
         )
         message += ": unless this is a folder, the download ends with 404 (not found)"
-        remedy = f"write {meant}"
-        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
+        edits = [] if at is None else [Edit(at, 1, (command.argv[at].text.replace(reading.model, meant),))]
+        where, remedy = shortened(reading.model), f"write {meant}"
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, where, message, remedy, at=at, edits=edits)
         yield replace(remark, command=number)
 
 

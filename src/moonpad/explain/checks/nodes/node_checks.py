@@ -58,7 +58,8 @@ def node_remarks(
         alone = first.node.nodes is None and commands[0].pods == 1
         by_runner = is_in_lines(_OF_RUNNER, script.lines, 200)
         if alone and not commands[0].by_ray and not commands[0].custom and not by_runner:
-            yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
+            joined = starts_ray(script)
+            yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray, joined)
         if alone and len(commands) == 1 and not commands[0].by_ray and not commands[0].custom and not by_runner:
             yield from _all_here(engine.nodes, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
@@ -119,9 +120,15 @@ def _container_devices(
 
 
 def _executor(
-    options: Nodes, version: str, cluster: Cluster | None, first: Reading, command: Command, speaks_of_ray: bool
+    options: Nodes,
+    version: str,
+    cluster: Cluster | None,
+    first: Reading,
+    command: Command,
+    speaks_of_ray: bool,
+    joined: bool,
 ) -> Iterator[Remark]:
-    """Ranks on several machines, and nothing that joins them."""
+    """Ranks on several machines, and nothing that joins them; `joined`: the text starts a cluster of Ray."""
     if any(wrapper.kind.endswith((".sh", ".py")) for wrapper in command.wrappers):
         return  # a launcher of somebody's own, which may add what joins them
     ranks = first.layout.tp * first.layout.pp
@@ -148,6 +155,9 @@ def _executor(
         f"--nnodes {cluster.nodes if cluster else 'N'} --node-rank R --master-addr ADDRESS, with {options.headless} on "
         "ranks above 0"
     )
+    if joined:
+        message = f"{why}: the text starts Ray, which is no longer taken by itself"
+        remedy = f"add {options.executor} ray"
     edit = Edit(len(command.argv), 0, (options.executor, "ray"))
     # An older release takes Ray by itself, and a list of arguments may run under Ray's own operator.
     severity = Severity.ERROR if version and not speaks_of_ray else Severity.WARNING

@@ -269,7 +269,7 @@ def _of_manifest(span: tuple[int, int], script: Script) -> Iterator[tuple[int, s
     script.budget.work(len(lines), "its placeholders")
     for line in lines:
         text = _COMMENT.sub("", script.lines[line - 1][:_LONGEST])
-        given = _ENTRY.match(text)
+        given = None if text.lstrip().startswith("#") else _ENTRY.match(text)
         if given is not None and not _TALK.search(text):
             is_name = _NAMES.fullmatch(given["name"] or "") is not None
             found = (text for text in placeholders_in(given["value"]) if not (is_name and _VARIABLE.fullmatch(text)))

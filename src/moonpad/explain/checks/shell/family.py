@@ -8,6 +8,7 @@ from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.shell.block_lines import lost_in_block
 from moonpad.explain.checks.shell.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.shell.dollar_slips import filled_in_by_compose, half_escaped
+from moonpad.explain.checks.shell.exported_lines import exported_lines
 from moonpad.explain.checks.shell.file_slips import backslash_at_end, escaped_substitution, tag_without_v
 from moonpad.explain.checks.shell.handed_environment import blanks_in_export, left_by_sudo
 from moonpad.explain.checks.shell.json_slips import json_slips
@@ -60,6 +61,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     lost_in_block,
     not_exported,
     env_file_comment,
+    exported_lines,
     not_handed_on,
     slurm_header,
     interface_caret,

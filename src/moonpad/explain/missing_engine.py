@@ -1,0 +1,77 @@
+"""What is said of a text in which no command of an engine was found."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.programs import base_name, is_waiting
+
+_LONGEST: Final = 2000
+_OPTIONS_BEHIND: Final = 3
+"""Words of a command that is more than a name."""
+_HIDDEN: Final = re.compile(
+    r"\$\([^)]{0,200}(?:vllm|sglang|trtllm|llama-server|ktransformers)[^)]{0,200}\)"
+    r"|\$\{?[A-Z_]{0,40}(?:SERVER|COMMAND|CMD|BIN|ENGINE)[A-Z_]{0,40}(?:\[@\])?\}?"
+)
+"""A program that a function or a variable holds."""
+_BEFORE: Final = frozenset({"exec", "nohup", "sudo", "env", "time"})
+
+
+def missing_engine(script: Script) -> tuple[str, str]:
+    """What it starts instead, or what is not at hand, and a remedy."""
+    for command in script.commands:
+        if (told := _another(command, script)) is not None:
+            return told
+    for command in script.commands:
+        if is_waiting(command):
+            return (
+                f"{script.where(command.line)}: the container only waits; what is started in it later is not said",
+                "add the script that is run in it with one more --file, or put that command behind --",
+            )
+    for command in script.commands:
+        container = command.container
+        if container is not None and container.image is not None and command.program == "docker":
+            return (
+                f"{script.where(command.line)} starts {container.image.text}; what that image runs is not said",
+                "add the Dockerfile or the script that it starts with one more --file",
+            )
+    for command in script.commands:
+        own = next((word for word in command.words[:3] if base_name(word).endswith((".py", ".sh"))), None)
+        if own is not None and any(word.text.startswith("--") for word in command.words):
+            return (
+                f"{script.where(command.line)} runs {own.text}, which is not at hand: the engine is not known",
+                f"add it with --file {own.text}, or put the command that it runs behind --",
+            )
+    if any(MENTION.search(line[:_LONGEST]) for line in script.lines):
+        for command in script.commands:
+            if hidden := _hidden(command):
+                return (
+                    f"{script.where(command.line)} starts {hidden}, which the text does not say in full",
+                    "put the command that it runs behind --",
+                )
+    return "it starts no engine", "moonpad explain --file SCRIPT, or put the command behind --"
+
+
+def _another(command: Command, script: Script) -> tuple[str, str] | None:
+    """An engine whose options are its own."""
+    name = next((word.text for word in command.words[:6] if OTHER_ENGINES.fullmatch(word.text)), None)
+    if name is None or not any(word.text.startswith("--") for word in command.words):
+        return None
+    return (
+        f"{script.where(command.line)} starts {name}, an engine of its own: its options are not recorded",
+        "moonpad explain reads vLLM, SGLang, TensorRT-LLM, KTransformers and llama.cpp",
+    )
+
+
+def _hidden(command: Command) -> str:
+    if len(command.words) < _OPTIONS_BEHIND:
+        return ""
+    for word in command.words[:4]:
+        if _HIDDEN.fullmatch(word.text):
+            return word.text
+        if not word.text.startswith("$") and word.text not in _BEFORE:
+            return ""
+    return ""
