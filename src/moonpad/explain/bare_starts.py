@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from moonpad.explain.commands import Command
-from moonpad.explain.programs import program_table
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.programs import base_name, program_table
 from moonpad.explain.shell.interpreter import ScriptState, Shell
+from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
 from moonpad.explain.word_lists import more
 from moonpad.values.records import replace
@@ -43,7 +44,8 @@ def bare_starts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Co
         said = _LAYOUT.search(text) is not None
         for match in islice(_START.finditer(text), _MOST):
             line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-            if match[0] in seen or _SPOKEN_OF.search(line):
+            first = line.split()[:1]
+            if match[0] in seen or _SPOKEN_OF.search(line) or (first and base_name(Word(first[0])) in SPEAKS_OF):
                 continue
             seen.add(match[0])
             before = len(state.commands)
