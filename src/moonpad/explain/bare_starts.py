@@ -24,7 +24,7 @@ _START: Final = re.compile(
 _REPOSITORY: Final = re.compile(_MODEL, re.ASCII)
 _SPOKEN_OF: Final = re.compile(
     r"\b(?:not|never|instead of|rather than|unlike|from|replac(?:e|es|ed|ing)|another|other)\b[^.\n]{0,30}$"
-    r"|不要|别用|而不是",
+    r"|不要|别用|而不是|@@",
     re.IGNORECASE,
 )
 _LAYOUT: Final = re.compile(

@@ -194,7 +194,7 @@ def test_the_guide_of_ktransformers() -> None:
 
 def test_kt_run() -> None:
     reading = read("kt run m2 --tp 2 --gpu-experts 4 -p 30001 --tool-call-parser kimi_k2", "ktransformers")
-    assert reading.model == "m2"
+    assert reading.model == "MiniMaxAI/MiniMax-M2", "its short name"
     assert reading.layout == Layout(tp=2)
     assert reading.settings == Settings(gpu_experts=4)
     assert reading.serving.port == 30001
