@@ -128,3 +128,9 @@ def test_more_blocks_than_a_device_holds(blocks: tuple[str, bool]) -> None:
 def test_gguf_files_of_k25_have_a_size() -> None:
     (judged,) = ask("# RTX 5090\nllama-server -hf unsloth/Kimi-K2.5-GGUF:UD-Q2_K_XL -ngl 99 -ot exps=CPU -c 8192\n")
     assert judged.memory is not None
+
+
+def test_what_a_sentence_says_in_front_of_its_command_is_no_part_of_it() -> None:
+    (judged,) = ask("请教一下，单机8卡H20（141G），" + SERVE.replace("-tp 8", "-tp 16") + "，是哪里有问题？\n")
+    assert [line.argv[:2] for line in judged.corrected] in ([], [("vllm", "serve")])
+    assert judged.sources[0].prefix[0].text == "vllm"

@@ -87,6 +87,12 @@ _SAID: Final = re.compile(
     re.MULTILINE,
 )
 """`I'm trying to serve it on eight cards`: a sentence, in which an apostrophe opens no quote."""
+_LEAD: Final = re.compile(
+    r"^(?=[^\n]*[\u4e00-\u9fff])[^\n'\"`$=|;&<>]*[，。；：！？](?=[ \t]*(?:python3?[ ]-m|vllm[ ]serve|sglang[ ]serve"
+    r"|trtllm-serve|llama-server|docker[ ]run)\b)",
+    re.MULTILINE,
+)
+"""`单机 8 卡，python3 -m …`: what a sentence says in front of its command, without a blank."""
 _ASIDE: Final = re.compile(
     r"^[ \t]{0,12}[A-Z][a-z]+[:,]?(?:[ ]+(?:[^\s'\"`$\\=|;&<>{}()]|\((?=[^()\n]*\))|\))+){3,}[ ]*$", re.MULTILINE
 )
@@ -122,7 +128,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):
         text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
-        text = _ASIDE.sub(_aside, _SAID.sub(_said, text))
+        text = _ASIDE.sub(_aside, _SAID.sub(_said, _LEAD.sub(_ignored, text)))
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _MORE_IN_BRACKETS.sub(lambda match: "...".ljust(len(match[0])), text)
