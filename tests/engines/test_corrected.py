@@ -21,6 +21,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.environments.installed import find
 from moonpad.explain.commands import Word
 from moonpad.explain.judge import judge
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Line
 from moonpad.explain.script import read_files, read_script
 from moonpad.explain.target_detection import Question
@@ -66,7 +67,10 @@ def lines_of(version: str, engines: tuple[str, ...]) -> Iterator[tuple[str, Line
 
 def words_of(line: Line) -> list[str]:
     """The engine's own arguments, as a shell would pass them."""
-    (command,) = read_script("\n".join(typed_lines(line)), markdown=False).commands
+    commands = read_script("\n".join(typed_lines(line)), markdown=False).commands
+    if not is_server(commands[0].program) and commands[0].program != "fragment" and not line.env:
+        return [*line.argv]  # the arguments of an image that takes the model as its first one
+    (command,) = commands
     return [_filled_in(word) for word in command.argv]
 
 
