@@ -21,6 +21,7 @@ from moonpad.explain.programs import (
     runs_python,
     served_by_image,
 )
+from moonpad.explain.shell import enroot
 from moonpad.explain.shell import wrapper_options as table
 from moonpad.explain.shell.sentences import PLAIN, without_prose
 from moonpad.values.records import replace
@@ -50,13 +51,14 @@ _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
 
+
 class Peeled(Struct):
     """A command line and its wrappers. What is left is a program with its arguments, or a text that a shell would read
     (`nested`)."""
 
     words: tuple[Word, ...]
     env: dict[str, Word]
-    containers: Mapping[str, Wrapper]
+    containers: dict[str, Wrapper]
     """Those that were started above, by their names."""
     wrappers: tuple[Wrapper, ...] = ()
     position: int = 0
@@ -87,7 +89,7 @@ class Peeled(Struct):
         return True
 
 
-def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str, Wrapper]) -> Peeled:
+def peel(words: Sequence[Word], env: Mapping[str, Word], containers: dict[str, Wrapper]) -> Peeled:
     """`env` is what the shell would hand down; `containers` are those that were started above, by their names."""
     peeled = Peeled(tuple(words), dict(env), containers)
     while peeled.rest and peeled.nested is None and not peeled.entrypoint and len(peeled.wrappers) < NESTING:
@@ -362,6 +364,8 @@ def _in_image(peeled: Peeled, behind: int, image: Word, *, chosen: bool = False)
 def _image_runner(peeled: Peeled, name: str) -> bool:
     """`apptainer exec --nv IMAGE COMMAND`, `enroot start IMAGE COMMAND`: the environment outside reaches inside."""
     verbs = ("start", "exec") if name == "enroot" else ("exec", "run", "shell")
+    if name == "enroot" and (made := enroot.imported(peeled.rest)) is not None:
+        peeled.containers[enroot.IMPORTED] = made
     position = peeled.options(table.Options(), 1)[1]
     if position >= len(peeled.words) or peeled.words[position].text not in verbs:
         return False
@@ -372,6 +376,9 @@ def _image_runner(peeled: Peeled, name: str) -> bool:
                 if pair := assignment(replace(option.words[-1], text=given, pieces=())):
                     peeled.env[pair[0]] = pair[1]
     image = peeled.words[position] if position < len(peeled.words) else None
+    if name == "enroot" and image is not None:
+        image = enroot.image_of(image, peeled.containers)
+        peeled.entrypoint = enroot.entrypoint(image, peeled.words[position + 1 :])
     return peeled.wrap(name, position + 1, options, image)
 
 
