@@ -51,7 +51,6 @@ _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
 
-
 class Peeled(Struct):
     """A command line and its wrappers. What is left is a program with its arguments, or a text that a shell would read
     (`nested`)."""

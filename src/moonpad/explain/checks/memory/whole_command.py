@@ -13,7 +13,9 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.models.other_families import in_full, is_other
+from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
@@ -53,7 +55,7 @@ def one_device(case: Case) -> Iterator[Remark]:
     )
     largest += round(min(settings.cpu_offload_gib or 0, MOST) * GIB)
     share = checkpoint.total_bytes / ranks
-    if flag is None or share <= largest:
+    if flag is None or share <= largest or (case.option(flag) is None and _is_in_a_variable(flag, case)):
         return
     given, container = case.option(flag), case.commands[0].container
     granted = container.devices if container is not None else None
@@ -66,7 +68,24 @@ def one_device(case: Case) -> Iterator[Remark]:
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
     sure = (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
     severity = Severity.ERROR if sure else Severity.WARNING
-    yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
+    remark = make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
+    plain = REPOSITORY.fullmatch(reading.model) and case.option(*OTHER_WEIGHTS) is None and _is_as_it_stands(case)
+    yield replace(remark, ends_start=severity is Severity.WARNING and bool(plain))
+
+
+def _is_in_a_variable(flag: str, case: Case) -> bool:
+    """Whether a line of the script puts it into a variable, `MORE+=(--tensor-parallel-size 8)`, as branches do of which
+    the model that is served decides."""
+    case.script.budget.once("sizes in variables", len(case.script.lines) // 2, "its lines")
+    assigned = re.compile(rf"[ \t]*(?:export[ ]|local[ ])?[A-Za-z_]\w*\+?=[(\"'].*(?<![\w-]){re.escape(flag)}(?![\w-])")
+    return any(assigned.match(line[:_LONGEST]) for line in case.script.lines)
+
+
+def _is_as_it_stands(case: Case) -> bool:
+    """Whether nothing can add an option to the command that the text shows."""
+    command = case.commands[0]
+    wrapped = command.more or command.custom or command.fork or command.arms or command.embedded or command.guessed
+    return not wrapped and not case.open_ended and not case.again
 
 
 def other_nodes(case: Case) -> Iterator[Remark]:

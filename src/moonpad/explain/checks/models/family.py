@@ -30,11 +30,11 @@ from moonpad.explain.checks.models.quantization_flags import quantization_flag, 
 from moonpad.explain.checks.models.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.models.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.models.repository_names import (
+    owner_doubled,
     owner_left_out,
     remark_in_name,
     repository,
     repository_of_draft,
-    owner_doubled,
     repository_owner,
 )
 from moonpad.explain.checks.models.shared_columns import SHARED_CHECKS

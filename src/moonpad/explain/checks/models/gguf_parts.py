@@ -45,9 +45,7 @@ def digits_of_part(case: Case) -> Iterator[Remark]:
     words = [word.text for word in case.commands[0].argv[place.index : place.index + place.length]]
     edits = [Edit(place.index, place.length, tuple(word.replace(path, meant) for word in words))]
     remedy = f"write {right[1:]}"
-    yield make_remark(
-        Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=edits
-    )
+    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=edits)
 
 
 def parts_of_set(case: Case) -> Iterator[Remark]:

@@ -90,16 +90,16 @@ def owner_doubled(case: Case) -> Iterator[Remark]:
         if match is None or is_fragment(command) or not owner_of(match["name"]):
             continue
         at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
-        message = f"{shortened(reading.model)}: the owner stands there twice, and an id of the hub has one owner and one "
+        message = (
+            f"{shortened(reading.model)}: the owner stands there twice, and an id of the hub has one owner and one "
+        )
         message += "name: unless this is a folder, the hub is asked for what it cannot have, and the start ends"
         meant = f"{match['owner']}/{match['name']}"
         edits = []
         if at is not None:
             edits = [Edit(at, 1, (command.argv[at].text.replace(reading.model, meant),))]
         where = shortened(reading.model)
-        remark = make_remark(
-            Severity.WARNING, Code.MODEL_NAME, where, message, f"write {meant}", at=at, edits=edits
-        )
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, where, message, f"write {meant}", at=at, edits=edits)
         yield replace(remark, command=number)
 
 
