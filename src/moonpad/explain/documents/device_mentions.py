@@ -328,7 +328,7 @@ def _sized(lines: tuple[str, ...]) -> Mapping[str, str]:
     for line in lines:
         for match in device_patterns.SIZED.finditer(line[:_LONGEST]) if "G" in line else ():
             found.setdefault(_kind(match["device"], None)[0], set()).add(int(match["size"]))
-    only = {kind: _SIZES.get((kind, *sizes), "") for kind, sizes in found.items() if len(sizes) == 1}
+    only = {kind: _SIZES.get((kind, max(sizes)), "") for kind, sizes in found.items() if len(sizes) == 1}
     return {kind: label for kind, label in only.items() if kind in LARGER and label}
 
 

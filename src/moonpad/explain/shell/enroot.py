@@ -30,16 +30,16 @@ def imported(words: Sequence[Word]) -> Wrapper | None:
     return Wrapper(IMPORTED, (), (), image)
 
 
-def image_of(name: Word, containers: Mapping[str, Wrapper]) -> Word:
-    """The image that a container is made of, where the script imports one; else the name itself."""
-    made = containers.get(IMPORTED)
-    is_path = "/" in name.text and not name.unresolved
-    return made.image if made is not None and made.image is not None and not is_path else name
+def started(name: Word, rest: Sequence[Word], containers: Mapping[str, Wrapper]) -> tuple[Word, str]:
+    """The image that a container is made of, where the script imports one, else its name itself; and the program that
+    gets the words: the rc file that enroot makes of a Docker image hands them to its entrypoint
+    (https://github.com/NVIDIA/enroot/blob/master/doc/image-format.md)."""
+    made, is_path = containers.get(IMPORTED), "/" in name.text and not name.unresolved
+    image = made.image if made is not None and made.image is not None and not is_path else name
+    return image, _entrypoint(image, rest)
 
 
-def entrypoint(image: Word, rest: Sequence[Word]) -> str:
-    """The program that gets the words: the rc file that enroot makes of a Docker image hands them to its entrypoint
-    (https://github.com/NVIDIA/enroot/blob/master/doc/cmd/import.md)."""
+def _entrypoint(image: Word, rest: Sequence[Word]) -> str:
     if not rest or identify(rest) is not None:
         return ""
     first = rest[0]

@@ -279,7 +279,7 @@ def _container(peeled: Peeled, _: str) -> bool:
 
 def _container_run(peeled: Peeled, position: int) -> bool:
     options, position = table.scan(peeled.words, position, table.DOCKER_RUN)
-    while _stands_for_options(peeled.words[position : position + 2]):
+    while table.stands_for_options(peeled.words[position : position + 2]):
         further, position = table.scan(peeled.words, position + 1, table.DOCKER_RUN)
         options = (*options, *further)
     peeled.env = _container_env(options, peeled.env)
@@ -298,11 +298,6 @@ def _container_run(peeled: Peeled, position: int) -> bool:
             only_options = peeled.rest[0].text.startswith("-") and len(peeled.rest) > 1
             peeled.entrypoint = served_by_image(image.text) or (named_by_image(image.text) if only_options else "")
     return True
-
-
-def _stands_for_options(words: Sequence[Word]) -> bool:
-    """`$MORE --name x`: options that are not known, for those of a container follow them, and no engine has these."""
-    return len(words) == 2 and bool(words[0].unresolved) and words[1].text.partition("=")[0] in table.OF_CONTAINERS
 
 
 def _container_exec(peeled: Peeled, position: int) -> bool:
@@ -376,8 +371,7 @@ def _image_runner(peeled: Peeled, name: str) -> bool:
                     peeled.env[pair[0]] = pair[1]
     image = peeled.words[position] if position < len(peeled.words) else None
     if name == "enroot" and image is not None:
-        image = enroot.image_of(image, peeled.containers)
-        peeled.entrypoint = enroot.entrypoint(image, peeled.words[position + 1 :])
+        image, peeled.entrypoint = enroot.started(image, peeled.words[position + 1 :], peeled.containers)
     return peeled.wrap(name, position + 1, options, image)
 
 
