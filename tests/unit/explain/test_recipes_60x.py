@@ -135,3 +135,16 @@ def test_weights_that_no_device_holds_end_the_start() -> None:
 def test_a_size_that_a_branch_puts_into_a_variable_is_given() -> None:
     text = 'more=()\nif [[ "$model" == *K2.5* ]]; then\n    more+=(--tensor-parallel-size 8 --trust-remote-code)\nfi\n'
     assert not any("one device gets all" in each for each in told(f'{text}vllm serve {K25} "${{more[@]}}"\n'))
+
+
+def test_the_tag_of_an_own_image_names_the_devices() -> None:
+    serve = f"python3 -m sglang.launch_server --model-path {K25} --tp 8 --trust-remote-code\n"
+    (judged,) = ask(f"# runs in registry.example.com/team/serving:2026.06-h200.tp8\n{serve}")
+    assert judged.cluster is not None
+    assert judged.cluster.name == "8xH200"
+    assert ask(f"# a.example/serving:1-h200, a.example/serving:1-b200\n{serve}")[0].cluster is None
+
+
+def test_adapters_of_kimi_vl_are_told_of_once() -> None:
+    found = told("vllm serve moonshotai/Kimi-VL-A3B-Instruct --enable-lora --lora-modules a=/a --trust-remote-code\n")
+    assert sum("has no adapters" in each for each in found) == 1

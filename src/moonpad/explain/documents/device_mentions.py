@@ -347,6 +347,8 @@ _NAMING: Final = re.compile(
     r"|hardware|sku|platform|instance)[\"']?[ \t]*[:=][ \t]*[\"'\[]{0,2}[\w./, -]{0,80}?" + _IN_NAMES,
     re.IGNORECASE,
 )
+_TAGGED: Final = re.compile(r"(?<![\w/.-])[\w.-]+(?:/[\w.-]+){1,4}:(?=[\w.-]*[0-9])[\w.-]{0,80}?[._-]" + _IN_NAMES)
+"""`registry.example/team/sglang:2026.05-h200`: what somebody's own image is built for."""
 _FILE_KIND: Final = re.compile(_IN_NAMES, re.IGNORECASE)
 
 
@@ -354,6 +356,9 @@ def named_by_names(lines: Sequence[str], file: str = "", line: int = 1) -> tuple
     """Kinds in the names of objects and jobs, `name: kimi-k3-h200-agg`, where nothing else names any; else in that of
     the command's own file, `k3-mi355x-fp4.yaml`, where it names one."""
     found = [(number, match) for number, text in enumerate(lines, 1) if (match := _NAMING.match(text[:_LONGEST]))]
+    if not found:
+        tags = [(number, match) for number, text in enumerate(lines, 1) for match in _TAGGED.finditer(text[:_LONGEST])]
+        found = tags if len({match[1].upper() for _, match in tags}) == 1 else []
     if not found:
         of_file = list(_FILE_KIND.finditer(re.split(r"[\\/]", file)[-1]))
         found = [(line, match) for match in of_file] if len({match[1].upper() for match in of_file}) == 1 else []
