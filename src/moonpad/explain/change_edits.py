@@ -112,10 +112,11 @@ def keys_of_variables(
         *outer, leaf = key.split(".")[1:] if key.startswith(f"{option}.") else [""]
         if not leaf or f'"{leaf}"' in written or not _is_switch(key, variables[each]):
             continue  # the key that is given counts already
-        inner = table
+        inner: object = table
         for part in outer:
-            inner = inner.setdefault(part, {})
-        inner[leaf] = _given(variables[each]) == "1"
+            inner = inner.setdefault(part, {}) if isinstance(inner, dict) else None
+        if isinstance(inner, dict):
+            inner[leaf] = _given(variables[each]) == "1"
     if not table:
         return ()
     words = (option, json.dumps(table, ensure_ascii=False))
