@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from moonpad.explain.results import Line
 
 from .judging import ask
@@ -55,3 +57,20 @@ def test_the_old_server_of_ktransformers_becomes_one_with_its_threads() -> None:
     assert value_of(judged.corrected[0], "--kt-cpuinfer") == "<number of physical cores>"
     (given,) = ask(text.replace("--port", "--cpu_infer 40 --port"))
     assert value_of(given.corrected[0], "--kt-cpuinfer") == "40"
+
+
+@pytest.mark.parametrize(
+    "chooses",
+    [
+        '[ "$SLURM_PROCID" -eq 0 ] && MORE="" || MORE="--headless --data-parallel-start-rank 8"',
+        'if [ "$SLURM_PROCID" -eq 0 ]; then MORE=""; else MORE="--headless --data-parallel-start-rank 8"; fi',
+    ],
+)
+def test_the_rank_of_a_node_says_nothing_of_the_layout(chooses: str) -> None:
+    serve = f"vllm serve {K25} $MORE --data-parallel-size 16 --data-parallel-size-local 8 --trust-remote-code"
+    (judged,) = ask(f"{chooses}\n{serve} --data-parallel-address $HEAD --data-parallel-rpc-port 13345\n")
+    assert not judged.unknown
+    assert judged.layout is not None
+    assert (judged.layout.tp, judged.layout.dp) == (1, 16)
+    (other,) = ask(f"[ -n \"$A\" ] && MORE='--tensor-parallel-size 2' || MORE=''\n{serve}\n")
+    assert "tp" in other.unknown
