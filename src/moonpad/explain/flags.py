@@ -249,13 +249,12 @@ def env_remarks(
                 near = None  # another word is another thing
             near = near or with_one_word_more(name, declared)
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
-            edits: tuple[Edit, ...] = ()
+            edits = ()
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")
                 remedy = f"write {path} in {option}"
-                keys = {
-                    each: key_of_variable(book.program, each, book.options.version) for each in {*variables} - declared
-                }
+                dead_names = [each for each in variables if each not in declared]
+                keys = {each: key_of_variable(book.program, each, book.options.version) for each in dead_names}
                 edits = keys_of_variables(name, keys, variables, argv)
             finding = Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy)
             yield Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)
