@@ -139,12 +139,20 @@ def test_a_size_that_a_branch_puts_into_a_variable_is_given() -> None:
 
 def test_the_tag_of_an_own_image_names_the_devices() -> None:
     serve = f"python3 -m sglang.launch_server --model-path {K25} --tp 8 --trust-remote-code\n"
-    (judged,) = ask(f"# runs in registry.example.com/team/serving:2026.06-h200.tp8\n{serve}")
+    (judged,) = ask(f"#!/bin/bash\n# runs in registry.example.com/team/serving:2026.06-h200.tp8\n{serve}")
     assert judged.cluster is not None
     assert judged.cluster.name == "8xH200"
-    assert ask(f"# a.example/serving:1-h200, a.example/serving:1-b200\n{serve}")[0].cluster is None
+    two = "# was a.example/it/serving:2026.06-h200.tp8\n# and is a.example/it/serving:2026.07-b200.tp8\n"
+    assert ask(f"#!/bin/bash\n{two}{serve}")[0].cluster is None
 
 
 def test_adapters_of_kimi_vl_are_told_of_once() -> None:
     found = told("vllm serve moonshotai/Kimi-VL-A3B-Instruct --enable-lora --lora-modules a=/a --trust-remote-code\n")
     assert sum("has no adapters" in each for each in found) == 1
+
+
+def test_one_rank_that_an_own_program_is_given_holds_no_terabyte() -> None:
+    text = f"python3 start_api.py --model-path {K25} --max-model-len 65536 --tensor-parallel-size 1\n"
+    (found,) = [each for each in told(text) if "one device gets all" in each]
+    assert "unless the program adds ranks" in found
+    assert not any("one device gets all" in each for each in told(text.replace("size 1", "size 8")))

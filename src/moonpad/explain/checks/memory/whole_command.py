@@ -28,6 +28,8 @@ _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is wri
 _BRANCH: Final = re.compile(r"\{[{%]-?[ \t]*(?:if|elif|else|endif|end)\b")
 _SIDE: Final = re.compile(r"[ \t]#")
 _LONGEST: Final = 2000
+_STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
+"""The place of what somebody's own program may add to the options that it is given."""
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
 _OTHER_RANKS: Final = re.compile(
     r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b"
@@ -45,11 +47,19 @@ def one_device(case: Case) -> Iterator[Remark]:
     ranks = reading.layout.world_size
     settings = reading.settings
     helped = facts.host_experts or reading.left_to_engine or settings.device_layers is not None
-    if checkpoint is None or case.cluster is not None or not case.whole or reading.takes_all_devices or helped:
-        return
-    if is_fragment(case.commands[0]):
-        return
     flag = case.engine.command_line.options.get("tp")
+    # A program of somebody's own may add options, and still one rank is what it is given.
+    own = (
+        not case.whole
+        and case.open_ended
+        and flag is not None
+        and case.text(flag) == "1"
+        and any(_STARTER.fullmatch(word.text) for word in case.commands[0].argv)
+    )
+    if checkpoint is None or case.cluster is not None or reading.takes_all_devices or helped:
+        return
+    if not own and (is_fragment(case.commands[0]) or not case.whole):
+        return
     largest = max(
         row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
     )
@@ -63,10 +73,11 @@ def one_device(case: Case) -> Iterator[Remark]:
     known = granted is not None and granted * case.commands[0].pods <= ranks
     why = "none is given, so " if given is None and ranks == 1 and not known else ""
     message = f"{why}{each} {share / GIB:,.0f} GiB of weights; the largest device known holds {largest / GIB:,.0f} GiB"
+    message = f"unless the program adds ranks, {message}" if own else message
     devices = " and give the container as many" if known else ", for as many devices"
     remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
-    sure = (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
+    sure = not own and (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
     severity = Severity.ERROR if sure else Severity.WARNING
     remark = make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
     plain = REPOSITORY.fullmatch(reading.model) and case.option(*OTHER_WEIGHTS) is None and _is_as_it_stands(case)
