@@ -19,7 +19,8 @@ def value_of(line: Line, option: str) -> str:
 
 def test_ports_of_a_transfer_move_beyond_those_taken_at_random() -> None:
     transfer = '{"kv_connector": "MooncakeConnectorV1", "kv_role": "kv_producer", "kv_port": "30100", "engine_id": "0",'
-    transfer += ' "kv_connector_extra_config": {"prefill": {"dp_size": 1, "tp_size": 16}, "decode": {"dp_size": 1, "tp_size": 16}}}'
+    sizes = '{"dp_size": 1, "tp_size": 16}'
+    transfer += f' "kv_connector_extra_config": {{"prefill": {sizes}, "decode": {sizes}}}}}'
     text = f"# vllm-ascend 0.14.0rc1 on 16x A3\nvllm serve {K25} --tensor-parallel-size 16 --trust-remote-code"
     text += " --max-model-len 32768"
     (judged,) = ask(f"{text} --kv-transfer-config '{transfer}'\n")
