@@ -75,3 +75,15 @@ def test_the_rank_of_a_node_says_nothing_of_the_layout(chooses: str) -> None:
     assert (judged.layout.tp, judged.layout.dp) == (1, 16)
     (other,) = ask(f"[ -n \"$A\" ] && MORE='--tensor-parallel-size 2' || MORE=''\n{serve}\n")
     assert "tp" in other.unknown
+
+
+def test_a_build_of_one_commit_may_lack_what_the_newest_release_takes() -> None:
+    serve = f"vllm serve {K25} --tensor-parallel-size 8 --trust-remote-code --max-model-len 131072\n"
+    text = f"# 8x H200\ndocker run --gpus all vllm/vllm-openai:nightly-{'0a1b2' * 8} {serve.removeprefix('vllm serve')}"
+    (judged,) = ask(text)
+    assert "one commit" in judged.version_because
+    assert not judged.better
+    (beside,) = ask(f"# 8x H200\n# image_id: docker:vllm/vllm-openai:nightly-{'0a1b2' * 8}\n{serve}")
+    assert "one commit" in beside.version_because
+    (newest,) = ask(f"# 8x H200\n{serve}")
+    assert newest.better
