@@ -253,7 +253,9 @@ def env_remarks(
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")
                 remedy = f"write {path} in {option}"
-                keys = {each: key_of_variable(book.program, each, book.options.version) for each in {*variables} - declared}
+                keys = {
+                    each: key_of_variable(book.program, each, book.options.version) for each in {*variables} - declared
+                }
                 edits = keys_of_variables(name, keys, variables, argv)
             finding = Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy)
             yield Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)
