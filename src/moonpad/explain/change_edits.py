@@ -124,7 +124,7 @@ def keys_of_variables(
 
 
 def _given(variable: Word) -> str:
-    return variable.text.partition("=")[2].strip("'\"")
+    return variable.text.rpartition("=")[2].strip("'\"")
 
 
 def _is_switch(key: str, variable: Word) -> bool:

@@ -237,6 +237,7 @@ def env_remarks(
     alike: dict[str, list[str]] = {}
     for known in sorted(declared | libraries):
         alike.setdefault(known.partition("_")[0], []).append(known)
+    edits: tuple[Edit, ...]
     for name in variables:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
@@ -249,7 +250,7 @@ def env_remarks(
                 near = None  # another word is another thing
             near = near or with_one_word_more(name, declared)
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
-            edits: tuple[Edit, ...] = ()
+            edits = ()
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")
                 remedy = f"write {path} in {option}"
