@@ -237,6 +237,7 @@ def env_remarks(
     alike: dict[str, list[str]] = {}
     for known in sorted(declared | libraries):
         alike.setdefault(known.partition("_")[0], []).append(known)
+    edits: tuple[Edit, ...] = ()
     for name in variables:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)

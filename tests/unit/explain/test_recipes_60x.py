@@ -156,3 +156,22 @@ def test_one_rank_that_an_own_program_is_given_holds_no_terabyte() -> None:
     (found,) = [each for each in told(text) if "one device gets all" in each]
     assert "unless the program adds ranks" in found
     assert not any("one device gets all" in each for each in told(text.replace("size 1", "size 8")))
+
+
+def test_variables_that_went_become_keys_of_their_option() -> None:
+    text = "export VLLM_ASCEND_ENABLE_MLAPO=1\nvllm serve Eco-Tech/Kimi-K2.6-W4A8 --quantization ascend -tp 4"
+    for more in ("", " --additional-config '{\"torchair_graph_config\": {}}'"):
+        (judged,) = ask(f"{text} --trust-remote-code{more}\n")
+        (line,) = judged.corrected
+        given = line.argv[line.argv.index("--additional-config") + 1]
+        assert '"enable_mlapo": true' in given
+        assert "VLLM_ASCEND_ENABLE_MLAPO" not in line.env
+
+
+def test_the_successor_of_the_old_server_is_told_of_its_threads() -> None:
+    text = "python ktransformers/server/main.py --model_path /w/config --gguf_path /w/gguf --port 10002\n"
+    (judged,) = ask(text)
+    assert "--kt-cpuinfer" in judged.corrected[0].argv
+    (told_of,) = ask(text.replace("--port", "--cpu_infer 48 --port"))
+    assert "48" in told_of.corrected[0].argv
+    assert told_of.corrected[0].argv.count("--kt-cpuinfer") == 1
