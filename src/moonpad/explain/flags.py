@@ -43,6 +43,7 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
+_TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
 _ALL_BUT_THE_SAME = 0.93
 _KNOWN_IN_FULL = frozenset({"HCCL"})
 """First words of libraries' variables that are all known, so that less than the same is a slip."""
@@ -364,6 +365,8 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
             words = removal.options.get(option.flag or "", ())
             if words and isinstance(option.value, (str, tuple)):
                 words += (option.value,) if isinstance(option.value, str) else option.value
+                if (stands_in := removal.stand_ins.get(option.flag or "")) and _TO_FILL_IN.fullmatch(words[-1]):
+                    words = (*words[:-1], stands_in)
             edits.append(Edit(option.index, option.length, words))
         edits += (Edit(at, 1, ()) for at, _ in parsed.positionals)
         lacking = [words for present, absent, words in removal.adds if present in given and absent not in given]

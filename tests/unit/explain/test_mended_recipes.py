@@ -56,6 +56,9 @@ def test_the_old_server_of_ktransformers_becomes_one_with_its_threads() -> None:
     text = "python ktransformers/server/main.py --model_path /m/Kimi-K2-Instruct --gguf_path /m/gguf --port 80\n"
     (judged,) = ask(text)
     assert value_of(judged.corrected[0], "--kt-cpuinfer") == "<number of physical cores>"
+    assert value_of(judged.corrected[0], "--model-path") == "/m/Kimi-K2-Instruct"
+    (to_fill_in,) = ask(text.replace("/m/Kimi-K2-Instruct", "<where_the_config_is>"))
+    assert value_of(to_fill_in.corrected[0], "--model-path") == "<folder of the original weights>"
     (given,) = ask(text.replace("--port", "--cpu_infer 40 --port"))
     assert value_of(given.corrected[0], "--kt-cpuinfer") == "40"
 
