@@ -40,6 +40,10 @@ class Removal(Struct, frozen=True):
     flag: str
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hints: tuple[tuple[str, str, str], ...] = ()
+    adds: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """The like with the words that the successor needs besides, whose value a person fills in."""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """What stands in for the value of an option where the text has a stand-in too, of another thing than is needed."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "options", MappingProxyType(dict(self.options)))

@@ -21,6 +21,8 @@ class Fork(Struct, frozen=True):
 _OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
 """Hygon's devices and weights; its builds are those of the DAS images
 (https://github.com/HYGON-AI/inference-cookbook-das)."""
+_OF_CAMBRICON: Final = r"\bCambricon\b|寒武纪|\bMLU[ -]?[2-9]\d\d\b|\bvllm[-_]mlu\b|--device[ =]mlu\b"
+"""Cambricon's devices; vLLM runs there as its port (https://github.com/Cambricon/vllm-mlu)."""
 
 FORKS_BY_PROGRAM: Final = (
     Fork(
@@ -48,6 +50,7 @@ FORKS_BY_PROGRAM: Final = (
     Fork("vllm serve", r"vllm-gfx906", "vllm-gfx906, a fork of vLLM for MI50"),
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
     Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
+    Fork("vllm serve", _OF_CAMBRICON, "Cambricon's build of vLLM"),
     # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention
     # https://github.com/1CatAI/1Cat-vLLM: kernels for V100, and numbers of its own
     Fork("vllm serve", r"1Cat-vLLM", "1Cat-vLLM, a fork of vLLM for V100"),

@@ -102,6 +102,8 @@ LEGACY_REMOVAL: Final = Removal(
         ),
         ("--gguf_path", "--cpu_infer", "Add --kt-cpuinfer with the number of physical cores."),
     ),
+    (("--gguf_path", "--cpu_infer", ("--kt-cpuinfer", "<number of physical cores>")),),
+    {"--model_path": "<folder of the original weights>"},
 )
 _WHICH_GGUF: Final = "which GGUF files they are is not said"
 KTRANSFORMERS: Final = replace(

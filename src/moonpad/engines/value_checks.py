@@ -25,9 +25,11 @@ _HUMAN: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<suffix>[kKmMgGtT]i?)?\
 _THOUSANDS: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
 SWITCHED: Final = re.compile(
     r"(?:\$\([ ]*(?:\[{1,2}[ ][^\]]{1,200}[ ]\]{1,2}|test[ ][^&|;]{1,200})[ ]*&&[ ]*(?:echo|printf)[ ]+[\"']?"
-    r"|\$\{[A-Za-z_]\w{0,60}:\+)(?P<switch>--[a-z][a-z-]*)(?:[\"']?[ ]*\)|\})"
+    r"|\$\{[A-Za-z_]\w{0,60}:\+)(?P<switch>--[a-z][a-z-]*)(?:[ ]--(?:data-parallel-start|node)-rank[ =]\d{1,4})?"
+    r"(?:[\"']?[ ]*\)|\})"
 )
-"""`$( [ "$RANK" != 0 ] && echo --headless )`, `${WORKER:+--headless}`: a switch, or nothing."""
+"""`$( [ "$RANK" != 0 ] && echo --headless )`, `${WORKER:+--headless}`: a switch, or nothing. The rank of the
+node may be with it."""
 
 
 def unresolved(text: str) -> bool:

@@ -53,7 +53,7 @@ from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
-from moonpad.explain.target_detection import Question, Version, version_of
+from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence, set_words
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.tensors import catalog_checkpoint
@@ -143,7 +143,8 @@ class Deployment(Struct, frozen=True):
                 if memory is not None and not memory.fits and commands[0].held_tokens is not None:
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(commands[0].held_tokens)
-                suggestions = improvements(subject, memory) if memory and self.suggest else ()
+                suggests = self.suggest and not version.because.startswith(OF_COMMIT)
+                suggestions = improvements(subject, memory) if memory and suggests else ()
                 begun = Started(commands, readings, self.engine, version.text, cluster)
                 found = self._judgement_remarks(subject, judgement, suggestions, first)
                 remarks += (with_remedy(remark, begun) for remark in found)

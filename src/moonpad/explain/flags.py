@@ -13,7 +13,7 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
-from moonpad.explain.change_edits import TAKES_FROM, change_edits, option_of_variable, respelled
+from moonpad.explain.change_edits import TAKES_FROM, change_edits, keys_of_variables, option_of_variable, respelled
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
 from moonpad.explain.former_flags import right_later, said_today
@@ -44,6 +44,7 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 _NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
+_TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
 _ALL_BUT_THE_SAME = 0.93
 _KNOWN_IN_FULL = frozenset({"HCCL"})
 """First words of libraries' variables that are all known, so that less than the same is a slip."""
@@ -252,6 +253,7 @@ def env_remarks(
     alike: dict[str, list[str]] = {}
     for known in sorted(declared | libraries):
         alike.setdefault(known.partition("_")[0], []).append(known)
+    edits: tuple[Edit, ...] = ()
     for name in variables:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
@@ -264,13 +266,15 @@ def env_remarks(
                 near = None  # another word is another thing
             near = near or with_one_word_more(name, declared)
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
+            edits = ()
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")
                 remedy = f"write {path} in {option}"
-            yield Remark(
-                Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy),
-                variable=name,
-            )
+                dead_names = [each for each in variables if each not in declared]
+                keys = {each: key_of_variable(book.program, each, book.options.version) for each in dead_names}
+                edits = keys_of_variables(name, keys, variables, argv)
+            finding = Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy)
+            yield Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)
         elif (
             name not in declared
             and name not in libraries
@@ -376,8 +380,12 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
             words = removal.options.get(option.flag or "", ())
             if words and isinstance(option.value, (str, tuple)):
                 words += (option.value,) if isinstance(option.value, str) else option.value
+                if (stands_in := removal.stand_ins.get(option.flag or "")) and _TO_FILL_IN.fullmatch(words[-1]):
+                    words = (*words[:-1], stands_in)
             edits.append(Edit(option.index, option.length, words))
         edits += (Edit(at, 1, ()) for at, _ in parsed.positionals)
+        lacking = [words for present, absent, words in removal.adds if present in given and absent not in given]
+        edits += (Edit(len(command.argv), 0, words) for words in lacking)
     for change in changes(removal.program, version.text or None):
         if change.flag == removal.flag and change.kind == "removed":
             code, severity = _CODES[change.kind]

@@ -69,6 +69,10 @@ def foreign_remark(words: Sequence[str], option: Occurrence, book: Rulebook, for
     own = book.options.named(foreign.own) if foreign.own else None
     given = {word.partition("=")[0] for word in words}
     message = f"{book.label} has no {option.written}, which is {foreign.title}'s"
+    if not book.options.exact and not foreign.own:  # the release that runs is older, and may have had one of that name
+        message = f"{option.written} is not among the options of the nearest version recorded ({book.label})"
+        remedy = f"ask the engine's --help; it is {foreign.title}'s today"
+        return make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, option.written, message, remedy, at=option.index)
     dropped = Edit(option.index, option.length, ())
     if foreign.measures:
         message = f"{book.label} has no {option.written}: it is an option of {foreign.title}, which measures a server"

@@ -24,6 +24,7 @@ _MONTH_FIRST: Final = re.compile(
     r"(?<!\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?P<year>20(?:2[3-9]|3\d))(?!\d)", re.ASCII
 )
 """As American publishers write it, `rocm/vllm-dev:open-mi300-08052025`."""
+_COMMIT: Final = re.compile(r":nightly-[0-9a-f]{40}(?![\w.-])", re.ASCII)
 _LONGEST: Final = 400
 
 
@@ -85,12 +86,30 @@ def day_of(image: str) -> str:
     return f"{match['year']}-{match['month']}-{match['day']}" if match else ""
 
 
+def is_of_commit(engine: str, command: Command, script: Script) -> bool:
+    """Whether the image is that of one commit of the main branch, `vllm-openai:nightly-<40 digits>`, whose release is
+    not recorded. Without a container, all images of the engine in the text have to be such."""
+    container = command.container.image if command.container is not None else None
+    script.budget.once("images of commits", len(script.lines), "the text around its engine commands")
+    images = [container.text] if container is not None else _of_engine(engine, script.lines, (_COMMIT,))
+    return bool(images) and all(_COMMIT.search(image[:_LONGEST]) for image in images)
+
+
 @lru_cache(maxsize=4)  # each deployment of a text asks
 def _images_of(engine: str, lines: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the text that are of the engine, where one of them has a day."""
-    days = (_DAY, _MONTH_FIRST)
-    if not any(":" in line and any(day.search(line[:_LONGEST]) for day in days) for line in lines):
+    return _of_engine(engine, lines, (_DAY, _MONTH_FIRST))
+
+
+def _of_engine(engine: str, lines: Sequence[str], tags: Sequence[re.Pattern[str]]) -> tuple[str, ...]:
+    """Those of the engine, where a line has one of these in it."""
+    if not any(":" in line and any(tag.search(line[:_LONGEST]) for tag in tags) for line in lines):
         return ()
-    images = (match[0] for line in lines if ":" in line for match in REFERENCE.finditer(line[:_LONGEST]))
+    images = (match[0] for line in lines if ":" in line for match in REFERENCE.finditer(_plain(line)))
     program = ENGINES[engine].program
     return tuple(image for image in images if (served_by_image(image) or named_by_image(image)) == program)
+
+
+def _plain(line: str) -> str:
+    """Without the `docker:` that some schedulers write in front of an image."""
+    return line[:_LONGEST].replace("docker:", "")

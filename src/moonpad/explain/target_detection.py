@@ -23,7 +23,7 @@ from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
-from moonpad.explain.image_days import release_of_its_day
+from moonpad.explain.image_days import is_of_commit, release_of_its_day
 from moonpad.explain.model_images import release_before_its_model
 from moonpad.explain.programs import program_named, program_table
 from moonpad.values.checkpoint import Checkpoint
@@ -32,6 +32,8 @@ from moonpad.values.versions import checked_version, is_final, order, since
 
 BY_NEWEST: Final = "judged by the newest"
 """The end of a sentence about a release that is not named."""
+OF_COMMIT: Final = "its image is that of one commit"
+"""The beginning of one about a build that may lack what the newest release takes."""
 _LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _BEGINNING: Final = 300
@@ -173,6 +175,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return paired
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
+    if command is not None and is_of_commit(engine, command, script):
+        return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     return Version("", f"none is named: {BY_NEWEST}")
 
 

@@ -303,15 +303,38 @@ def _is_example(text: str, match: re.Match[str]) -> bool:
 
 
 def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tuple[Mention, ...]:
-    """Those with a number (`machines`, with their lines) and those without, in the order of the text."""
+    """Those with a number (`machines`, with their lines) and those without, in the order of the text. A kind that the
+    text always has with one and the same other size has it where it stands without one too."""
+    sized = _sized(lines)
     counted = [
         Mention(line, kind, find_hardware(kind) is not None, machine)
-        for machine, line in machines
-        if (kind := machine.rpartition("x")[2])
+        for written, line in machines
+        if (machine := _with_size(written, sized)) and (kind := machine.rpartition("x")[2])
     ]
     places = {(each.line, each.kind) for each in counted}
-    alone = [each for each in _kinds_in(lines) if (each.line, each.kind) not in places]
+    alone = [
+        Mention(each.line, sized.get(each.kind, each.kind), each.known, each.machine)
+        for each in _kinds_in(lines)
+        if (each.line, sized.get(each.kind, each.kind)) not in places
+    ]
     return tuple(sorted((*counted, *alone), key=lambda each: each.line))
+
+
+@lru_cache(maxsize=4)
+def _sized(lines: tuple[str, ...]) -> Mapping[str, str]:
+    """A kind of the catalogue → the one of another size that the text means by its name: a line has `RTX 4090 48GB`,
+    and none has another size behind that name."""
+    found: dict[str, set[int]] = {}
+    for line in lines:
+        for match in device_patterns.SIZED.finditer(line[:_LONGEST]) if "G" in line else ():
+            found.setdefault(_kind(match["device"], None)[0], set()).add(int(match["size"]))
+    only = {kind: _SIZES.get((kind, max(sizes)), "") for kind, sizes in found.items() if len(sizes) == 1}
+    return {kind: label for kind, label in only.items() if kind in LARGER and label}
+
+
+def _with_size(machine: str, sized: Mapping[str, str]) -> str:
+    count, times, kind = machine.rpartition("x")
+    return f"{count}{times}{sized.get(kind, kind)}"
 
 
 _IN_NAMES: Final = (
@@ -324,6 +347,8 @@ _NAMING: Final = re.compile(
     r"|hardware|sku|platform|instance)[\"']?[ \t]*[:=][ \t]*[\"'\[]{0,2}[\w./, -]{0,80}?" + _IN_NAMES,
     re.IGNORECASE,
 )
+_TAGGED: Final = re.compile(r"(?<![\w/.-])[\w.-]+(?:/[\w.-]+){1,4}:(?=[\w.-]*[0-9])[\w.-]{0,80}?[._-]" + _IN_NAMES)
+"""`registry.example/team/sglang:2026.05-h200`: what somebody's own image is built for."""
 _FILE_KIND: Final = re.compile(_IN_NAMES, re.IGNORECASE)
 
 
@@ -331,6 +356,9 @@ def named_by_names(lines: Sequence[str], file: str = "", line: int = 1) -> tuple
     """Kinds in the names of objects and jobs, `name: kimi-k3-h200-agg`, where nothing else names any; else in that of
     the command's own file, `k3-mi355x-fp4.yaml`, where it names one."""
     found = [(number, match) for number, text in enumerate(lines, 1) if (match := _NAMING.match(text[:_LONGEST]))]
+    if not found:
+        tags = [(number, match) for number, text in enumerate(lines, 1) for match in _TAGGED.finditer(text[:_LONGEST])]
+        found = tags if len({match[1].upper() for _, match in tags}) == 1 else []
     if not found:
         of_file = list(_FILE_KIND.finditer(re.split(r"[\\/]", file)[-1]))
         found = [(line, match) for match in of_file] if len({match[1].upper() for match in of_file}) == 1 else []

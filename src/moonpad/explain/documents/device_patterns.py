@@ -118,3 +118,11 @@ def listed(names: tuple[str, ...]) -> re.Pattern[str]:
 def parts_of(written: str) -> list[str]:
     """The kinds of such a list, without their counts."""
     return [re.sub(rf"^[0-9]{{1,3}}{_TIMES}", "", part) for part in re.split(_BETWEEN, written, flags=re.IGNORECASE)]
+
+
+SIZED: Final = re.compile(
+    r"(?<![\w./-])(?<![2-9][x×*])(?<![2-9][x×*] )(?P<device>(?:RTX[ \-]?)?4090|H20)(?:[ ]GPUs?)?[ \-(（]{1,2}"
+    r"(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b(?!.{0,60}\btotal)",
+    re.ASCII,
+)
+"""Kinds that come in two sizes under one name, with their size; behind a number it may be that of all of them."""

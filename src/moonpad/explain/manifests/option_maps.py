@@ -299,6 +299,9 @@ def _spelled(name: str, program: str, recorded: OptionSet | None, *, of_chart: b
         return f"--{name}"
     if size := _size(name) if of_chart else name_of(name):
         return flag_of_size(program, size)
+    if "." in flag:  # what stands behind the first dot is a key of the object, whose underscores are its own
+        first, dot, path = name.partition(".")
+        flag = f"{_flag(first)}{dot}{path}"
     return "" if re.search(r"[a-z][A-Z]", name) else flag
 
 

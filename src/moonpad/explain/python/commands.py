@@ -22,6 +22,9 @@ _FENCE: Final = re.compile(
     r"^[ \t]*```[ \t]*(?:bash|sh|shell|console|zsh|text)?[ \t]*\n((?:(?![ \t]*```).*\n)+)[ \t]*```", re.MULTILINE
 )
 
+_PARAGRAPH: Final = re.compile(r"\n[ \t]*\n.*[A-Za-z]'[a-z]{0,2}(?![\w'])", re.DOTALL)
+"""An apostrophe in a text of several paragraphs."""
+
 
 def emit(value: Text | Listing | Table, options: EngineOptions, environment: Mapping[str, Word], whole: Source) -> None:
     """A list of words is a command, a text with an engine's name is read as by a shell, a table may hold options."""
@@ -45,7 +48,6 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
             Shell(state, Source.inside(part, state.text), scope).read()
     state.arms[:] = arms
     shown = isinstance(value, Text) and not value.in_shell
-    shown = isinstance(value, Text) and not value.in_shell
     lone = isinstance(value, Listing) or (isinstance(value, Text) and is_only_a_start(value.word.text))
     made = [
         command
@@ -55,6 +57,10 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
     state.commands[commands_before:] = [command for command in made if not (shown and is_prose(command))]
     if len(state.commands) == commands_before:
         del state.problems.items[problems_before:]
+    elif isinstance(value, Text) and shown and _PARAGRAPH.search(value.word.text):
+        # Sentences around the command, whose apostrophes no shell reads.
+        about = state.problems.items[problems_before:]
+        state.problems.items[problems_before:] = [problem for problem in about if problem.code != "unclosed"]
 
 
 def _code(word: Word) -> Iterator[Word]:

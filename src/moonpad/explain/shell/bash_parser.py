@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from moonpad.explain.documents.text_hints import node_in
 from moonpad.explain.input_limits import NESTING, too_deep
-from moonpad.explain.shell.tokens import Token
+from moonpad.explain.shell.tokens import LiteralText, Opaque, Token
 from moonpad.explain.source_text import Problems, Source
+from moonpad.values.records import replace
 
 
 class Simple(Struct, frozen=True):
@@ -68,6 +69,7 @@ _TERRAFORM: Final = re.compile(
 """Its functions have brackets that no shell reads."""
 
 
+_ASSIGNS: Final = re.compile(r"[A-Za-z_]\w*=")
 _LINKED: Final = re.compile(r"\[[^\[\]]{1,200}\]$")
 _ADDRESS: Final = re.compile(r"\((?:https?://|[./#])[^\s()]{1,300}\)")
 
@@ -82,6 +84,27 @@ def _lacks_a_sign(tokens: Sequence[Token]) -> bool:
         else:
             parts[-1] += (token.text, "") if token.kind == "redirect" else (token.text,)
     return any(len(part) == 2 and part[0] != "!" and not part[0].startswith("-") for part in parts)
+
+
+def _choice(test: Node, one: Node, other: Node) -> Branches | None:
+    """`TEST && ROLE=head || ROLE=worker`: an assignment does not fail, so this is `if` with `else`."""
+    nodes = (test, one, other)
+    if not isinstance(test, Simple) or not isinstance(one, Simple) or not isinstance(other, Simple):
+        return None
+    if [node.connector for node in nodes if isinstance(node, Simple)] != ["", "&&", "||"]:
+        return None
+    if not test.words or test.words[0].text not in ("[", "[[", "test"):
+        return None
+    assigns = all(map(_assigns, (*one.words, *other.words)))
+    if not (assigns and one.words and other.words):
+        return None
+    return Branches((test,), tuple((replace(node, connector=""),) for node in (one, other)), exhaustive=True)
+
+
+def _assigns(token: Token) -> bool:
+    first = token.segments[0] if token.segments else None
+    runs = any(isinstance(segment, Opaque) for segment in token.segments)  # whose end would count
+    return isinstance(first, LiteralText) and not first.quoted and bool(_ASSIGNS.match(first.text)) and not runs
 
 
 class Parser:
@@ -118,6 +141,8 @@ class Parser:
         while (token := self.token).kind != "end" and token.text not in stops:
             if token.text == "(" or (token.kind in ("word", "redirect") and token.text not in _SKIPPED):
                 nodes.append(self._command(connector, depth))
+                if len(nodes) > 2 and (choice := _choice(*nodes[-3:])) is not None:
+                    nodes[-3:] = [choice]
                 connector = ""
                 continue
             self.take()

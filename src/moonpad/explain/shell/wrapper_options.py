@@ -165,3 +165,8 @@ PLAIN: Final[Mapping[str, Options]] = {
 """Wrappers that run what stands behind their options."""
 OWN_WORDS: Final[Mapping[str, int]] = {"taskset": 1, "timeout": 1}
 """Words of their own behind the options: the mask (or, with -c, the list of processors), the duration."""
+
+
+def stands_for_options(words: Sequence[Word]) -> bool:
+    """`$MORE --name x`: options that are not known, for those of a container follow them, and no engine has these."""
+    return len(words) == 2 and bool(words[0].unresolved) and words[1].text.partition("=")[0] in OF_CONTAINERS

@@ -21,6 +21,7 @@ from moonpad.explain.programs import (
     runs_python,
     served_by_image,
 )
+from moonpad.explain.shell import enroot
 from moonpad.explain.shell import wrapper_options as table
 from moonpad.explain.shell.sentences import PLAIN, without_prose
 from moonpad.values.records import replace
@@ -56,7 +57,7 @@ class Peeled(Struct):
 
     words: tuple[Word, ...]
     env: dict[str, Word]
-    containers: Mapping[str, Wrapper]
+    containers: dict[str, Wrapper]
     """Those that were started above, by their names."""
     wrappers: tuple[Wrapper, ...] = ()
     position: int = 0
@@ -87,7 +88,7 @@ class Peeled(Struct):
         return True
 
 
-def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str, Wrapper]) -> Peeled:
+def peel(words: Sequence[Word], env: Mapping[str, Word], containers: dict[str, Wrapper]) -> Peeled:
     """`env` is what the shell would hand down; `containers` are those that were started above, by their names."""
     peeled = Peeled(tuple(words), dict(env), containers)
     while peeled.rest and peeled.nested is None and not peeled.entrypoint and len(peeled.wrappers) < NESTING:
@@ -278,7 +279,7 @@ def _container(peeled: Peeled, _: str) -> bool:
 
 def _container_run(peeled: Peeled, position: int) -> bool:
     options, position = table.scan(peeled.words, position, table.DOCKER_RUN)
-    while _stands_for_options(peeled.words[position : position + 2]):
+    while table.stands_for_options(peeled.words[position : position + 2]):
         further, position = table.scan(peeled.words, position + 1, table.DOCKER_RUN)
         options = (*options, *further)
     peeled.env = _container_env(options, peeled.env)
@@ -297,11 +298,6 @@ def _container_run(peeled: Peeled, position: int) -> bool:
             only_options = peeled.rest[0].text.startswith("-") and len(peeled.rest) > 1
             peeled.entrypoint = served_by_image(image.text) or (named_by_image(image.text) if only_options else "")
     return True
-
-
-def _stands_for_options(words: Sequence[Word]) -> bool:
-    """`$MORE --name x`: options that are not known, for those of a container follow them, and no engine has these."""
-    return len(words) == 2 and bool(words[0].unresolved) and words[1].text.partition("=")[0] in table.OF_CONTAINERS
 
 
 def _container_exec(peeled: Peeled, position: int) -> bool:
@@ -362,6 +358,8 @@ def _in_image(peeled: Peeled, behind: int, image: Word, *, chosen: bool = False)
 def _image_runner(peeled: Peeled, name: str) -> bool:
     """`apptainer exec --nv IMAGE COMMAND`, `enroot start IMAGE COMMAND`: the environment outside reaches inside."""
     verbs = ("start", "exec") if name == "enroot" else ("exec", "run", "shell")
+    if name == "enroot" and (made := enroot.imported(peeled.rest)) is not None:
+        peeled.containers[enroot.IMPORTED] = made
     position = peeled.options(table.Options(), 1)[1]
     if position >= len(peeled.words) or peeled.words[position].text not in verbs:
         return False
@@ -372,6 +370,8 @@ def _image_runner(peeled: Peeled, name: str) -> bool:
                 if pair := assignment(replace(option.words[-1], text=given, pieces=())):
                     peeled.env[pair[0]] = pair[1]
     image = peeled.words[position] if position < len(peeled.words) else None
+    if name == "enroot" and image is not None:
+        image, peeled.entrypoint = enroot.started(image, peeled.words[position + 1 :], peeled.containers)
     return peeled.wrap(name, position + 1, options, image)
 
 

@@ -18,7 +18,7 @@ from moonpad.values.units import GIB
 
 _FEW: Final = 6
 """Kinds of devices that are named one by one."""
-_OTHER_WEIGHTS: Final = ("--quantization", "--load-format", *OVERRIDES)
+OTHER_WEIGHTS: Final = ("--quantization", "--load-format", *OVERRIDES)
 """Options with which other bytes are loaded than those of the repository."""
 _LONGEST: Final = 2000
 
@@ -33,7 +33,7 @@ def largest_alone(case: Case) -> Iterator[Remark]:
         return
     if flag is None or place is None or reading.settings.cpu_offload_gib or is_fragment(case.commands[0]):
         return
-    if not in_full(checkpoint.name, reading.model) or case.option(*_OTHER_WEIGHTS) is not None:
+    if not in_full(checkpoint.name, reading.model) or case.option(*OTHER_WEIGHTS) is not None:
         return
     ranks = reading.layout.world_size
     share = checkpoint.total_bytes / ranks

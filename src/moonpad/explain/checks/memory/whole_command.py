@@ -13,7 +13,9 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.models.other_families import in_full, is_other
+from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
@@ -26,6 +28,8 @@ _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is wri
 _BRANCH: Final = re.compile(r"\{[{%]-?[ \t]*(?:if|elif|else|endif|end)\b")
 _SIDE: Final = re.compile(r"[ \t]#")
 _LONGEST: Final = 2000
+_STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
+"""The place of what somebody's own program may add to the options that it is given."""
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
 _OTHER_RANKS: Final = re.compile(
     r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b"
@@ -43,17 +47,25 @@ def one_device(case: Case) -> Iterator[Remark]:
     ranks = reading.layout.world_size
     settings = reading.settings
     helped = facts.host_experts or reading.left_to_engine or settings.device_layers is not None
-    if checkpoint is None or case.cluster is not None or not case.whole or reading.takes_all_devices or helped:
-        return
-    if is_fragment(case.commands[0]):
-        return
     flag = case.engine.command_line.options.get("tp")
+    # A program of somebody's own may add options, and still one rank is what it is given.
+    own = (
+        not case.whole
+        and case.open_ended
+        and flag is not None
+        and case.text(flag) == "1"
+        and any(_STARTER.fullmatch(word.text) for word in case.commands[0].argv)
+    )
+    if checkpoint is None or case.cluster is not None or reading.takes_all_devices or helped:
+        return
+    if not own and (is_fragment(case.commands[0]) or not case.whole):
+        return
     largest = max(
         row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
     )
     largest += round(min(settings.cpu_offload_gib or 0, MOST) * GIB)
     share = checkpoint.total_bytes / ranks
-    if flag is None or share <= largest:
+    if flag is None or share <= largest or (case.option(flag) is None and _is_in_a_variable(flag, case)):
         return
     given, container = case.option(flag), case.commands[0].container
     granted = container.devices if container is not None else None
@@ -61,13 +73,30 @@ def one_device(case: Case) -> Iterator[Remark]:
     known = granted is not None and granted * case.commands[0].pods <= ranks
     why = "none is given, so " if given is None and ranks == 1 and not known else ""
     message = f"{why}{each} {share / GIB:,.0f} GiB of weights; the largest device known holds {largest / GIB:,.0f} GiB"
+    message = f"unless the program adds ranks, {message}" if own else message
     devices = " and give the container as many" if known else ", for as many devices"
     remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
-    sure = (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
+    sure = not own and (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
     severity = Severity.ERROR if sure else Severity.WARNING
     remark = make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
-    yield replace(remark, stops=not sure)
+    plain = REPOSITORY.fullmatch(reading.model) and case.option(*OTHER_WEIGHTS) is None and _is_as_it_stands(case)
+    yield replace(remark, stops=not sure, ends_start=severity is Severity.WARNING and bool(plain))
+
+
+def _is_in_a_variable(flag: str, case: Case) -> bool:
+    """Whether a line of the script puts it into a variable, `MORE+=(--tensor-parallel-size 8)`, as branches do of which
+    the model that is served decides."""
+    case.script.budget.once("sizes in variables", len(case.script.lines) // 2, "its lines")
+    assigned = re.compile(rf"[ \t]*(?:export[ ]|local[ ])?[A-Za-z_]\w*\+?=[(\"'].*(?<![\w-]){re.escape(flag)}(?![\w-])")
+    return any(assigned.match(line[:_LONGEST]) for line in case.script.lines)
+
+
+def _is_as_it_stands(case: Case) -> bool:
+    """Whether nothing can add an option to the command that the text shows."""
+    command = case.commands[0]
+    wrapped = command.more or command.custom or command.fork or command.arms or command.embedded or command.guessed
+    return not wrapped and not case.open_ended and not case.again
 
 
 def other_nodes(case: Case) -> Iterator[Remark]:

@@ -11,7 +11,7 @@ from moonpad.explain.checks.models.draft_names import draft_at_address, draft_is
 from moonpad.explain.checks.models.draft_targets import draft_of_other_model, vocabulary_of_draft
 from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
-from moonpad.explain.checks.models.gguf_parts import parts_of_set
+from moonpad.explain.checks.models.gguf_parts import digits_of_part, parts_of_set
 from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.models.heading_models import model_of_heading
 from moonpad.explain.checks.models.layout_checks import heads_of_others
@@ -30,6 +30,7 @@ from moonpad.explain.checks.models.quantization_flags import quantization_flag, 
 from moonpad.explain.checks.models.ranks_of_others import RANKS_OF_OTHERS
 from moonpad.explain.checks.models.refused_sizes import copies_of_experts, experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.models.repository_names import (
+    owner_doubled,
     owner_left_out,
     remark_in_name,
     repository,
@@ -50,6 +51,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     parser_family,
     repository,
     repository_of_draft,
+    owner_doubled,
     repository_owner,
     owner_left_out,
     remark_in_name,
@@ -90,6 +92,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     file_as_model,
     range_of_devices,
     *GGUF_CHECKS,
+    digits_of_part,
     parts_of_set,
     *SIZE_CHECKS,
     *WEIGHTS_CHECKS,

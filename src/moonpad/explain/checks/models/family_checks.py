@@ -32,6 +32,10 @@ def model_release(case: Case) -> Iterator[Remark]:
     """Where the devices are known, the rule of this name says it."""
     if case.version and (configuration := stand_in(case)) is not None:
         for finding in model_version(configuration):
+            if fork := case.commands[0].fork:  # its maker may have added the model to an older release
+                message = f"{finding.message}; {fork} may"
+                yield Remark(replace(finding, severity=Severity.NOTE, message=message, remedy=""), None)
+                continue
             yield Remark(replace(finding, severity=Severity.WARNING), None, ends_start=True)
 
 
@@ -118,8 +122,8 @@ def int4_deepep(case: Case) -> Iterator[Remark]:
     quantization = checkpoint.quantization if checkpoint else None
     if checkpoint is None or quantization is None or quantization.scheme != "int4":
         return
-    if quantization.method not in ("compressed-tensors", ""):
-        return
+    if quantization.method not in ("compressed-tensors", "") or case.commands[0].fork:
+        return  # builds for devices of others have kernels of their own for both
     why = f"{checkpoint.name} has INT4 experts (compressed-tensors, Marlin)"
     if case.base == names.EXPERTS_BY_OPTION and (place := case.option("--moe-a2a-backend")) and place.value == "deepep":
         message = f"{why}, which do not take DeepEP's tokens: reports end in an illegal memory access"

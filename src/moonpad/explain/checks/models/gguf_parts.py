@@ -10,17 +10,42 @@ from moonpad.catalog.models import find_model
 from moonpad.catalog.other_models import other_model
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _PART: Final = re.compile(
     r"(?P<name>[^/]{3,120}?)[-.]UD[-_]I?Q(?P<bits>[2-8])_[\w-]*?-\d{5}-of-(?P<parts>\d{5})\.gguf", re.IGNORECASE
 )
+_NUMBERS: Final = re.compile(r"-(?P<part>\d{1,8})-of-(?P<parts>\d{1,8})\.gguf$", re.IGNORECASE)
+"""SPLIT_PATH_FORMAT: https://github.com/ggml-org/llama.cpp/blob/master/src/llama.cpp"""
+_DIGITS: Final = 5
+_LONGEST: Final = 300
 _LARGEST: Final = 50e9
 """Of one file of the publisher whose types are called `UD-`."""
 _SPARE: Final = 0.8
 _BYTES: Final = {"int4": 0.6, "fp8": 1.05, "bf16": 2.0}
 """Of a weight in the publisher's own files, scales and what is wider included."""
+
+
+def digits_of_part(case: Case) -> Iterator[Remark]:
+    """`-00001-of-0008.gguf`: llama.cpp makes and reads both numbers with five digits."""
+    place = case.option("--model")
+    if not case.engine.facts.gguf_only or place is None or not isinstance(place.value, str):
+        return
+    path = place.value.strip("'\"")
+    match = _NUMBERS.search(path[-_LONGEST:])
+    if match is None or unresolved(path) or all(len(number) == _DIGITS for number in match.groups()):
+        return
+    if any(int(number) >= 10**_DIGITS for number in match.groups()) or int(match["part"]) > int(match["parts"]):
+        return
+    right = f"-{int(match['part']):05d}-of-{int(match['parts']):05d}.gguf"
+    meant = path[: len(path) - len(match.group())] + right
+    message = f"{match.group()[1:]} names no part of a split: llama.cpp numbers them with five digits on both sides, "
+    message += "so the file is not found, or ends the load by: invalid split file name"
+    words = [word.text for word in case.commands[0].argv[place.index : place.index + place.length]]
+    edits = [Edit(place.index, place.length, tuple(word.replace(path, meant) for word in words))]
+    remedy = f"write {right[1:]}"
+    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=edits)
 
 
 def parts_of_set(case: Case) -> Iterator[Remark]:

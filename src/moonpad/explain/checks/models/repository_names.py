@@ -18,7 +18,7 @@ from moonpad.values.records import replace
 
 _LONGEST: Final = 200
 REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")
-
+_DOUBLED: Final = re.compile(r"(?P<owner>[A-Za-z][\w.-]*)/(?P=owner)/(?P<name>[\w.-]+)", re.IGNORECASE)
 _REMARK: Final = re.compile(r"([A-Za-z][\w.-]*/[\w.-]+)[ \t]+\(?[A-Za-z][^/\\$<>]{0,80}")
 
 
@@ -81,6 +81,26 @@ def repository_owner(case: Case) -> Iterator[Remark]:
         edits = [] if at is None else [Edit(at, 1, (command.argv[at].text.replace(reading.model, meant),))]
         where, remedy = shortened(reading.model), f"write {meant}"
         remark = make_remark(Severity.WARNING, Code.MODEL_NAME, where, message, remedy, at=at, edits=edits)
+        yield replace(remark, command=number)
+
+
+def owner_doubled(case: Case) -> Iterator[Remark]:
+    """`owner/owner/name`: an id of the hub has one owner and one name."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        match = _DOUBLED.fullmatch(reading.model[:_LONGEST])
+        if match is None or is_fragment(command) or not owner_of(match["name"]):
+            continue
+        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
+        message = (
+            f"{shortened(reading.model)}: the owner stands there twice, and an id of the hub has one owner and one "
+        )
+        message += "name: unless this is a folder, the hub is asked for what it cannot have, and the start ends"
+        meant = f"{match['owner']}/{match['name']}"
+        edits = []
+        if at is not None:
+            edits = [Edit(at, 1, (command.argv[at].text.replace(reading.model, meant),))]
+        where = shortened(reading.model)
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, where, message, f"write {meant}", at=at, edits=edits)
         yield replace(remark, command=number)
 
 

@@ -10,7 +10,7 @@ from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import as_json, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _CONNECTOR: Final = "--kv-transfer-config"
@@ -40,5 +40,18 @@ def port_within_random(case: Case) -> Iterator[Remark]:
         f"{_KEY} {port} lies within {first} to {behind - 1}, from which Mooncake takes ports at random on nodes of "
         f"{devices} devices: some starts end with Address already in use"
     )
-    at = place.index if place is not None else None
-    yield make_remark(Severity.WARNING, Code.CONFLICT, _CONNECTOR, message, f"take {behind} or more", at=at)
+    if place is None:
+        return
+    # All move by the same, so that two on one machine stay apart.
+    moved = re.compile(rf'("{_KEY}"\s*:\s*"?){port}(?!\d)')
+    words = [word.text for word in case.commands[0].argv[place.index : place.index + place.length]]
+    edit = Edit(place.index, place.length, tuple(moved.sub(rf"\g<1>{port + behind - first}", word) for word in words))
+    yield make_remark(
+        Severity.WARNING,
+        Code.CONFLICT,
+        _CONNECTOR,
+        message,
+        f"take {behind} or more",
+        at=place.index,
+        edits=[edit] if list(edit.words) != words else [],
+    )

@@ -21,6 +21,7 @@ from moonpad.catalog.options.config_keys import (
     keys_of,
 )
 from moonpad.engines import ascend_names as names
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.releases.config_keys import without_keys
@@ -84,7 +85,20 @@ def plugin_key(case: Case) -> Iterator[Remark]:
     words = [word.text for word in case.commands[0].argv]
     edit = Edit(place.index, place.length, without_keys(words, place, left_out))
     for remark in found:  # edits at one place replace each other: each leaves out all of them
-        yield replace(remark, edits=(edit,)) if remark.finding.remedy == _LEAVE and release.named else remark
+        leaves = remark.finding.remedy == _LEAVE and release.named
+        yield replace(remark, edits=(edit,)) if leaves else remark
+        for number, at in _same(case, place) if leaves else ():
+            yield replace(remark, command=number, at=at, edits=(replace(edit, at=at),))
+
+
+def _same(case: Case, place: Occurrence) -> Iterator[tuple[int, int]]:
+    """The other commands of the deployment that have the option with the same words, and where."""
+    written = [word.text for word in case.commands[0].argv[place.index : place.index + place.length]]
+    others = list(zip(case.commands, case.readings, strict=True))[1:]
+    for number, (command, reading) in enumerate(others, start=1):
+        other = reading.parsed.occurrence(_OPTION)
+        if other is not None and [word.text for word in command.argv[other.index :][: other.length]] == written:
+            yield number, other.index
 
 
 def _value(case: Case, text: object) -> object:
