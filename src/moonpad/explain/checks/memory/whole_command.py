@@ -66,7 +66,8 @@ def one_device(case: Case) -> Iterator[Remark]:
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
     sure = (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
     severity = Severity.ERROR if sure else Severity.WARNING
-    yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
+    remark = make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
+    yield replace(remark, ends_start=not sure)
 
 
 def other_nodes(case: Case) -> Iterator[Remark]:
