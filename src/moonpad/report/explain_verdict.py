@@ -88,7 +88,9 @@ def _reported(judged: Judged) -> str:
     of_text = next((each.finding for each in judged.remarks if each.complained or each.stops), None)
     if of_text is not None:
         cause = shortened(of_text.message.partition(": ")[2] or of_text.message, _LONGEST_CAUSE)
-        return f"Known fault ({of_text.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
+        return (
+            f"Known fault ({of_text.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
+        )
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
             return f"Failed ({finding.where}) with an error whose cause is not known. The command: "

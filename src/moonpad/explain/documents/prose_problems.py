@@ -42,9 +42,7 @@ _OF_COMMANDS: Final = re.compile(
 """How a line of a shell begins: with an assignment, a function, a path, an option or the name of a common program."""
 
 
-def without_prose(
-    problems: Sequence[Problem], lines: Sequence[str], commands: Sequence[Command] = ()
-) -> list[Problem]:
+def without_prose(problems: Sequence[Problem], lines: Sequence[str], commands: Sequence[Command] = ()) -> list[Problem]:
     """The problems of commands; a script with a shebang line has no prose."""
     if not problems or (lines and lines[0].startswith("#!")):
         return list(problems)
