@@ -30,7 +30,7 @@ WIDEST: Final = 120
 NOTES: Final = 3
 """So many notes are shown in short, and so many commands of one deployment."""
 _UNTROUBLED: Final = ("No error", "Fits", "Tight")
-_TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\)")
+_TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\)|\bFile \"[^\"]{1,300}\", line \d+, in ")
 MENDED: Final = 3
 """So many faults that later releases mended."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
