@@ -12,6 +12,10 @@ NODES: Final = "--kt-numa-nodes"
 ON_DEVICES: Final = "--kt-num-gpu-experts"
 METHOD: Final = "--kt-method"
 WEIGHTS: Final = "--kt-weight-path"
+FORMER: Final = {METHOD: "--kt-amx-method", WEIGHTS: "--kt-amx-weight-path"}
+"""What releases of 2025 called them."""
+READS_INT4: Final = "RAWINT4"
+"""The method that reads the publisher's INT4 files."""
 READS_GGUF: Final = ("LLAMAFILE",)
 READS_CONVERTED: Final = ("AMXINT4", "AMXINT8", "MOE_INT4", "MOE_INT8")
 """Methods that read GGUF files, and those that read experts as kt-kernel's scripts have written them: its

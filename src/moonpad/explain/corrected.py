@@ -18,13 +18,54 @@ from moonpad.values.versions import since
 _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})
 """Errors whose mending may change what the deployment is."""
 
+_OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
+
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
+    judged = _without_needless(judged, meant, again)
     mending = _with_corrected(judged, meant, again)
     return replace(
         mending, better=tuple(better for better in mending.better if _is_usable(better, judged, meant, again))
     )
+
+
+def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
+    """Without what is added for an option that another edit takes out, and without later alternatives of remedies for
+    what is mended without them."""
+    gone = {
+        (remark.command, edit.at)
+        for remark in judged.remarks
+        for edit in remark.edits
+        if not edit.words and not remark.second_choice
+    }
+    remarks = tuple(
+        _unedited(remark) if (remark.command, remark.at) in gone and _only_adds(remark, meant) else remark
+        for remark in judged.remarks
+    )
+    judged = replace(judged, remarks=remarks)
+    later = [remark for remark in remarks if remark.second_choice]
+    if not later:
+        return judged
+    plain = replace(judged, remarks=tuple(_unedited(each) if each.second_choice else each for each in remarks))
+    other = again(replace(meant, commands=tuple(_mended_all(plain, meant, None))))
+    left = {remark.finding.message for remark in other.remarks} if other is not None else set()
+    kept = (each if not each.second_choice or each.finding.message in left else _met(each) for each in remarks)
+    return replace(judged, remarks=tuple(kept))
+
+
+def _only_adds(remark: Remark, meant: Group) -> bool:
+    behind = len(meant.commands[remark.command or 0].argv)
+    return bool(remark.edits) and all(edit.at >= behind for edit in remark.edits)
+
+
+def _unedited(remark: Remark) -> Remark:
+    return replace(remark, edits=(), others=(), sets=(), unsets=())
+
+
+def _met(remark: Remark) -> Remark:
+    """Mended by what is done for others."""
+    return replace(_unedited(remark), read_as_meant=True)
 
 
 def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> bool:
@@ -32,7 +73,14 @@ def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Gr
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
     if other is None or other.refused or other.layout is None or judged.layout is None:
         return False
+    mended = {remark.finding for remark in judged.remarks if remark.changes and _is_reported(remark)}
+    if any(remark.stops or remark.finding in mended for remark in other.remarks):
+        return False  # with this setting it ends, or has a fault again that is mended here
     return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
+
+
+def _is_reported(remark: Remark) -> bool:
+    return remark.finding.code is Code.KNOWN_REPORT and remark.finding.severity is Severity.WARNING
 
 
 def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
@@ -48,18 +96,14 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     # What an option meant to a program that is gone is not known.
     if judged.unknown or embedded or _needs_its_pods(judged, meant.commands[0]) or (replaced and doubted):
         return judged
-    is_mended = any(
-        remark.edits or remark.program or remark.drop_variable or remark.file_edit for remark in judged.remarks
-    )
+    is_mended = any(remark.changes for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):
         return judged if judged.refused else replace(judged, corrected=_lines(judged, meant))
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
-    if other is None or (other.layout != judged.layout and not _may_change(judged)):
+    if other is None or not _is_meant(other, judged):
         return judged
-    if any((remark.ends_start or remark.stops) and not remark.mends for remark in judged.remarks):
-        return replace(judged, better=())
     left = tuple(_errors(other.remarks))
-    if other.refused:
+    if other.refused or any(map(_spoils, other.remarks)):
         return replace(judged, better=())
     files = tuple(_mended_files(judged.remarks).values())
     if not left:
@@ -79,6 +123,16 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
             lines = _lines(judged, meant, better)
             return replace(judged, corrected=lines, corrected_files=files, corrected_with=better.why)
     return judged
+
+
+def _is_meant(other: Judged, judged: Judged) -> bool:
+    """Whether the layout is the same, or the devices are, where an error or a fault that is known of the setting is a
+    reason for another."""
+    if other.layout == judged.layout or _may_change(judged):
+        return True
+    told = any(remark.changes and remark.finding.code in _OF_FAULTS for remark in judged.remarks)
+    sizes = [layout.world_size for layout in (other.layout, judged.layout) if layout is not None]
+    return told and len(sizes) == 2 and sizes[0] == sizes[1]
 
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:
@@ -107,6 +161,12 @@ def _mended_files(remarks: Sequence[Remark]) -> dict[str, HereFile]:
     return {edit.file.path: edited(edit.file, edits) for edit in edits}
 
 
+def _spoils(remark: Remark) -> bool:
+    """Whether what is started with it ends, answers wrongly, or does what the text complains of."""
+    told = remark.complained and remark.finding.severity is Severity.WARNING
+    return (remark.ends_start and not remark.read_as_meant) or remark.stops or told
+
+
 def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Words that nothing takes are errors too, in a document as well, and so is what ends the start of the release
     that a command without one is judged by: what is corrected is typed into a shell."""
@@ -120,7 +180,7 @@ def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
 def _may_change(judged: Judged) -> bool:
     """Whether an error, or a program that is gone, is a reason for another layout."""
     return any(
-        remark.program or (remark.edits and remark.finding.code in _OF_LAYOUT and remark in tuple(_errors([remark])))
+        remark.program or (remark.changes and remark.finding.code in _OF_LAYOUT and remark in tuple(_errors([remark])))
         for remark in judged.remarks
     )
 
@@ -132,8 +192,9 @@ def _mended(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -
         [word.text for word in command.argv], [*more, *(edit for remark in remarks for edit in remark.edits)]
     )
     argv = tuple(words.get(text) or Word(text, command.line, end_line=command.line) for text in texts)
-    dropped = {remark.variable for remark in remarks if remark.drop_variable}
+    dropped = frozenset().union(*(remark.dropped for remark in remarks))
     env = {name: value for name, value in command.env.items() if name not in dropped}
+    env |= {name: _set(name, value, command) for remark in remarks for name, value in remark.sets}
     program = next((remark.program for remark in remarks if remark.program), ())
     command = replace(command, files={**command.files, **_mended_files(remarks)})
     if not program:
@@ -143,3 +204,7 @@ def _mended(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -
     name, count = identified or (command.program, len(own))
     all_words = (*own, *argv)
     return replace(command, program=name, prefix=all_words[:count], argv=all_words[count:], env=env, wrappers=())
+
+
+def _set(name: str, value: str, command: Command) -> Word:
+    return Word(f"{name}={value}", command.line, end_line=command.line)

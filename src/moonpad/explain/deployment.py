@@ -48,17 +48,9 @@ from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
 from moonpad.explain.programs import listens, program_named
-from moonpad.explain.results import (
-    Better,
-    Edit,
-    Judged,
-    Remark,
-    make_remark,
-    mended_line,
-    program_words,
-    shortened,
-    without_twins,
-)
+from moonpad.explain.remedy_edits import Started, with_remedy
+from moonpad.explain.repeated_remarks import without_twins
+from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import Question, Version, version_of
@@ -100,7 +92,7 @@ class Deployment(Struct, frozen=True):
     def judged(self) -> Judged:
         commands = self.group.commands
         version = version_of(self.engine.name, self.script, self.question, commands[0])
-        readings = [self._read(command, version) for command in commands]
+        readings = self.readings(version)
         line = self.engine.command_line
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
@@ -152,7 +144,9 @@ class Deployment(Struct, frozen=True):
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(commands[0].held_tokens)
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
-                remarks += self._judgement_remarks(subject, judgement, suggestions, first)
+                begun = Started(commands, readings, self.engine, version.text, cluster)
+                found = self._judgement_remarks(subject, judgement, suggestions, first)
+                remarks += (with_remedy(remark, begun) for remark in found)
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
@@ -180,6 +174,9 @@ class Deployment(Struct, frozen=True):
         return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
 
     # --- what the commands say ---
+
+    def readings(self, version: Version) -> list[Reading]:
+        return [self._read(command, version) for command in self.group.commands]
 
     def _files(self, command: Command) -> Mapping[str, HereFile]:
         return files_of(command, self.script.files)

@@ -41,6 +41,7 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
     "dead-env": (Code.DEAD_ENV, Severity.WARNING),
 }
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
+_NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
 _ALL_BUT_THE_SAME = 0.93
@@ -125,6 +126,13 @@ def _changed(
     yield make_remark(severity, code, option.written, change.message, change.remedy, at=option.index, edits=edits)
 
 
+def _named_by(whole: str, option: Occurrence, book: Rulebook) -> str | None:
+    """The option that a name is for, where it stands behind the beginning of one for files."""
+    named = _NAMED_BY.get(whole, "")
+    is_name = re.fullmatch(r"[a-z]\w*", str(option.value)) is not None
+    return named if is_name and book.options.named(named) is not None else None
+
+
 def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: Budget) -> Iterator[Remark]:
     """What the parser of that version refuses; nothing where the version in question may take it."""
     if not book.options.exact and right_later(option, book):
@@ -167,6 +175,13 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, written, message, hint, at=option.index)
         case "prefix":
             whole = option.matches[0] if option.matches else option.flag or ""
+            if (named := _named_by(whole, option, book)) is not None:
+                message = (
+                    f"{written} is taken for {whole}, which wants a file of Python; the parser is named by {named}"
+                )
+                code, remedy, edit = Code.PREFIX_FLAG, f"write {named} {option.value}", respelled(words, option, named)
+                yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=[edit])
+                return
             edit = respelled(words, option, whole)
             if not book.options.exact:  # an older release may have had an option of this very name
                 message = f"{written} is not among the options of the nearest version recorded ({book.label}), "

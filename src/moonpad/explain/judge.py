@@ -31,6 +31,7 @@ from moonpad.explain.json_repair import with_json
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
+from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
@@ -125,11 +126,25 @@ def _judged(
         replace(remark, finding=_printable(remark.finding))
         for remark in beside_findings(failures_in(errors, written, script), whole.remarks, errors, script)
     )
-    whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if remark.edits)))
+    failures = _with_remedies(failures, whole, meant, script, question)
+    whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if remark.changes)))
     whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
-    whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.edits)))
+    whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.changes)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole
+
+
+def _with_remedies(
+    failures: tuple[Remark, ...], judged: Judged, meant: Group, script: Script, question: Question
+) -> tuple[Remark, ...]:
+    """With what mends a command of a server whose log says why it stopped."""
+    if judged.layout is None or not any(failure.finding.remedy for failure in failures):
+        return failures
+    engine = ENGINES[judged.engine]
+    version = version_of(judged.engine, script, question, meant.commands[0])
+    readings = Deployment(meant, script, question, (), engine, ()).readings(version)
+    started = Started(meant.commands, readings, engine, version.text, judged.cluster)
+    return tuple(with_remedy(failure, started) for failure in failures)
 
 
 def _showing(judged: Judged, script: Script) -> int:

@@ -109,6 +109,9 @@ _ARRAY: Final = re.compile(
 
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
+    if any(_is_among_sentences(text, start, state) for start, text in texts):
+        state.problems.items.clear()  # no shell was meant to read them
+        return
     ways = (
         powershell_lists(state, texts),
         quoted_options(state, texts),
@@ -141,6 +144,14 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     ):
         state.commands += spoken
         state.problems.items.clear()  # no shell was meant to read sentences
+
+
+def _is_among_sentences(text: str, start: int, state: ScriptState) -> bool:
+    if "import " not in text:
+        return False
+    from moonpad.explain.python.unfenced import read_unfenced  # with all that reads Python
+
+    return read_unfenced(text, start, state)
 
 
 def _unknown_programs(state: ScriptState) -> Iterator[Command]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.programs import program_named
 from moonpad.values.checkpoint import Checkpoint
@@ -66,6 +64,12 @@ class Remark(Struct, frozen=True):
     edits: tuple[Edit, ...] = ()
     variable: str | None = None
     drop_variable: bool = False
+    sets: tuple[tuple[str, str], ...] = ()
+    """Variables with the values that mend it."""
+    unsets: tuple[str, ...] = ()
+    """Variables whose absence mends it."""
+    others: tuple[tuple[int, tuple[Edit, ...]], ...] = ()
+    """The same in other commands of the deployment, by their numbers."""
     word: Word | None = None
     program: tuple[str, ...] = ()
     file_edit: FileEdit | None = None
@@ -78,6 +82,14 @@ class Remark(Struct, frozen=True):
     ends_start: bool = False
     """A warning, since no release is named: the one that it is judged by ends its start all the same."""
 
+    complained: bool = False
+    """The text complains of just this: with it left in, nothing is corrected."""
+    unmeant: bool = False
+    """Nothing refuses it, and it is never what was meant: it is mended where its remedy is exact."""
+    around: tuple[tuple[Word, tuple[str, ...]], ...] = ()
+    """Words in front of the engine's own, the image of a container among them, and what mends each."""
+    second_choice: bool = False
+    """Its edits make a later alternative of the remedy: needless where other edits mend it."""
     stops: bool = False
     """A warning that is true of the release, of what ends the start or spoils every answer: with that left in, nothing
     is corrected."""
@@ -89,7 +101,18 @@ class Remark(Struct, frozen=True):
 
     @property
     def mends(self) -> bool:
-        return bool(self.edits or self.program or self.file_edit) or self.drop_variable or self.read_as_meant
+        return self.changes or self.read_as_meant
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes words, a variable or a file."""
+        words = self.edits or self.program or self.file_edit or self.around
+        return bool(words or self.sets or self.unsets) or self.drop_variable
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """Variables that are left out."""
+        return frozenset({*self.unsets, *([self.variable] if self.drop_variable and self.variable else [])})
 
 
 def make_remark(
@@ -192,7 +215,10 @@ class Judged(Struct, frozen=True):
         return (*self.findings, *(finding for other in self.alternatives for finding in other.findings))
 
     def remarks_on(self, command: int) -> list[Remark]:
-        return [remark for remark in self.remarks if remark.command == command]
+        """What is found in it, and what is changed in it because of another command."""
+        own = [remark for remark in self.remarks if remark.command == command]
+        carried = ((remark, edits) for remark in self.remarks for number, edits in remark.others if number == command)
+        return own + [replace(remark, command=command, edits=edits, others=()) for remark, edits in carried]
 
     @property
     def fits(self) -> bool | None:
@@ -209,9 +235,15 @@ class Judged(Struct, frozen=True):
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
     """With what the remarks say of it, and with more edits, which go first."""
     edits = [*edits, *(edit for remark in remarks for edit in remark.edits)]
-    dropped = {remark.variable for remark in remarks if remark.drop_variable}
+    dropped = frozenset().union(*(remark.dropped for remark in remarks))
+    sets = dict(pair for remark in remarks for pair in remark.sets)
     program = next((remark.program for remark in remarks if remark.program), ())
     around, own = _around(command)
+    images = {wrapper.image for wrapper in command.wrappers if wrapper.image is not None}
+    for place, words in (pair for remark in remarks for pair in remark.around):
+        at_image = place in images
+        around, own = (_replaced(part, place, words) for part in (around, own))
+        images |= {Word(words[-1])} if at_image and words else set()
     places = {(word.line, word.column) for word in around}
     inside = command.container is not None and bool(around)
     env = {
@@ -220,8 +252,11 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         if name not in dropped and not inside and (word.line, word.column) not in places
     }
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
-    images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
+    if inside and sets:
+        around = _with_variables(around, sets, images)
     front = (*(word.text for word in around), *(program or (word.text for word in own)))
+    if not inside:
+        env |= sets
     if not front:
         env = {}  # arguments of an image, whose environment stands elsewhere
     arguments = mended([word.text for word in command.argv], edits)
@@ -283,15 +318,34 @@ def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]
     return tuple(remaining)
 
 
+def _replaced(words: Sequence[Word], place: Word, texts: Sequence[str]) -> tuple[Word, ...]:
+    """With these texts for a word; of those that are the same, the word stays."""
+    return tuple(
+        each
+        for word in words
+        for each in ([word if text == word.text else Word(text) for text in texts] if word == place else [word])
+    )
+
+
+def _with_variables(words: Sequence[Word], sets: Mapping[str, str], images: Collection[Word]) -> tuple[Word, ...]:
+    """The words of a container with `-e NAME=value` before its image, or with another value where it is there."""
+    texts = {name: f"{name}={value}" for name, value in sets.items()}
+    placed = [replace(word, text=texts.pop(word.text.partition("=")[0], word.text)) for word in words]
+    at = next((at for at, word in enumerate(placed) if word in images), 2)
+    added = (Word(text) for more in texts.values() for text in ("-e", more))
+    return (*placed[:at], *added, *placed[at:])
+
+
 def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
     """The arguments with all edits in them. Of edits at one place the first counts, and another's where one mends the
     name of an option and the other its value; additions keep their order."""
     replaced: dict[int, Edit] = {}
     before: dict[int, tuple[str, ...]] = {}
     added: list[str] = []
+    inside = [text for edit in edits if edit.at < len(words) for text in edit.words]
     for edit in edits:
         if edit.at >= len(words):
-            if not _contains(added, edit.words):
+            if not _contains(added, edit.words) and not _contains(inside, edit.words):
                 added += edit.words
         elif edit.length == 0:
             before.setdefault(edit.at, edit.words)
@@ -338,46 +392,3 @@ def printable(text: str) -> str:
 
 def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
-_LINE: Final = re.compile(r"[^:\n]{0,200}?line \d+: ")
-"""Where a finding about the text begins with its place."""
-
-
-def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
-
-    A value that the parser refuses is refused by a rule too: the parser's word is enough. So is the first of two
-    findings about one variable of a line.
-    """
-    kept: dict[object, Remark] = {}
-    for remark in remarks:
-        value = remark.finding.code is Code.INVALID_VALUE and remark.at is not None
-        said: object = Code.INVALID_VALUE if value else remark.finding
-        if remark.finding.code is Code.CONFLICT and (line := _LINE.match(remark.finding.message)):
-            said = line[0], remark.finding.where
-        kept.setdefault((said, remark.command, remark.at), remark)
-    errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
-    refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
-    for remark in kept.values():
-        # No kernel takes the value here: what was reported of it says that again.
-        if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
-            yield remark
-
-
-def _says_it(error: Remark, report: Remark) -> bool:
-    """Whether both are about one setting of one command, by a variable and an option, or with one remedy."""
-    first, second = error.finding, report.finding
-    if error.command != report.command or _setting(first.where) != _setting(second.where):
-        return False
-    same = second.severity is Severity.NOTE and first.remedy.split()[-2:] == second.remedy.split()[-2:]
-    return first.where != second.where or same
-
-
-_OF_KERNELS: Final = frozenset({"attention-backend", "kv-cache-dtype"})
-
-
-def _setting(where: str) -> str:
-    """`VLLM_ATTENTION_BACKEND` and `--attention-backend` set one thing."""
-    own = next((prefix for prefix in OWN_VARIABLES if where.startswith(prefix)), "--")
-    return where.removeprefix(own).replace("_", "-").casefold()

@@ -19,6 +19,7 @@ from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version
+from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
@@ -154,6 +155,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 return version
             if version.text == named and not _is_of_an_image_below(named, name, command, script):
                 return version
+        if below := _below(name, script):
+            return below
         if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}")
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
@@ -164,6 +167,17 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
     return Version("", f"none is named: {BY_NEWEST}")
+
+
+def _below(engine: str, script: Script) -> Version | None:
+    """The last release before the one that the text says to be too new."""
+    names = ENGINES[engine].command_line.names
+    script.budget.once("bounds of releases", len(script.lines), "the text around its engine commands")
+    bound = bound_of(names, script.lines) if names else ""
+    release = last_below(bound, recorded_versions(ENGINES[engine].program)) if bound else ""
+    if not release:
+        return None
+    return Version(release, f"the text speaks of {engine} before {bound}: judged by {release}, the last of these")
 
 
 def _paired(engine: str, versions: Mapping[str, str]) -> Version | None:

@@ -26,6 +26,8 @@ _LEAST: Final = 2
 """So many pairs of neighbouring words have to be in both."""
 _ABOVE: Final = 3
 """Lines above an exception that show the statement which raised it."""
+_OF_MEMORY: Final = re.compile(r"the engine stopped: (?:out of memory|the weights leave no memory)")
+_SHARE: Final = re.compile(r"set --[a-z-]+ 0\.\d+ or less")
 _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
 _LONGEST: Final = 400
@@ -70,14 +72,14 @@ def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:
 
 
 def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
-    """Without a corrected command where the text's log says why the engine stopped, and nothing in it is changed but
-    what was added for other reasons: it stops again."""
-    stopped = any(each.finding.severity is Severity.WARNING and not each.edits for each in failures)
+    """Without a corrected command, and better ones, where the text's log says why the engine stopped, and nothing in it
+    is changed but what was added for other reasons: it stops again."""
+    stopped = any(each.finding.severity is Severity.WARNING and not each.changes for each in failures)
     errors = (each for each in judged.remarks if each.mends)
     mended = any(each.placed or each.finding.severity is Severity.ERROR for each in errors)
     if not stopped or mended or judged.corrected_with:
         return judged
-    return replace(judged, corrected=(), corrected_files=())
+    return replace(judged, corrected=(), corrected_files=(), better=())
 
 
 def _pairs(text: str) -> frozenset[tuple[str, str]]:
@@ -89,6 +91,14 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
 def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     """What the parser refused has a finding of its own, with what to write instead."""
     finding = failure.finding
+    told = tuple(told)
+    short = (remark.finding.remedy for remark in told if remark.finding.code is Code.DOES_NOT_FIT)
+    if _OF_MEMORY.search(finding.message) and (enough := next(filter(None, short), "")):
+        # Weights that do not fit fit with no other share of the memory.
+        return replace(failure, finding=replace(finding, remedy=enough), edits=())
+    share = (remark.finding.remedy for remark in told if remark.finding.code is Code.TIGHT)
+    if _OF_MEMORY.search(finding.message) and (less := next(filter(_SHARE.fullmatch, share), "")):
+        return replace(failure, finding=replace(finding, remedy=less))
     if finding.remedy != _TAKE_OUT:
         return failure
     refused = finding.message.split()

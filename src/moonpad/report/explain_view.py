@@ -181,6 +181,7 @@ def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Tex
 def _is_changed(judged: Judged, script: Script) -> bool:
     """Whether there is a correction that differs from what a shell reads, in more than whole names of short ones."""
     differs = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) is not None
+    differs |= any(remark.sets or remark.unsets for remark in judged.remarks)
     return bool(judged.corrected) and differs
 
 

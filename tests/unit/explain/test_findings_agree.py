@@ -91,12 +91,6 @@ def test_what_the_parser_refused_has_the_remedy_of_its_finding() -> None:
         ("# vllm-ascend 0.21.0rc1\nvllm serve /d/Kimi-K2.7-Code --quantization ascend -tp 16", "2x8xA2"),
         # A server of the language model alone, which the release does not have for it.
         (f"# SGLang 0.5.9\n{K25} --language-only --encoder-urls http://127.0.0.1:3 --tp-size 8", "8xH200"),
-        # A strategy whose states are wrong.
-        (
-            "# SGLang 0.5.14\nsglang serve --model-path moonshotai/Kimi-Linear-48B-A3B-Instruct --trust-remote-code "
-            "--tp-size 4 --mamba-radix-cache-strategy extra_buffer",
-            "4xB200",
-        ),
         # Stages that the model does not have yet.
         (f"# SGLang 0.5.9\n{K25} --tp-size 8 --pp-size 2", "2x8xH100"),
         # Vision that ends all workers.

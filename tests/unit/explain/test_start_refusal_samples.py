@@ -31,6 +31,7 @@ FILES = (
     "start_refusal_samples_52w52g.toml",
     "start_refusal_samples_classes_52.toml",
     "start_refusal_samples_56w56s.toml",
+    "start_refusal_samples_60w60u.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from moonpad.explain.builds import of_own_variables
 from moonpad.explain.checks.check_case import Case, Check
+from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -53,8 +54,10 @@ def command_checks(case: Case) -> Iterator[Remark]:
     checks = checks_of(case.script.lines, tuple(word.text for command in case.commands for word in command.argv))
     own = sum(len(command.argv) for command in case.commands)
     case.script.budget.work(6 * len(checks) + own + 8 * len(case.script.commands), "its engine commands")
+    started = Started(case.commands, case.readings, case.engine, case.version, case.cluster)
     for check in checks:
         for remark in check(case):
+            remark = with_remedy(remark, started)
             yield replace(remark, finding=of_own_variables(remark.finding, case.commands[remark.command or 0]))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from moonpad.explain.commands import Script
 from moonpad.explain.documents import device_patterns
 from moonpad.explain.documents.device_mentions import LARGER, cluster_named, kind_of, names_in
 from moonpad.values.cluster import Cluster
+from moonpad.values.units import GIB
 
 _LONGEST = 500
+_ALIKE = 0.08
+"""Of a size, which is sold in round figures."""
 """A longer line is data, not prose."""
 
 
@@ -17,13 +21,28 @@ def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]
     """As many devices of another kind, and why they may be meant: those with more memory under the same name, and those
     that a line names beside them, `8x H100/H200/B200`."""
     kind = cluster.name.rpartition("x")[2]
-    if kind in LARGER and (larger := _as_many(cluster, LARGER[kind])) is not None:
+    if (
+        kind in LARGER
+        and not _is_stated(cluster, kind, script)
+        and (larger := _as_many(cluster, LARGER[kind])) is not None
+    ):
         yield larger, "which is called so too"
     script.budget.work(len(script.lines), "the devices that its lines name side by side")
     others = dict.fromkeys(other for line in script.lines for other in _beside(kind, line))
     for other in others:
         if (named := _as_many(cluster, other)) is not None:
             yield named, "which the text names beside it"
+
+
+def _is_stated(cluster: Cluster, kind: str, script: Script) -> bool:
+    """`H20 (96G)`: whether a line says how much memory the devices have, and it is theirs."""
+    stated = re.compile(
+        rf"(?<![A-Za-z0-9]){re.escape(kind)}\W{{0,3}}([0-9]{{2,3}})[ ]?G(?:i?B)?(?![A-Za-z0-9])", re.IGNORECASE
+    )
+    script.budget.once("memory behind a name", len(script.lines), "the devices that its lines name side by side")
+    sizes = {int(match[1]) for line in script.lines for match in stated.finditer(line[:_LONGEST])}
+    own = cluster.device.driver_bytes
+    return any(abs(size * GIB - own) < _ALIKE * own for size in sizes)
 
 
 def _as_many(cluster: Cluster, kind: str) -> Cluster | None:

@@ -15,10 +15,11 @@ _PROSE: Final = re.compile(
     rf"|(?i:{'|'.join(sorted(ENGINES))})"
     r"(?=[ ]v?\d))(?:[ ][\w\"'(`*~/@.:,&+-]{1,80}){2}"
     r"|[A-Za-z]{2,20}:[ ][\w\"'(]"
-    r"|[\u3040-\u9fff\uac00-\ud7af])"
+    r"|(?:\d{1,4}[ ]?)?[\u3040-\u9fff\uac00-\ud7af])"
 )
 """Three words, of which the first is not the name of a command: it begins with a capital, is a number, or names an
-engine before its release; or a word with a colon; or a line that begins in Chinese, Japanese or Korean."""
+engine before its release; or a word with a colon; or a line that begins in Chinese, Japanese or Korean, after a number
+or at once."""
 _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
 _WORDS: Final = 4

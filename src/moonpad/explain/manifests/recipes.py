@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
-from yaml import MappingNode
+from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import HereFile, Word, whole_number
@@ -28,6 +28,8 @@ _ROLES: Final[Mapping[str, str]] = {
 }
 _CONFIG: Final = re.compile(r"(\w+?)_config")
 _LISTS: Final = ("base_args", "extra_args", "args")
+_FIXED: Final = "fixed_args"
+"""Options of all variants of a file that has the others by their names, as a list or as keys."""
 _OF_RECIPE: Final = frozenset({"base_args", "hardware_overrides", "strategy_overrides"})
 
 
@@ -59,6 +61,9 @@ def served_by_recipe(fields: Fields, source: YamlSource) -> Iterator[Served]:
         return
     for words, env, role, line in node_templates(fields, source):
         yield Served(names.PROGRAM_OF[names.UNNAMED], words, role, env, line=line)
+    if _FIXED in fields:
+        yield from _varied(fields, source)
+        return
     known = [source.fields(fields.get("model")), fields]
     if any(_OF_RECIPE & part.keys() for part in known):
         yield from _combined(fields, source)
@@ -136,6 +141,30 @@ def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
         words = [*named_model, *_without(base, extra), *extra]
         if words and any(word.text.startswith("--") for word in words):
             yield Served(names.PROGRAM_OF[names.UNNAMED], words, arm=arm, more=more, line=words[-1].line)
+
+
+def _varied(recipe: Fields, source: YamlSource) -> Iterator[Served]:
+    """One command for each variant, which has all that is fixed and its own options."""
+    program = names.PROGRAM_OF.get(scalar(recipe.get("engine")).casefold(), names.PROGRAM_OF[names.UNNAMED])
+    option = "--model-path" if program == names.MODEL_BY_PATH else "--model"
+    fixed = _options(recipe[_FIXED], program, source)
+    variants = [source.fields(node) for node in source.fields(recipe.get("variants")).values()]
+    for arm, variant in enumerate(variants or [{}]):
+        lists = [node for key, node in variant.items() if key in _LISTS]
+        own = [word for node in lists for word in _options(node, program, source)]
+        own = own or list(option_words(variant, source, program))
+        model = variant.get("model") or recipe.get("model")
+        at = source.word(model) if isinstance(model, ScalarNode) else None
+        named = (replace(at, text=option, pieces=()), at) if at is not None else ()
+        words = [*named, *_without(fixed, own), *own]
+        if fixed and any(word.text.startswith("--") for word in words):
+            yield Served(program, words, arm=arm, line=words[-1].line)
+
+
+def _options(node: Node, program: str, source: YamlSource) -> list[Word]:
+    if isinstance(node, MappingNode):
+        return list(option_words(source.fields(node), source, program))
+    return list(list_words(node, source))
 
 
 def _without(words: Sequence[Word], replaced: Sequence[Word]) -> list[Word]:

@@ -10,8 +10,10 @@ from moonpad.catalog.image_devices import image_devices
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.shared_memory import by_hand, shell_around
 from moonpad.explain.commands import Wrapper
+from moonpad.explain.programs import base_name
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _BARE: Final = re.compile(r"\$\{?\w+\}?|\$\(.*|\{.*")
 """A word that a variable gives as a whole: it may be any option."""
@@ -19,6 +21,9 @@ _QUIET: Final = frozenset(
     {"--volume", "--env", "--name", "--publish", "--network", "--shm-size", "--env-file", "--user"}
 )
 """Options whose values say nothing of devices."""
+_ADDED: Final = re.compile(r"add ((?:--?[\w-]+(?:[ =][^\s()-][^\s()]*)?(?: |$))+)(?:\(Podman[^)]*\))?")
+"""A remedy that is nothing but options."""
+_DOCKER: Final = "docker"
 _LONGEST: Final = 4000
 _PROCESSORS: Final = ("cpu", "none")
 
@@ -43,7 +48,9 @@ def container_devices(case: Case) -> Iterator[Remark]:
             continue
         if (row.given and not re.search(row.given, words)) or re.search(row.needs, words, re.IGNORECASE):
             continue
-        yield make_remark(Severity.WARNING, Code.MISSING_FLAG, row.missing, row.message, row.remedy, word=image)
+        remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, row.missing, row.message, row.remedy, word=image)
+        added = _ADDED.fullmatch(row.remedy) if base_name(container.words[0]) == _DOCKER else None
+        yield replace(remark, around=((image, (*added[1].split(), image.text)),)) if added is not None else remark
         return
 
 

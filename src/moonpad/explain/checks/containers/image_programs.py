@@ -16,6 +16,7 @@ from moonpad.explain.programs import base_name, runs_python, served_by_image
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
 _RELEASE: Final = re.compile(
@@ -73,7 +74,9 @@ def started_twice(case: Case) -> Iterator[Remark]:
             options = sum(word.text.startswith("-") for word in command.argv)
             own = command.argv[:1] == at_once[:1] and not command.prefix[before:]
             edits = (Edit(0, 1, ()),) if own and options >= _FEWEST else ()
-            yield Remark(remark.finding, command=number, word=at_once[0], edits=edits, ends_start=own and not edits)
+            around = () if own else tuple((word, ()) for word in at_once)
+            found = Remark(remark.finding, command=number, word=at_once[0], edits=edits, ends_start=own and not edits)
+            yield replace(found, around=around)
 
 
 def behind_entrypoint(case: Case) -> Iterator[Remark]:

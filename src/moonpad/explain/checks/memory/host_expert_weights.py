@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.options import option_set
 from moonpad.engines import foreign_names
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.argv_reader import Occurrence
@@ -14,8 +15,9 @@ from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.named_models import named_model
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+/?", re.ASCII)
 _GGUF: Final = re.compile(r"gguf|[-_.](?:ud[-_])?i?q\d_", re.IGNORECASE)
@@ -25,8 +27,10 @@ _OF_ITSELF: Final = (names.METHOD, names.ON_DEVICES, names.THREADS[0])
 def files_of_method(case: Case) -> Iterator[Remark]:
     """A GGUF for a method that reads safetensors, or the reverse; the publisher's files for one that reads converted
     ones."""
-    place, method = case.option(names.WEIGHTS), case.text(names.METHOD).strip("'\"").upper()
+    place, asked = _written(names.WEIGHTS, case), _written(names.METHOD, case)
+    method = str(asked.value).strip("'\"").upper() if asked is not None else ""
     path = _path(place)
+    edits: tuple[Edit, ...] = ()
     if place is None or not path or not method or unresolved(method) or not case.engine.facts.host_experts:
         return
     same, is_gguf = path == case.first.model.strip("'\"").rstrip("/"), _GGUF.search(path) is not None
@@ -46,11 +50,29 @@ def files_of_method(case: Case) -> Iterator[Remark]:
             "start ends (No experts found for key blk…)"
         )
         remedy = "convert the weights by convert_cpu_weights.py, and give that folder"
+        scheme = case.checkpoint.quantization.scheme if case.checkpoint and case.checkpoint.quantization else ""
+        if scheme == "int4" and asked is not None and _has_raw(case):
+            remedy = f"write {names.METHOD} {names.READS_INT4}, which reads these files, or {remedy}"
+            words = (f"{asked.written}={names.READS_INT4}",), (asked.written, names.READS_INT4)
+            edits = (Edit(asked.index, asked.length, words[asked.length > 1]),)
     else:
         return
     certain = same and _REPOSITORY.fullmatch(path) is not None and not is_fragment(case.commands[0])
     severity = Severity.ERROR if certain else Severity.WARNING
-    yield make_remark(severity, Code.CONFLICT, names.WEIGHTS, message, remedy, at=place.index)
+    remark = make_remark(severity, Code.CONFLICT, names.WEIGHTS, message, remedy, at=place.index, edits=edits)
+    yield replace(remark, stops=same and method in names.READS_CONVERTED)
+
+
+def _written(flag: str, case: Case) -> Occurrence | None:
+    """By its former name too."""
+    former = (each for each in case.first.parsed.occurrences if each.written == names.FORMER[flag])
+    return case.option(flag) or next(former, None)
+
+
+def _has_raw(case: Case) -> bool:
+    options = option_set(case.engine.program, case.version or None)
+    method = options.named(names.METHOD) if options is not None else None
+    return method is not None and (not method.choices or names.READS_INT4 in method.choices)
 
 
 def threads_of_pools(case: Case) -> Iterator[Remark]:

@@ -15,6 +15,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _STARTS: Final = re.compile(r"\b(?:docker|podman|nerdctl)\b[^#]*\brun\b")
@@ -51,7 +52,9 @@ def shared_memory(case: Case) -> Iterator[Remark]:
         message = (
             f"neither --ipc nor --shm-size: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
         )
-        yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--ipc", message, "add --ipc=host, or --shm-size 16g")
+        remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, "--ipc", message, "add --ipc=host, or --shm-size 16g")
+        own = container.image if command is case.commands[0] else None
+        yield replace(remark, around=((own, ("--ipc=host", own.text)),) if own is not None else ())
 
 
 def compose_shared_memory(case: Case) -> Iterator[Remark]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Final
 
+from moonpad.catalog.gguf import type_bits
 from moonpad.engines import host_expert_names as names
 from moonpad.explain.checks.memory.expert_memory import spoken_ram
 from moonpad.explain.commands import Command, Script
@@ -14,6 +16,10 @@ from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
 
 _COPIED: Final = frozenset({"--no-mmap", "--mlock"})
+_TYPE: Final = re.compile(r"(?<![a-z0-9])(?:ud-)?(?:i?q[1-8]_[a-z0-9_]+|tq1_0)(?![a-z0-9_])", re.IGNORECASE)
+_RICHER: Final = "ud-"
+_ROOM: Final = 0.95
+"""Of the memory that the text speaks of: the system has its part."""
 _LOADS: Final = ("--load-mode", "-lm")
 
 
@@ -43,8 +49,30 @@ def as_spoken(
     copied = bool(_COPIED & {*words}) or any(word in _LOADS or word.startswith("--load-mode=") for word in words)
     if not copied:
         message += ": what has no room there is read from the disk again for each token, which is slow"
-    remedy = "take weights of fewer bits, or a machine with more memory"
+    smaller = _of_fewer_bits(words, host.needed_bytes, max(sizes) * GIB)
+    remedy = f"take weights of fewer bits{smaller}, or a machine with more memory"
     return replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
+
+
+def _of_fewer_bits(words: list[str], needed: int, there: float) -> str:
+    """` (UD-TQ1_0 takes about 224.00 GiB)`: the largest type of file that has room, of the same kind of types; "" where
+    none has, or the type in use is not known."""
+    types = {each for word in words for each in _TYPE.findall(word)}
+    known = type_bits()
+    used = known.get(types.pop().casefold()) if len(types) == 1 else None
+    name = next((each for word in words for each in _TYPE.findall(word)), "")
+    if used is None:
+        return ""
+    ours = [
+        (row.bits[1], key)
+        for key, row in known.items()
+        if key.startswith(_RICHER) == name.casefold().startswith(_RICHER)
+        and row.bits[1] * needed / used.bits[0] <= _ROOM * there
+    ]
+    if not ours:
+        return ""
+    bits, key = max(ours)
+    return f" ({key.upper()} takes about {gib(round(bits * needed / used.bits[0]))})"
 
 
 def _holds_the_model(words: list[str]) -> bool:

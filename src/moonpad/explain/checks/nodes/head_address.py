@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines import surrounding_names as around
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -19,6 +20,7 @@ _INTERFACES: Final = ("GLOO_SOCKET_IFNAME", "HCCL_SOCKET_IFNAME", "NCCL_SOCKET_I
 _OWN: Final = re.compile(
     r"\$\{?(?P<name>(?:local|own|my|self|current|pod)_?ip(?:_addr(?:ess)?)?)\}?(?::.*)?", re.IGNORECASE
 )
+_LOOPBACK: Final = re.compile(r"(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?")
 _ASKED: Final = re.compile(r"\$\(\s*(?:hostname\s+-[iI]|curl\b|ip\s+(?:-\w+\s+)*(?:addr|route))[^)]*\)?.*", re.DOTALL)
 
 
@@ -62,6 +64,24 @@ def own_as_head(case: Case) -> Iterator[Remark]:
         yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
 
 
+def own_of_all(case: Case) -> Iterator[Remark]:
+    """One line for all machines, whose rank is a variable, that names the machine itself as the place to meet."""
+    node, rank = case.first.node, case.text("--node-rank")
+    if (node.nodes or 1) < 2 or not rank or not unresolved(rank):
+        return
+    for flag in _ADDRESSES:
+        place, text = case.option(flag), case.text(flag).strip("'\"")
+        if place is None or not _LOOPBACK.fullmatch(text):
+            continue
+        message = (
+            f"{text} is each machine's own address: the ranks of other machines wait for themselves, and the group "
+        )
+        message += "is never complete"
+        remedy = f"write {place.written} with the address of the machine that has rank 0"
+        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+        yield replace(remark, stops=True)
+
+
 def loopback_between(case: Case) -> Iterator[Remark]:
     """`GLOO_SOCKET_IFNAME=lo` on several machines: what ranks say to each other leaves none of them."""
     node = case.first.node
@@ -78,4 +98,4 @@ def loopback_between(case: Case) -> Iterator[Remark]:
             yield replace(remark, command=number, variable=name)
 
 
-HEAD_CHECKS: Final = (port_as_address, own_as_head, loopback_between)
+HEAD_CHECKS: Final = (port_as_address, own_as_head, own_of_all, loopback_between)

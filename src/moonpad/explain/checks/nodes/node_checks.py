@@ -11,7 +11,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
 from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
 from moonpad.explain.change_edits import with_value
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -59,6 +59,8 @@ def node_remarks(
         by_runner = is_in_lines(_OF_RUNNER, script.lines, 200)
         if alone and not commands[0].by_ray and not commands[0].custom and not by_runner:
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
+        if alone and len(commands) == 1 and not commands[0].by_ray and not commands[0].custom and not by_runner:
+            yield from _all_here(engine.nodes, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
             if cluster is not None or _is_alone(first, script):
                 yield from _data_parallel(engine.nodes, readings, commands)
@@ -86,7 +88,9 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
         own_name = here[2] == there[2] and (here[0] or first) in _OWN
         if word.text != first and not own_name:
             message = f"this node waits at {word.text}, the first at {first}: they do not find each other"
-            remark = make_remark(Severity.WARNING, Code.CONFLICT, ADDRESS[0], message, f"name {first} on every node")
+            given = (word.text.partition("=")[0] for word in commands[at].argv)
+            where = next((name for name in given if name in ADDRESS), ADDRESS[0])
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, f"name {first} on every node")
             yield replace(remark, command=at, edits=with_value(commands[at].argv, ADDRESS, first))
             return
 
@@ -148,6 +152,36 @@ def _executor(
     # An older release takes Ray by itself, and a list of arguments may run under Ray's own operator.
     severity = Severity.ERROR if version and not speaks_of_ray else Severity.WARNING
     yield make_remark(severity, Code.MISSING_FLAG, options.executor, message, remedy, edits=[edit])
+
+
+def _all_here(
+    options: Nodes, cluster: Cluster | None, first: Reading, command: Command, speaks_of_ray: bool
+) -> Iterator[Remark]:
+    """One command starts all data-parallel ranks on its own machine, where nothing speaks of others."""
+    node, each = first.node, first.layout.tp * first.layout.pp
+    if cluster is None or first.layout.dp < 2 or each > cluster.per_node or cluster.nodes < 2 or speaks_of_ray:
+        return
+    if node.data_parallel_local is not None or node.headless or node.start_rank is not None or node.master:
+        return
+    if first.settings.executor is not None or command.more or any(_flag_of(word) in _SPREADS for word in command.argv):
+        return
+    ranks = first.layout.world_size
+    message = (
+        f"{first.layout.dp} data-parallel ranks of {each} devices start on this machine, {ranks} in all, and it has "
+    )
+    message += f"{cluster.per_node}: nothing says that some start elsewhere"
+    here = max(1, cluster.per_node // each)
+    remedy = f"add {RANKS_HERE} {here} and --data-parallel-address, and start the others with {options.headless}"
+    where = "--data-parallel-size"
+    yield replace(make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, where, message, remedy), stops=True)
+
+
+def _flag_of(word: Word) -> str:
+    return word.text.partition("=")[0]
+
+
+_SPREADS: Final = frozenset({"--data-parallel-backend", "-dpb", "--data-parallel-rank", "-dpn", *OWN_SERVERS})
+"""Options by which a command starts ranks elsewhere, or one rank alone."""
 
 
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:

@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, NO_METHODS
 from moonpad.engines.value_checks import unresolved
+from moonpad.explain.change_edits import with_value
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.models.other_families import is_of_own_build
@@ -47,7 +48,10 @@ def unreachable(case: Case) -> Iterator[Remark]:
         where = "a router on another machine does not reach it"
     if where:
         message = f"{case.engine.facts.title} listens on {known.default} by default: {where}"
-        yield Remark(Finding(Severity.WARNING, Code.MISSING_FLAG, "--host", message, "add --host 0.0.0.0"), command=0)
+        # Who publishes the port has said that it is to be reached.
+        edits = (Edit(len(command.argv), 0, ("--host", "0.0.0.0")),) if ports and not by_host else ()  # noqa: S104
+        finding = Finding(Severity.WARNING, Code.MISSING_FLAG, "--host", message, "add --host 0.0.0.0")
+        yield Remark(finding, command=0, edits=edits)
 
 
 def loopback_in_container(case: Case) -> Iterator[Remark]:
@@ -61,7 +65,8 @@ def loopback_in_container(case: Case) -> Iterator[Remark]:
     message = f"{case.engine.facts.title} listens inside of the container alone: the published port "
     message += f"{shortened(ports[0])} leads nowhere"
     remedy = f"write {place.written} 0.0.0.0, and publish the port on 127.0.0.1 where others are not to reach it"
-    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+    edits = with_value(case.commands[0].argv, place.names, "0.0.0.0")  # noqa: S104
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index, edits=edits)
 
 
 def quantization_name(case: Case) -> Iterator[Remark]:

@@ -115,7 +115,10 @@ def reported(case: Case) -> Iterator[Remark]:
     found.sort(key=lambda one: order(one[0].until or one[0].last or "nightly"), reverse=True)
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
-    yield from [remark for _, remark in found[: _MOST if case.version else _MOST_UNNAMED]]
+    words = told_words(case.script) if found else frozenset()
+    for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
+        told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
+        yield replace(remark, complained=told and remark.finding.severity is Severity.WARNING)
 
 
 def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:

@@ -153,7 +153,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     if severity is not Severity.ERROR and not of_newest:
         edits = []
     remark = make_remark(severity, code, shown, message, remedy, at=at, edits=edits)
-    remark = replace(remark, ends_start=of_newest)
+    remark = replace(remark, ends_start=of_newest, unmeant=row.warns and (bool(case.version) or not row.until))
     return replace(remark, variable=shown) if flag.startswith("$") else remark
 
 

@@ -44,7 +44,7 @@ from moonpad.explain.checks.shell.variable_slips import (
     slurm_header,
 )
 from moonpad.explain.checks.shell.variable_values import variable_value
-from moonpad.explain.checks.shell.windows_programs import json_in_powershell, path_of_wsl
+from moonpad.explain.checks.shell.windows_programs import caret_at_end, json_in_powershell, path_of_wsl
 from moonpad.explain.checks.shell.written_files import written_under_another_name
 from moonpad.explain.shell.shell_slips import (
     broken_line,
@@ -96,6 +96,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     unlike_neighbours,
     blanks_in_export,
     left_by_sudo,
+    caret_at_end,
     path_of_wsl,
     json_in_powershell,
     variable_value,

@@ -12,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _ESCAPED: Final = re.compile(r"[ \t]*(?:export[ \t]+|local[ \t]+|readonly[ \t]+)?(?P<name>[A-Za-z_]\w*)=\\\$\(")
 _HERE: Final = re.compile(r"<<-?[ \t]*(?P<quote>[\"'\\]?)(?P<end>[A-Za-z_]\w*)")
@@ -43,7 +44,13 @@ def tag_without_v(case: Case) -> Iterator[Remark]:
                 yield _of_text(match[0], message, f"write {match['image']}:{match['glued']}")
                 continue
             message = f"{script.where(number)}: the tags of {match['image']} begin with a v: there is no {match['tag']}"
-            yield _of_text(match[0], message, f"write {match['image']}:v{match['tag']}")
+            tagged = f"{match['image']}:v{match['tag']}"
+            remark = _of_text(match[0], message, f"write {tagged}")
+            container = case.commands[0].container
+            image = container.image if container is not None else None
+            if image is not None and image.text.endswith(match[0]):
+                remark = replace(remark, command=0, around=((image, (image.text.replace(match[0], tagged),)),))
+            yield remark
 
 
 def escaped_substitution(case: Case) -> Iterator[Remark]:

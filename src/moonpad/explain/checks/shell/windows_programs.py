@@ -22,6 +22,26 @@ _LONGEST: Final = 1000
 _CONVERTED: Final = ("wslpath", "cygpath")
 
 
+def caret_at_end(case: Case) -> Iterator[Remark]:
+    """`vllm serve MODEL ^`, of servers that no cmd.exe starts."""
+    command = case.commands[0]
+    if (
+        case.engine.facts.gguf_only
+        or command.wrappers
+        or command.embedded
+        or not 0 < command.line <= len(case.script.lines)
+    ):
+        return
+    if not case.script.lines[command.line - 1][-_LONGEST:].rstrip().endswith(" ^"):
+        return
+    message = (
+        f"{case.script.where(command.line)}: a caret continues a line in cmd.exe alone: here the command ends, and "
+    )
+    message += "^ is an argument of it"
+    remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "^", message, "write a backslash in its place")
+    yield replace(remark, command=None, read_as_meant=True)
+
+
 def path_of_wsl(case: Case) -> Iterator[Remark]:
     """`./server.exe --model /mnt/d/x.gguf`: Windows reads that path from the root of the current drive."""
     for number, command in enumerate(case.commands):

@@ -1,0 +1,65 @@
+"""The same thing found twice is said once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from moonpad.engines.foreign_names import OWN_VARIABLES
+from moonpad.explain.results import Remark
+from moonpad.values.finding import Code, Finding, Severity
+
+_LINE: Final = re.compile(r"[^:\n]{0,200}?line \d+: ")
+"""Where a finding about the text begins with its place."""
+
+
+def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
+    """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
+
+    A value that the parser refuses is refused by a rule too: the parser's word is enough. So is the first of two
+    findings about one variable of a line.
+    """
+    kept: dict[object, Remark] = {}
+    for remark in remarks:
+        value = remark.finding.code is Code.INVALID_VALUE and remark.at is not None
+        said: object = Code.INVALID_VALUE if value else remark.finding
+        if remark.finding.code is Code.CONFLICT and (line := _LINE.match(remark.finding.message)):
+            said = line[0], remark.finding.where
+        kept.setdefault((said, remark.command, remark.at), remark)
+    errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
+    refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
+    formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
+    for remark in kept.values():
+        if any(_is_of_format(each.finding, remark.finding) for each in formats):
+            continue
+        # No kernel takes the value here: what was reported of it says that again.
+        if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
+            yield remark
+
+
+def _says_it(error: Remark, report: Remark) -> bool:
+    """Whether both are about one setting of one command, by a variable and an option, or with one remedy."""
+    first, second = error.finding, report.finding
+    if error.command != report.command or _setting(first.where) != _setting(second.where):
+        return False
+    same = second.severity is Severity.NOTE and first.remedy.split()[-2:] == second.remedy.split()[-2:]
+    return first.where != second.where or same
+
+
+def _is_of_format(said: Finding, report: Finding) -> bool:
+    """Whether both say that the devices do not compute the format of the weights: a report that advises others."""
+    if report.code is not Code.KNOWN_REPORT or not report.remedy.startswith("serve "):
+        return False
+    return bool({*_FORMAT.findall(said.message)} & {*_FORMAT.findall(report.message)})
+
+
+_OF_WEIGHTS: Final = "quantization"
+_FORMAT: Final = re.compile(r"\b(?:MX|NV)FP4\b")
+_OF_KERNELS: Final = frozenset({"attention-backend", "kv-cache-dtype"})
+
+
+def _setting(where: str) -> str:
+    """`VLLM_ATTENTION_BACKEND` and `--attention-backend` set one thing."""
+    own = next((prefix for prefix in OWN_VARIABLES if where.startswith(prefix)), "--")
+    return where.removeprefix(own).replace("_", "-").casefold()
