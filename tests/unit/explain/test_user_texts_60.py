@@ -79,12 +79,6 @@ def test_one_line_of_all_machines_does_not_meet_at_localhost() -> None:
     assert not any("own address" in finding.message for finding in right.findings)
 
 
-def test_a_measurement_on_another_port_is_held_against_the_name_too() -> None:
-    text = f"{K25} --port 8001 --served-model-name kimi\nvllm bench serve --model moonshotai/Kimi-K2.5 --port 8000"
-    (judged, *_) = ask(text, "8xH200")
-    assert {"--port", "--model"} <= {finding.where for finding in judged.findings}
-
-
 def test_another_node_s_address_has_the_option_that_is_there() -> None:
     text = "vllm serve moonshotai/Kimi-K2.5 -tp 16 --nnodes 2 --node-rank {} --master-addr {} --trust-remote-code{}"
     (judged,) = ask(f"{text.format(0, '10.0.0.1', '')}\n{text.format(1, '10.0.0.2', ' --headless')}", "2x8xH200")

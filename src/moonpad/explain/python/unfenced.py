@@ -1,17 +1,16 @@
-"""Python among sentences, where no fence says where it begins: `from vllm import LLM` below a question."""
+"""Python among sentences, where no fence says where it begins: an engine's imports below a question."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+from moonpad.engines.foreign_names import PROGRAM_OF
 from moonpad.explain.python.text import parsed, read_python
 from moonpad.explain.shell.interpreter import ScriptState
 
-_IMPORT: Final = re.compile(
-    r"^(?:from (?:vllm|sglang|tensorrt_llm)(?:\.\w+)* import [\w(*]|import (?:vllm|sglang|tensorrt_llm)\b)",
-    re.MULTILINE,
-)
+_MODULES: Final = "|".join(re.escape(name) for name in PROGRAM_OF if name.isidentifier())
+_IMPORT: Final = re.compile(rf"^(?:from (?:{_MODULES})(?:\.\w+)* import [\w(*]|import (?:{_MODULES})\b)", re.MULTILINE)
 _ALSO: Final = re.compile(r"(?:import|from) \w|[A-Za-z_]\w* = |os\.environ\[|#|\s*$")
 """Lines in front of it that belong to it."""
 _MOST_LINES: Final = 400
