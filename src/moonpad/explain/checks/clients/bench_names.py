@@ -119,7 +119,7 @@ def _same_port(case: Case, bench: Command) -> bool:
             if match is None:
                 return False
             asked = match["port"] or asked
-    return asked in ports or len(ports) == 1  # of one server another port is a slip that is told too
+    return asked in ports
 
 
 def _text(command: Command, flag: str) -> str:
