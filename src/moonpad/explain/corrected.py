@@ -77,7 +77,7 @@ def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Gr
     if other is None or other.refused or other.layout is None or judged.layout is None:
         return False
     mended = {remark.finding for remark in judged.remarks if remark.changes and _is_reported(remark)}
-    if any(remark.stops or remark.finding in mended for remark in other.remarks):
+    if any(_ends(remark) or remark.finding in mended for remark in other.remarks):
         return False  # with this setting it ends, or has a fault again that is mended here
     return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
 
@@ -176,8 +176,11 @@ def _mended_files(remarks: Sequence[Remark]) -> dict[str, HereFile]:
 
 def _spoils(remark: Remark) -> bool:
     """Whether what is started with it ends, answers wrongly, or does what the text complains of."""
-    told = remark.complained and remark.finding.severity is Severity.WARNING
-    return (remark.ends_start and not remark.read_as_meant) or remark.stops or told
+    return _ends(remark) or remark.complained
+
+
+def _ends(remark: Remark) -> bool:
+    return (remark.ends_start and not remark.read_as_meant) or remark.stops
 
 
 def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:

@@ -43,7 +43,8 @@ def _says_it(error: Remark, report: Remark) -> bool:
     first, second = error.finding, report.finding
     if error.command != report.command or _setting(first.where) != _setting(second.where):
         return False
-    same = second.severity is Severity.NOTE and first.remedy.split()[-2:] == second.remedy.split()[-2:]
+    unnamed = second.severity is Severity.NOTE or report.ends_start
+    same = unnamed and first.remedy.split()[-2:] == second.remedy.split()[-2:]
     return first.where != second.where or same
 
 

@@ -335,7 +335,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     machines = (*machines_of(text, state.budget), *types_in(text))
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
-    found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines)
+    found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines, state.commands)
     problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),

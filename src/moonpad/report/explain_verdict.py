@@ -53,7 +53,11 @@ def verdict(judged: Judged) -> tuple[str, str]:
     if judged.unknown - {CONTEXT}:
         return f"{stopped}Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
     if not stopped and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None:
-        return f"Does not start with {judged.engine} {judged.version}: {_short(ending)}", _STYLES[Severity.WARNING]
+        if ending.code is Code.DOES_NOT_FIT:
+            return f"May not fit: {_short(ending)}", _STYLES[Severity.WARNING]
+        does = "Known to fail" if ending.code is Code.KNOWN_REPORT else "Does not start"
+        return f"{does} with {judged.engine} {judged.version}: {_short(ending)}", _STYLES[Severity.WARNING]
+    stopped = stopped or _reported(judged)
     if memory is not None and memory.fits and (lacking := _lacks_ram(judged, memory)):
         return f"{stopped}{lacking}{_counted(judged)}", _STYLES[Severity.WARNING]
     if memory is not None:
@@ -75,6 +79,21 @@ def _stopped(judged: Judged) -> str:
             return (
                 f"Stopped ({finding.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
             )
+    return ""
+
+
+def _reported(judged: Judged) -> str:
+    """What is known to end its start or to spoil its answers, what the text's errors tell of, or the error itself where
+    its cause is not known: a sentence in front of what the command is."""
+    of_text = next((each.finding for each in judged.remarks if each.complained or each.stops), None)
+    if of_text is not None:
+        cause = shortened(of_text.message.partition(": ")[2] or of_text.message, _LONGEST_CAUSE)
+        return (
+            f"Known fault ({of_text.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
+        )
+    for finding in judged.findings:
+        if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
+            return f"Failed ({finding.where}) with an error whose cause is not known. The command: "
     return ""
 
 

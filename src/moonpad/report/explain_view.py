@@ -3,6 +3,7 @@ finding, the mending beneath, the line to copy. In short, what fits a screen; wi
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
@@ -28,6 +29,8 @@ STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severit
 WIDEST: Final = 120
 NOTES: Final = 3
 """So many notes are shown in short, and so many commands of one deployment."""
+_UNTROUBLED: Final = ("No error", "Fits", "Tight")
+_TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\)|\bFile \"[^\"]{1,300}\", line \d+, in ")
 MENDED: Final = 3
 """So many faults that later releases mended."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
@@ -50,6 +53,8 @@ def explain_view(
             )
             sentence = f"{who} ({script.where(misread.line)}). As meant: {sentence}"
             style = STYLES[Severity.ERROR]
+        if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.search, script.lines)):
+            sentence, style = f"The text shows a traceback. The command: {sentence}", STYLES[Severity.WARNING]
         text.append_text(_wrapped(sentence, width, style))
         show = _deployment if verbose else _short
         text.append_text(show(judged, script, width, reported, ascii_only))

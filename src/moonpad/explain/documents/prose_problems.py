@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.explain.commands import Problem
+from moonpad.explain.commands import Command, Problem
 
 _OF_SHELL: Final = frozenset({"syntax", "unclosed"})
 _PROSE: Final = re.compile(
@@ -25,19 +25,62 @@ _ITEM: Final = re.compile(r"[ \t]{0,8}[-*+•][ ](?:\[[ xX]\][ ])?[A-Za-z\d`*]")
 _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
 _WORDS: Final = 4
+_TALLEST: Final = 2_000
+"""Lines of one word."""
 _COMMAND: Final = re.compile(r"\$[({\w]|&&|\|\||[ ]--?[a-zA-Z]")
+_OPTION: Final = re.compile(r"(?<!\S)--[a-z]|\$[({\w]")
+_OF_COMMANDS: Final = re.compile(
+    r"[ \t>]{0,16}(?:[$#%][ ])?(?:"
+    r"[A-Za-z_]\w{0,60}(?:\[\S{1,20}\])?\+?=|[\w-]{1,60}[ ]?\(\)|\.{0,2}/[^\s()\[\]]{1,200}(?:[ \t]|$)|-"
+    r"|(?:RUN|CMD|ENTRYPOINT|ENV|ExecStart)\b"
+    r"|(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|time|export|declare|local|readonly|set"
+    r"|unset|alias|source|eval|exec|exit|return|cd|echo|printf|test|trap|wait|ulimit|read|sleep|kill|true|false|cat|cp"
+    r"|mv|rm|ln|ls|mkdir|chmod|chown|touch|tee|grep|sed|awk|find|xargs|head|tail|cut|sort|tr|jq|env|sudo|nohup|setsid"
+    r"|timeout|taskset|numactl|screen|tmux|ssh|scp|rsync|curl|wget|tar|git|make|cmake|apt|apt-get|yum|dnf|brew|pip3?|uv"
+    r"|conda|mamba|poetry|python3?|bash|sh|zsh|docker|podman|nerdctl|kubectl|helm|srun|sbatch|salloc|mpirun|torchrun"
+    r"|accelerate|ray|hf|huggingface-cli|modelscope|nvidia-smi|rocm-smi|npu-smi|modprobe|sysctl|mount)(?=[ \t;]|$)"
+    r"|\[\[?[ ])"
+)
+"""How a line of a shell begins: with an assignment, a function, a path, an option or the name of a common program."""
 
 
-def without_prose(problems: Sequence[Problem], lines: Sequence[str]) -> list[Problem]:
+def without_prose(problems: Sequence[Problem], lines: Sequence[str], commands: Sequence[Command] = ()) -> list[Problem]:
     """The problems of commands; a script with a shebang line has no prose."""
     if not problems or (lines and lines[0].startswith("#!")):
         return list(problems)
-    return [problem for problem in problems if problem.code not in _OF_SHELL or not _is_prose(problem, lines)]
+    of_shell = [problem for problem in problems if problem.code in _OF_SHELL]
+    own = _lines_of(commands) if of_shell else frozenset()
+    return [
+        problem
+        for problem in problems
+        if problem.code not in _OF_SHELL or not (_is_prose(problem, lines) or _is_no_command(problem, lines, own))
+    ]
+
+
+def _lines_of(commands: Sequence[Command]) -> frozenset[int]:
+    """Numbers of the lines on which the words of a command of a known program stand."""
+    words = (word for command in commands if command.program != "other" for word in command.words)
+    spans = {(word.line, min(max(word.line, word.end_line), word.line + _TALLEST)) for word in words}
+    return frozenset(line for first, last in spans for line in range(first, last + 1))
+
+
+def _is_no_command(problem: Problem, lines: Sequence[str], own: frozenset[int]) -> bool:
+    """Whether its line belongs to no command that was read, and does not look like one: a sentence, a line of a log,
+    what a model answered."""
+    number = problem.line
+    if not 1 <= number <= len(lines) or number in own or _is_continued(number, lines):
+        return False
+    line = lines[number - 1][:2_000]
+    return _OF_COMMANDS.match(line) is None and _OPTION.search(line) is None
+
+
+def _is_continued(number: int, lines: Sequence[str]) -> bool:
+    return number > 1 and lines[number - 2].rstrip().endswith("\\")
 
 
 def _is_prose(problem: Problem, lines: Sequence[str]) -> bool:
     number = problem.line
-    if not 1 <= number <= len(lines) or (number > 1 and lines[number - 2].rstrip().endswith("\\")):
+    if not 1 <= number <= len(lines) or _is_continued(number, lines):
         return False
     line = lines[number - 1][:2_000]
     if _ITEM.match(line) is not None:

@@ -10,11 +10,14 @@ from typing import Final
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DATE: Final = re.compile(
     r"(?<![\d.])(?:(?P<year>20(?:2[3-9]|3\d))[-/](?P<month>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?"
-    rf"|\b(?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?[ ](?:(?P<of_month>[12]?\d|3[01])(?:st|nd|rd|th)?,?[ ])?"
+    r"|(?<![\d.])(?:(?P<before>[12]?\d|3[01])(?:st|nd|rd|th)?[ ](?:of[ ])?)?"
+    rf"\b(?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?[ ](?:(?P<of_month>[12]?\d|3[01])(?:st|nd|rd|th)?,?[ ])?"
     r"(?P<in_year>20(?:2[3-9]|3\d)))(?!\d|[.:-]\d|[T ]\d\d:)",
     re.IGNORECASE,
 )
-_BUILD: Final = re.compile(r"\b(?:main|master|nightly|trunk|HEAD|commit|latest|source|git|build|dev)\b", re.IGNORECASE)
+_BUILD: Final = re.compile(
+    r"\b(?:main|master|nightly|trunk|HEAD|commit|latest|source|git|build|dev|branch)\b", re.IGNORECASE
+)
 _OF_TIME: Final = re.compile(
     r"[\s,;:(~≈]|\b(?:as|at|of|in|from|the|around|about|stock|upstream|early|mid|middle|late|end|beginning|start|rocm|cuda|image)\b-?",
     re.IGNORECASE,
@@ -68,5 +71,5 @@ def _iso(match: re.Match[str], *, late: bool) -> str:
     """`late` is whether a month that is named without a day is meant at its end."""
     year = match["year"] or match["in_year"]
     month = int(match["month"] or 0) or _MONTHS.index(match["name"].casefold()) + 1
-    day = int(match["day"] or match["of_month"] or 0) or (_LAST_DAY if late else 0)
+    day = int(match["day"] or match["of_month"] or match["before"] or 0) or (_LAST_DAY if late else 0)
     return f"{year}-{month:02}-{day:02}" if day else f"{year}-{month:02}"

@@ -77,7 +77,8 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     told = "|".join(name for line in lines for name in line.names)
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=|≥))[ ]?{_NUMBER}",
-        rf"(?<![\w-]){images}(?::|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]){_NUMBER}",
+        rf"(?<![\w-]){images}(?::|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
+        rf"|:(?:latest|stable)[`*\"]{{0,2}}[ ]?[(=](?=v?[0-9])){_NUMBER}",
         rf"(?<![\w/-]){names}{_BUILT_FOR}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
         rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[*`]{{0,2}}[:：][*`]{{0,2}}(?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",

@@ -118,7 +118,8 @@ def reported(case: Case) -> Iterator[Remark]:
     words = told_words(case.script) if found else frozenset()
     for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
-        yield replace(remark, complained=told and remark.finding.severity is Severity.WARNING)
+        shown = shared_pairs(row.message, errors) > 1
+        yield replace(remark, complained=shown or (told and remark.finding.severity is Severity.WARNING))
 
 
 def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:
@@ -189,8 +190,21 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
+    meant = not (may_be and row.devices) and not case.version and _has_newest(row, case.engine.name)
+    if meant and row.ends_it and not row.usual:
+        warning = replace(remark.finding, severity=Severity.WARNING)
+        remark = replace(remark, finding=warning, ends_start=True)
     remark = replace(remark, stops=sure and row.ends_it)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _has_newest(row: KnownReport, engine: str) -> bool:
+    """Whether the newest release, by which a command without one is judged, is among those that it was seen in."""
+    current = newest(ENGINES[engine].program)
+    if not current or row.forks.get(engine) or not (row.last or row.until):
+        return False
+    begun = not row.since or order(row.since) <= order(current)
+    return begun and (order(row.last) >= order(current) if row.last else order(row.until) > order(current))
 
 
 def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
