@@ -75,7 +75,7 @@ def test_a_doubled_owner_is_no_repository() -> None:
 @pytest.mark.parametrize(("name", "wrong"), [("00001-of-0009", True), ("1-of-9", True), ("00001-of-00009", False)])
 def test_parts_of_a_split_have_five_digits(name: str, wrong: bool) -> None:
     found = told(f"llama-server -m /w/Kimi-K2.6-UD-Q2_K_XL-{name}.gguf -c 8192\n")
-    assert any("names no part of a split" in each for each in found) is wrong
+    assert any("is not the name of a part" in each for each in found) is wrong
 
 
 def test_an_apostrophe_of_a_docstring_is_read_by_no_shell() -> None:

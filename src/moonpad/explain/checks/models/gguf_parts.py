@@ -40,8 +40,8 @@ def digits_of_part(case: Case) -> Iterator[Remark]:
         return
     right = f"-{int(match['part']):05d}-of-{int(match['parts']):05d}.gguf"
     meant = path[: len(path) - len(match.group())] + right
-    message = f"{match.group()[1:]} names no part of a split: llama.cpp numbers them with five digits on both sides, "
-    message += "so the file is not found, or ends the load by: invalid split file name"
+    message = f"{match.group()[1:]} is not the name of a part: {case.engine.facts.title} numbers the parts of a split "
+    message += "with five digits on both sides, so the file is not found, or ends the load by: invalid split file name"
     words = [word.text for word in case.commands[0].argv[place.index : place.index + place.length]]
     edits = [Edit(place.index, place.length, tuple(word.replace(path, meant) for word in words))]
     remedy = f"write {right[1:]}"
