@@ -154,6 +154,8 @@ def test_a_pod() -> None:
     assert (engine.container.value("--network"), engine.container.value("--gpus")) == ("host", "8")
     (judged,) = ask(script)
     assert judged.engine == "vllm"
+    assert not judged.corrected, "one device gets all weights"
+    (judged,) = ask(read_script(POD.replace("--seed,", '--tensor-parallel-size, "8", --seed,')))
     assert [line.argv[0] for line in judged.corrected] == ["--model"], "what goes into args"
 
 
