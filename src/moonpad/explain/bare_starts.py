@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.foreign_names import MODEL_FIRST
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name, program_table
 from moonpad.explain.shell.interpreter import ScriptState, Shell
@@ -17,9 +18,7 @@ from moonpad.values.records import replace
 
 _MODEL: Final = r"[A-Za-z0-9][\w.-]{1,95}/[A-Za-z0-9](?:[\w.-]{0,94}\w)?"
 """A repository on a hub: `moonshotai/Kimi-K2.5`."""
-_START: Final = re.compile(
-    rf"(?<![\w./-])(?:vllm[ \t]+serve|trtllm-serve(?:[ \t]+serve)?)[ \t]+{_MODEL}(?![\w/:@=-])", re.ASCII
-)
+_START: Final = re.compile(rf"(?<![\w./-]){MODEL_FIRST}[ \t]+{_MODEL}(?![\w/:@=-])", re.ASCII)
 """Of the programs that take the model as their first argument."""
 _REPOSITORY: Final = re.compile(_MODEL, re.ASCII)
 _SPOKEN_OF: Final = re.compile(

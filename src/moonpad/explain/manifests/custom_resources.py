@@ -5,7 +5,6 @@ Source: https://kserve.github.io/website/docs/model-serving/generative-inference
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -33,9 +32,6 @@ _AS_WRITTEN: Final = (
     ),
 )
 """Groups of APIs whose containers run with the arguments that stand there, and no others."""
-_PROGRAM_IN_LIST: Final = re.compile(
-    r"\[\s*\"(?:[\w./-]*/)?(?:vllm|trtllm-serve|sglang|llama-server|python3?\"\s*,\s*\"-m\"\s*,\s*\"(?:sglang|vllm)\.[\w.]+)\""
-)
 _KSERVE: Final = "serving.kserve.io"
 _RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
 _LLM_SERVICE: Final = ("LLMInferenceService", "LLMInferenceServiceConfig")
@@ -45,7 +41,7 @@ def controller_of(fields: Fields, source: YamlSource) -> str:
     """Whose work may add options to the arguments in a document; "" where nothing does: JSON with a whole command is no
     values of a chart, but what a tool runs."""
     if "apiVersion" not in fields:
-        whole = source.text.lstrip().startswith("{") and _PROGRAM_IN_LIST.search(source.text)
+        whole = source.text.lstrip().startswith("{") and names.IN_A_LIST.search(source.text)
         return "" if whole else "what a chart or a tool adds to these options"
     group = scalar(fields["apiVersion"]).rpartition("/")[0]
     kind = scalar(fields.get("kind"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moonpad.engines.foreign_names import SPEAKING
+from moonpad.engines.foreign_names import BEHIND_A_SENTENCE, SPEAKING
 from moonpad.explain.shell.command_slips import with_commands
 from moonpad.explain.shell.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems
@@ -88,8 +88,8 @@ _SAID: Final = re.compile(
 )
 """`I'm trying to serve it on eight cards`: a sentence, in which an apostrophe opens no quote."""
 _LEAD: Final = re.compile(
-    r"^(?=[^\n]*[\u4e00-\u9fff])[^\n'\"`$=|;&<>]*[，。；：！？](?=[ \t]*(?:python3?[ ]-m|vllm[ ]serve|sglang[ ]serve"
-    r"|trtllm-serve|llama-server|docker[ ]run)\b)",
+    r"^(?=[^\n]*[\u4e00-\u9fff])[^\n'\"`$=|;&<>]*[，。；：！？]"
+    rf"(?=[ \t]*{BEHIND_A_SENTENCE})",
     re.MULTILINE,
 )
 """`单机 8 卡，python3 -m …`: what a sentence says in front of its command, without a blank."""
