@@ -95,14 +95,6 @@ SPEAKING: Final = re.compile(
     r"|-m ktransformers\.(?:local_chat|server(?:\.main)?)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
-MODEL_FIRST: Final = r"(?:vllm[ \t]+serve|trtllm-serve(?:[ \t]+serve)?)"
-"""A regular expression for the programs that take the model as their first argument."""
-IN_A_LIST: Final = re.compile(
-    r"\[\s*\"(?:[\w./-]*/)?(?:vllm|trtllm-serve|sglang|llama-server|python3?\"\s*,\s*\"-m\"\s*,\s*\"(?:sglang|vllm)\.[\w.]+)\""
-)
-"""The beginning of a list in JSON that holds a whole command."""
-BEHIND_A_SENTENCE: Final = r"(?:python3?[ ]-m|vllm[ ]serve|sglang[ ]serve|trtllm-serve|llama-server|docker[ ]run)\b"
-"""A regular expression for how a command begins that a sentence leads to without a blank."""
 OVERRIDES: Final = ("--hf-overrides", "--json-model-override-args")
 """Options whose JSON is written over the model's configuration."""
 STARTERS: Final = (

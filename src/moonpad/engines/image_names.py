@@ -84,3 +84,7 @@ CHART_OF_OTHERS: Final[Mapping[str, str]] = {"vllm/production-stack": "vllm/vllm
 """Names of charts that are those of their repositories."""
 OF_NO_ENGINE: Final = re.compile(r"inference-sim|sidecar|router|gateway|proxy|scheduler", re.IGNORECASE)
 """Images whose programs have some of an engine's options and are none: https://github.com/llm-d/llm-d-inference-sim."""
+OF_MAKERS: Final = re.compile(
+    r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?):(?P<tag>[a-z][\w.-]{3,60})$"
+)
+"""Images of the makers whose tag begins with a word."""

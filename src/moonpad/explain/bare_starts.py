@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from moonpad.engines.foreign_names import MODEL_FIRST
+from moonpad.engines.start_names import MODEL_FIRST
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name, program_table
 from moonpad.explain.shell.interpreter import ScriptState, Shell

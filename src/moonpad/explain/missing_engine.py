@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES
+from moonpad.engines.start_names import HIDDEN_PROGRAM, READ
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.programs import base_name, is_waiting
 
 _LONGEST: Final = 2000
 _OPTIONS_BEHIND: Final = 3
 """Words of a command that is more than a name."""
-_HIDDEN: Final = re.compile(
-    r"\$\([^)]{0,200}(?:vllm|sglang|trtllm|llama-server|ktransformers)[^)]{0,200}\)"
-    r"|\$\{?[A-Z_]{0,40}(?:SERVER|COMMAND|CMD|BIN|ENGINE)[A-Z_]{0,40}(?:\[@\])?\}?"
-)
-"""A program that a function or a variable holds."""
 _BEFORE: Final = frozenset({"exec", "nohup", "sudo", "env", "time"})
 
 
@@ -62,7 +57,7 @@ def _another(command: Command, script: Script) -> tuple[str, str] | None:
         return None
     return (
         f"{script.where(command.line)} starts {name}, an engine of its own: its options are not recorded",
-        "moonpad explain reads vLLM, SGLang, TensorRT-LLM, KTransformers and llama.cpp",
+        READ,
     )
 
 
@@ -70,7 +65,7 @@ def _hidden(command: Command) -> str:
     if len(command.words) < _OPTIONS_BEHIND:
         return ""
     for word in command.words[:4]:
-        if _HIDDEN.fullmatch(word.text):
+        if HIDDEN_PROGRAM.fullmatch(word.text):
             return word.text
         if not word.text.startswith("$") and word.text not in _BEFORE:
             return ""

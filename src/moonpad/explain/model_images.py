@@ -10,13 +10,11 @@ from moonpad.catalog.models import find_model
 from moonpad.catalog.options import versions
 from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
+from moonpad.engines.image_names import OF_MAKERS
 from moonpad.explain.commands import Command
 from moonpad.explain.folder_names import usual_name
 from moonpad.values.versions import since
 
-_OF_MAKERS: Final = re.compile(
-    r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?):(?P<tag>[a-z][\w.-]{3,60})$"
-)
 _PLATFORM: Final = re.compile(
     r"[-_.](?:cu\d+|cuda[\d.]*|rocm[\w.]*|x86_64|amd64|arm64|aarch64|blackwell|hopper|grace|[bh]\d00|gb\d00|mi\d+x?"
     r"|ubuntu[\d.]*|dev|preview|runtime)(?=[-_.]|$)"
@@ -29,7 +27,7 @@ _LONGEST: Final = 200
 def release_before_its_model(engine: str, command: Command, written: str) -> tuple[str, str, str] | None:
     """The release before the first one that has the model of the image's tag, that one, and a sentence about it."""
     image = command.container.image.text if command.container and command.container.image else ""
-    match = _OF_MAKERS.search(image)
+    match = OF_MAKERS.search(image)
     if match is None or _RELEASE.search(match["tag"]):
         return None
     title, first = _first_with(engine, written[:_LONGEST])

@@ -12,6 +12,7 @@ from msgspec import Struct
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.start_names import IN_A_LIST
 from moonpad.explain.commands import Word, whole_number
 from moonpad.explain.documents.surroundings import Surroundings
 from moonpad.explain.manifests.layout_keys import layout_of
@@ -41,7 +42,7 @@ def controller_of(fields: Fields, source: YamlSource) -> str:
     """Whose work may add options to the arguments in a document; "" where nothing does: JSON with a whole command is no
     values of a chart, but what a tool runs."""
     if "apiVersion" not in fields:
-        whole = source.text.lstrip().startswith("{") and names.IN_A_LIST.search(source.text)
+        whole = source.text.lstrip().startswith("{") and IN_A_LIST.search(source.text)
         return "" if whole else "what a chart or a tool adds to these options"
     group = scalar(fields["apiVersion"]).rpartition("/")[0]
     kind = scalar(fields.get("kind"))

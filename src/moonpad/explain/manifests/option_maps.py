@@ -14,6 +14,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.catalog.options import OptionSet, option_set
 from moonpad.engines import foreign_names as names
+from moonpad.engines.start_names import OPTION_VARIABLE
 from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.input_limits import NESTING
@@ -42,8 +43,6 @@ _BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
 _QUOTED: Final = re.compile(r"'[^']*'")
 _SHELLS: Final = re.compile(r"'[\[{][^']*[\]}]'")
 """JSON in the quotes of a shell: that of the line which a template makes."""
-_OF_VARIABLES: Final = re.compile(r"(?:VLLM|SGLANG|SERVER|ENGINE|LLAMA|TRTLLM)_(?:\w+_)?(?:ARGS|FLAGS|OPTIONS|OPTS)")
-"""Variables that hold options."""
 _NOT_GIVEN: Final = re.compile(r"-[0-9]{1,9}(?:\.0)?")
 """A number below zero, by which the values of a chart say that its template leaves the option out."""
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
@@ -163,7 +162,7 @@ def model_named(fields: Fields, source: YamlSource) -> Word | None:
             value = scalar(inner.get(name))
             if "/" in value and not value.startswith(("pvc:", "s3:", "oci:")):
                 return from_hub(source.word(inner[name]))
-    beside = ("MODEL_NAME", "MODEL_ID", "MODEL") if any(_OF_VARIABLES.fullmatch(name) for name in fields) else ()
+    beside = ("MODEL_NAME", "MODEL_ID", "MODEL") if any(OPTION_VARIABLE.fullmatch(name) for name in fields) else ()
     named = next((key for key in ("model", *beside) if _REPOSITORY.fullmatch(scalar(fields.get(key)))), None)
     return None if named is None else source.word(fields[named])
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moonpad.engines.foreign_names import BEHIND_A_SENTENCE, SPEAKING
+from moonpad.engines.foreign_names import SPEAKING
+from moonpad.engines.start_names import BEHIND_A_SENTENCE
 from moonpad.explain.shell.command_slips import with_commands
 from moonpad.explain.shell.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems

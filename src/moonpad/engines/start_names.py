@@ -1,0 +1,23 @@
+"""How texts of other tools name the programs of the engines, and the variables that hold their options."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MODEL_FIRST: Final = r"(?:vllm[ \t]+serve|trtllm-serve(?:[ \t]+serve)?)"
+"""A regular expression for the programs that take the model as their first argument."""
+IN_A_LIST: Final = re.compile(
+    r"\[\s*\"(?:[\w./-]*/)?(?:vllm|trtllm-serve|sglang|llama-server|python3?\"\s*,\s*\"-m\"\s*,\s*\"(?:sglang|vllm)\.[\w.]+)\""
+)
+"""The beginning of a list in JSON that holds a whole command."""
+BEHIND_A_SENTENCE: Final = r"(?:python3?[ ]-m|vllm[ ]serve|sglang[ ]serve|trtllm-serve|llama-server|docker[ ]run)\b"
+"""A regular expression for how a command begins that a sentence leads to without a blank."""
+HIDDEN_PROGRAM: Final = re.compile(
+    r"\$\([^)]{0,200}(?:vllm|sglang|trtllm|llama-server|ktransformers)[^)]{0,200}\)"
+    r"|\$\{?[A-Z_]{0,40}(?:SERVER|COMMAND|CMD|BIN|ENGINE)[A-Z_]{0,40}(?:\[@\])?\}?"
+)
+"""A program that a function or a variable holds."""
+OPTION_VARIABLE: Final = re.compile(r"(?:VLLM|SGLANG|SERVER|ENGINE|LLAMA|TRTLLM)_(?:\w+_)?(?:ARGS|FLAGS|OPTIONS|OPTS)")
+"""Variables that hold options."""
+READ: Final = "moonpad explain reads vLLM, SGLang, TensorRT-LLM, KTransformers and llama.cpp"
