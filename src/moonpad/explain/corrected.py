@@ -11,8 +11,9 @@ from moonpad.explain.checks.options.stray_words import NO_SUCH
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import Group, value_of
+from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.programs import identify, listens
-from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited, mended, mended_line
+from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace

@@ -43,6 +43,7 @@ from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
+from moonpad.explain.mended_lines import mended_line, program_words
 from moonpad.explain.model_detection import is_of_other_family, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
@@ -50,7 +51,7 @@ from moonpad.explain.partial_loads import encoder_alone, part_of_machines
 from moonpad.explain.programs import listens, program_named
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
-from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
+from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, shortened
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of

@@ -29,10 +29,11 @@ from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.manifests.option_sources import rulebook
+from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.remedy_edits import Started, with_remedy
-from moonpad.explain.results import Judged, Remark, mended_line, printable
+from moonpad.explain.results import Judged, Remark, printable
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of

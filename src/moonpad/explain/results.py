@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from moonpad.explain.commands import Command, HereFile, Word
-from moonpad.explain.programs import program_named
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Finding, Severity
@@ -18,9 +15,6 @@ from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Confidence, confidence_of
 from moonpad.values.records import as_dict, field_names, replace
 from moonpad.values.visible_text import escape_of
-
-_SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
-_EACH_TIME: Final = re.compile(r"\b(?:shuf|mktemp|uuidgen|date|urandom|RANDOM|SRANDOM|rand)\b")
 
 
 class Edit(Struct, frozen=True):
@@ -234,171 +228,6 @@ class Judged(Struct, frozen=True):
         if self.memory is None:
             return None
         return "measured" if self.memory.measured else confidence_of(self.memory)
-
-
-def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
-    """With what the remarks say of it, and with more edits, which go first."""
-    edits = [*edits, *(edit for remark in remarks for edit in remark.edits)]
-    dropped = frozenset().union(*(remark.dropped for remark in remarks))
-    sets = dict(pair for remark in remarks for pair in remark.sets)
-    program = next((remark.program for remark in remarks if remark.program), ())
-    around, own = _around(command)
-    images = {wrapper.image for wrapper in command.wrappers if wrapper.image is not None}
-    for place, words in (pair for remark in remarks for pair in remark.around):
-        at_image = place in images
-        around, own = (_replaced(part, place, words) for part in (around, own))
-        images |= {Word(words[-1])} if at_image and words else set()
-    places = {(word.line, word.column) for word in around}
-    inside = command.container is not None and bool(around)
-    env = {
-        name: word.text.removeprefix(f"{name}=")
-        for name, word in command.env.items()
-        if name not in dropped and not inside and (word.line, word.column) not in places and not _differs(command, word)
-    }
-    around = _without(around, [word for name, word in command.env.items() if name in dropped])
-    if inside and sets:
-        around = _with_variables(around, sets, images)
-    inner = program or tuple(word.text for word in own)
-    front = (*(word.text for word in around), *(inner[1:] if _is_entrypoint(own, around) else inner))
-    if not inside:
-        env |= sets
-    if not front:
-        env = {}  # arguments of an image, whose environment stands elsewhere
-    arguments = mended([word.text for word in command.argv], edits)
-    if not command.prefix and not command.wrappers:
-        arguments = _model_first(arguments, front)
-    return Line(
-        env,
-        (*front, *arguments),
-        frozenset(command.unresolved) | {name for word in command.prefix for name in word.unresolved},
-        frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
-    )
-
-
-def _model_first(arguments: tuple[str, ...], program: Sequence[str]) -> tuple[str, ...]:
-    """`vllm serve MODEL …` for flags without their program, which may have been those of `api_server --model MODEL`."""
-    named = program_named(" ".join(program))
-    if named is None or not named.positional_model:
-        return arguments
-    for at, word in enumerate(arguments):
-        if word == "--model" and at + 1 < len(arguments):
-            return (arguments[at + 1], *arguments[:at], *arguments[at + 2 :])
-        if word.startswith("--model="):
-            return (word.removeprefix("--model="), *arguments[:at], *arguments[at + 1 :])
-    return arguments
-
-
-def program_words(command: Command) -> tuple[str, ...]:
-    """The words that name the program, without what is wrapped around it."""
-    return tuple(word.text for word in _around(command)[1])
-
-
-def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """What is wrapped around the program on the same line, and the words that name the program.
-
-    A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out.
-    """
-    for first in range(len(command.wrappers) + 1):
-        words = tuple(word for wrapper in command.wrappers[first:] for word in wrapper.words)
-        if command.prefix[: len(words)] == words:
-            around, own = words, command.prefix[len(words) :]
-            break
-    if not own and not command.wrappers:
-        # Flags that were written without their program.
-        program = program_named(command.program)
-        start = program.start if program and program.start else command.program
-        return (), tuple(Word(text) for text in start.split())
-    return (around if first == 0 else ()), own
-
-
-def _differs(command: Command, word: Word) -> bool:
-    """Whether a line above sets it to what differs each time: `PORT=$(shuf -n 1 -i 20000-30000)`."""
-    return word.line < command.line and "$" in word.text and _EACH_TIME.search(word.text) is not None
-
-
-def _is_entrypoint(own: Sequence[Word], around: Sequence[Word]) -> bool:
-    """Whether the program's first word is the value of `--entrypoint`, which stands in front of the image."""
-    places = {(word.line, word.column) for word in around if word.line}
-    return bool(own) and (own[0].line, own[0].column) in places
-
-
-def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]:
-    """The words less those that set one of these variables, `-e NAME=value`."""
-    places = {(word.line, word.column) for word in dropped}
-    remaining: list[Word] = []
-    for word in words:
-        if not word.line or (word.line, word.column) not in places:
-            remaining.append(word)
-        elif remaining and remaining[-1].text in _SETS_ENV:
-            remaining.pop()
-    return tuple(remaining)
-
-
-def _replaced(words: Sequence[Word], place: Word, texts: Sequence[str]) -> tuple[Word, ...]:
-    """With these texts for a word; of those that are the same, the word stays."""
-    return tuple(
-        each
-        for word in words
-        for each in ([word if text == word.text else Word(text) for text in texts] if word == place else [word])
-    )
-
-
-def _with_variables(words: Sequence[Word], sets: Mapping[str, str], images: Collection[Word]) -> tuple[Word, ...]:
-    """The words of a container with `-e NAME=value` before its image, or with another value where it is there."""
-    texts = {name: f"{name}={value}" for name, value in sets.items()}
-    placed = [replace(word, text=texts.pop(word.text.partition("=")[0], word.text)) for word in words]
-    at = next((at for at, word in enumerate(placed) if word in images), 2)
-    added = (Word(text) for more in texts.values() for text in ("-e", more))
-    return (*placed[:at], *added, *placed[at:])
-
-
-def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
-    """The arguments with all edits in them. Of edits at one place the first counts, and another's where one mends the
-    name of an option and the other its value; additions keep their order."""
-    replaced: dict[int, Edit] = {}
-    before: dict[int, tuple[str, ...]] = {}
-    added: list[str] = []
-    inside = [text for edit in edits if edit.at < len(words) for text in edit.words]
-    for edit in edits:
-        if edit.at >= len(words):
-            if not _contains(added, edit.words) and not _contains(inside, edit.words):
-                added += edit.words
-        elif edit.length == 0:
-            before.setdefault(edit.at, edit.words)
-        else:
-            replaced[edit.at] = _both(words, replaced.get(edit.at, edit), edit)
-    result: list[str] = []
-    at = 0
-    while at < len(words):
-        edit = replaced.get(at) or Edit(at, 1, (words[at],))
-        result += (*before.get(at, ()), *edit.words)
-        at += edit.length
-    return (*result, *added)
-
-
-def _both(words: Sequence[str], first: Edit, other: Edit) -> Edit:
-    """The first edit, with the name or the value of the other where it changes only the other half."""
-    name, value = _halves(words[first.at : first.at + first.length])
-    (first_name, first_value), (other_name, other_value) = _halves(first.words), _halves(other.words)
-    if first.length != other.length or not all((name, value, first_name, first_value, other_name, other_value)):
-        return first
-    if first_value == value and other_name == name:
-        return replace(first, words=(first_name, other_value))
-    if first_name == name and other_value == value:
-        return replace(first, words=(other_name, first_value))
-    return first
-
-
-def _halves(words: Sequence[str]) -> tuple[str, str]:
-    """Name and value of an option, "" where it is another thing."""
-    if len(words) == 1:
-        name, _, value = words[0].partition("=")
-        return name, value
-    return (words[0], words[1]) if len(words) == 2 else ("", "")
-
-
-def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
-    return any(tuple(words[at : at + len(part)]) == tuple(part) for at in range(len(words) - len(part) + 1))
 
 
 def printable(text: str) -> str:

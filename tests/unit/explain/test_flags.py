@@ -13,7 +13,8 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Word
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.manifests.option_sources import rulebook
-from moonpad.explain.results import Remark, mended
+from moonpad.explain.mended_lines import mended
+from moonpad.explain.results import Remark
 from moonpad.explain.target_detection import Version
 
 EVERY = [(program, version) for program in programs() for version in versions(program)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.results import Edit, Judged, mended
+from moonpad.explain.mended_lines import mended
+from moonpad.explain.results import Edit, Judged
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Layout
 from tests.unit.explain.judging import ask, ask_one, at, refused, summary

@@ -10,8 +10,8 @@ from moonpad.catalog.options import Change, OptionSet, changes, newest, option_s
 from moonpad.engines.base import Engine
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.mended_lines import program_words
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.results import program_words
 from moonpad.explain.target_detection import Version
 from moonpad.values.versions import since
 

@@ -10,7 +10,8 @@ from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.results import Remark, make_remark, program_words, shortened
+from moonpad.explain.mended_lines import program_words
+from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 

@@ -26,7 +26,8 @@ from moonpad.explain.commands import Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.flags import flag_remarks
 from moonpad.explain.manifests.option_sources import rulebook
-from moonpad.explain.results import Remark, make_remark, program_words
+from moonpad.explain.mended_lines import program_words
+from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
