@@ -28,6 +28,8 @@ _POINT: Final = re.compile(r"k2[5-9]", re.ASCII)
 _VARIABLE: Final = re.compile(r"\$(?:\w{1,60}|\{\w{1,60}\})", re.ASCII)
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
+_ALIKE: Final = 0.9
+"""Of two names of which one is a slip for the other: `Kimi-VL-A3B-Instruct` is none of `Kimi-K2-Instruct`."""
 
 
 def model_of(written: str, served: str, commands: Sequence[Command], script: Script) -> tuple[Model | None, str]:
@@ -41,7 +43,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return model, f"named {written}"
     if _REPOSITORY.fullmatch(written):
         ours = [name for name, model in models().items() if not is_other(model)]
-        close = difflib.get_close_matches(written, ours, n=1, cutoff=0.8)
+        close = difflib.get_close_matches(written, ours, n=1, cutoff=_ALIKE)
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
     only_gguf = _reads_gguf(commands)
     asked = _asked_format(commands)

@@ -91,6 +91,7 @@ def test_another_model_is_not_taken_for_kimi() -> None:
 
 def test_a_mistyped_model_is_asked_about() -> None:
     assert "did you mean moonshotai/Kimi-K2-Thinking?" in ask_one("vllm serve moonshotai/Kimi-K2-Thinkin").unjudged
+    assert "did you mean" not in ask_one("vllm serve moonshotai/Kimi-VL-A3B-Instruct").unjudged, "another model"
 
 
 def test_kimi_k3_has_parsers_of_its_own() -> None:
