@@ -30,7 +30,10 @@ WIDEST: Final = 120
 NOTES: Final = 3
 """So many notes are shown in short, and so many commands of one deployment."""
 _UNTROUBLED: Final = ("No error", "Fits", "Tight")
-_TRACEBACK: Final = re.compile(r"Traceback \(most recent call last\)|\bFile \"[^\"]{1,300}\", line \d+, in ")
+_TRACEBACK: Final = re.compile(
+    r"[^'\"`]{0,200}?(?<![\w.])(?:Traceback \(most recent call last\):?[ \t]*$|File \"[^\"]{1,300}\", line \d+, in )"
+)
+"""A line of one; a script that looks for it has it between quotes."""
 MENDED: Final = 3
 """So many faults that later releases mended."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
@@ -53,7 +56,7 @@ def explain_view(
             )
             sentence = f"{who} ({script.where(misread.line)}). As meant: {sentence}"
             style = STYLES[Severity.ERROR]
-        if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.search, script.lines)):
+        if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
             sentence, style = f"The text shows a traceback. The command: {sentence}", STYLES[Severity.WARNING]
         text.append_text(_wrapped(sentence, width, style))
         show = _deployment if verbose else _short

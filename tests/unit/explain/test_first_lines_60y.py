@@ -21,6 +21,8 @@ def shown(text: str) -> str:
 def test_a_traceback_is_told_in_the_first_line() -> None:
     command = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8 --trust-remote-code\n"
     assert shown(f"{command}\n{TRACEBACK}").startswith("The text shows a traceback. The command: No error")
+    quoted = f"{command} > log\ngrep -q 'Traceback (most recent call last)' log && exit 1\n"
+    assert not shown(quoted).startswith("The text shows")
     assert shown(command).startswith("No error")
 
 
