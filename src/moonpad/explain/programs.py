@@ -113,7 +113,8 @@ def is_router(name: str) -> bool:
 
 
 def is_server_or_router(name: str) -> bool:
-    return is_server(name) or is_router(name)
+    table = program_table()
+    return name in table.servers or name in table.routers
 
 
 def starts_with_options(command: Command) -> bool:

@@ -29,7 +29,8 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     return pin, spoken
 
 
-def bound_of(names: tuple[str, ...], lines: Sequence[str]) -> str:
+@lru_cache(maxsize=8)  # each engine command of a text asks
+def bound_of(names: tuple[str, ...], lines: tuple[str, ...]) -> str:
     """The release below which the one in use is, by these names of its engine; "" where none is given, or several."""
     found = {
         match["version"]

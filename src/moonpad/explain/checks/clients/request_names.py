@@ -129,16 +129,16 @@ def is_only_server(case: Case) -> bool:
 
 def is_one_group(case: Case) -> bool:
     """Whether all servers of the text are nodes of this one deployment."""
-    serving = [command for command in case.script.commands if is_server_or_router(command.program)]
     own = defaultdict[int, list[Command]](list)
     for command in case.commands:
         own[command.line].append(command)
-    # The lines first: two commands are compared word by word.
-    return (
-        bool(serving)
-        and all(command.line in own for command in serving)
-        and all(command in own[command.line] for command in serving)
-    )
+    serving: list[Command] = []
+    for command in case.script.commands:
+        if is_server_or_router(command.program):
+            if command.line not in own:  # the lines first: two commands are compared word by word
+                return False
+            serving.append(command)
+    return bool(serving) and all(command in own[command.line] for command in serving)
 
 
 def _values(value: object) -> list[str]:
