@@ -40,7 +40,7 @@ def bare_starts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Co
     if any(command.program in programs for command in state.commands if command.argv):
         return  # a client that names the server which it asks
     for start, text in texts:
-        said = _LAYOUT.search(text) is not None
+        has_layout = _LAYOUT.search(text) is not None
         for match in islice(_START.finditer(text), _MOST):
             line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             first = line.split()[:1]
@@ -53,7 +53,7 @@ def bare_starts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Co
             del state.commands[before:]
             for command in made:
                 if is_bare_start(command):
-                    rest = (more("<what the text says>", command.line),) if said else ()
+                    rest = (more("<what the text says>", command.line),) if has_layout else ()
                     yield replace(command, argv=(*command.argv, *rest))
 
 
