@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.explain import input_limits
 from moonpad.values.redaction import forget_all
 from tests.attacks.explain_attacks import ATTACKS, REFUSED

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from moonpad.bench.config import BenchConfig, Slo
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.evaluate.question import Question
 from moonpad.evaluate.sample import Sample
 from moonpad.evaluate.score import Score

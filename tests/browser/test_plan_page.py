@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from tests.browser.test_report_page import BEYOND, CLASHES, THEMES, Theme, shown
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.evaluated import Run, by_hand, compared
 from moonpad.cli import output
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.environments.installed import find
 from tests.threaded import threaded
 from tests.unit.evaluate.answering_server import Answering, gsm8k_answers

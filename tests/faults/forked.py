@@ -139,7 +139,7 @@ def _become(argv: tuple[str, ...], env: Mapping[str, str], scratch: Path, out: P
 
 def _run(argv: tuple[str, ...]) -> int:
     """The exit code as the interpreter would give it."""
-    from moonpad.cli.main import run as moonpad
+    from moonpad.cli.command_line import run as moonpad
 
     code = 1
     try:

@@ -166,7 +166,7 @@ def test_how_a_command_may_not_end(world: World, monkeypatch: pytest.MonkeyPatch
     def broken(argv: list[str]) -> int:
         raise KeyError(argv[0])
 
-    monkeypatch.setattr("moonpad.cli.main.run", broken)
+    monkeypatch.setattr("moonpad.cli.command_line.run", broken)
     with pytest.raises(Violation, match="a traceback"):
         world.command("status", "status", "--json")
 

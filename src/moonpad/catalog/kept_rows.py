@@ -13,8 +13,9 @@ T = TypeVar("T")
 class Keeper(Protocol):
     """Where built tables are kept (store/kept_tables.py)."""
 
-    def table(self, files: Sequence[str], kind: Any, build: Callable[[], T]) -> T:
-        """What `build` makes of these files of the catalogue, or made of them before: a value of `kind`."""
+    def table(self, files: Sequence[str], kind: Any, build: Callable[[], T], name: str) -> T:
+        """What `build` makes of these files of the catalogue, or made of them before: a value of `kind`. It is kept
+        under the name."""
 
 
 _keepers: list[Keeper] = []
@@ -30,6 +31,7 @@ def keeping(keeper: Keeper) -> Iterator[None]:
         _keepers.pop()
 
 
-def table(files: Sequence[str], kind: Any, build: Callable[[], T]) -> T:
-    """The table that is built of these files, whose type is `kind`. Raises what `build` raises."""
-    return _keepers[-1].table(files, kind, build) if _keepers else build()
+def table(files: Sequence[str], kind: Any, build: Callable[[], T], name: str = "") -> T:
+    """The table that is built of these files, whose type is `kind`; one that is no table of the first file's rows has
+    a name of its own. Raises what `build` raises."""
+    return _keepers[-1].table(files, kind, build, name or files[0].removesuffix(".toml")) if _keepers else build()

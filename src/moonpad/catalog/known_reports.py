@@ -122,9 +122,14 @@ def known_reports() -> Mapping[str, KnownReport]:
 @cache
 def reports_of(engine: str) -> tuple[KnownReport, ...]:
     """Those that are about this engine."""
-    files = [FILE, *(OWN[name] for name in (engine, FORKED.get(engine, "")) if name in OWN)]
-    files += [SHARED[engine]] if engine in SHARED else []
-    return tuple(row for file in files for row in _of_file(file).values() if engine in (*row.engines, *row.forks))
+    found = (row for file in report_files(engine) for row in _of_file(file).values())
+    return tuple(row for row in found if engine in (*row.engines, *row.forks))
+
+
+def report_files(engine: str) -> tuple[str, ...]:
+    """Those of the catalogue that have reports about this engine."""
+    own = (OWN[name] for name in (engine, FORKED.get(engine, "")) if name in OWN)
+    return (FILE, *own, *(SHARED[name] for name in (engine,) if name in SHARED))
 
 
 def report_of(engine: str, key: str) -> KnownReport | None:

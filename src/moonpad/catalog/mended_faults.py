@@ -124,6 +124,11 @@ def _faults(engine: str) -> Mapping[str, MendedFault]:
     return table((file, DAYS), dict[str, MendedFault], built)
 
 
+def mended_files(engine: str) -> tuple[str, ...]:
+    """Those of the catalogue that have mended faults of this engine."""
+    return (_file_of(engine),) if engine in ENGINES else ()
+
+
 def _file_of(engine: str) -> str:
     return f"mended_{engine.replace('-', '_')}.toml"
 

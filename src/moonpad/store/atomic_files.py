@@ -52,7 +52,7 @@ def _json(document: object, **options: Any) -> str:
     return json.dumps(redacted(json.loads(text)), **options) if secret_spans(text) else text
 
 
-def replace_as_is(path: Path, text: str, mode: int = 0o600) -> None:
+def replace_as_is(path: Path, content: str | bytes, mode: int = 0o600) -> None:
     """The old file or the new one, never half of it. The parent folder is made where it is missing. Raises OSError: the
     old file is there as it was; no part of the new one is left."""
     require_replaceable(path)
@@ -64,8 +64,8 @@ def replace_as_is(path: Path, text: str, mode: int = 0o600) -> None:
         part.unlink(missing_ok=True)  # of a killed process that had our number
         # Other users may not read it, not even before it has its mode.
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
             file.flush()
             os.fchmod(handle, mode)
             os.fsync(handle)

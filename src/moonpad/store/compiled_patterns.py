@@ -1,4 +1,4 @@
-"""Keeps what `re.compile` made of the patterns in moonpad's modules: `$XDG_CACHE_HOME/moonpad/patterns-….json`.
+"""Keeps what `re.compile` made of the patterns in moonpad's modules: `$XDG_CACHE_HOME/moonpad/patterns-….msgpack`.
 
 `explain` looks for some 2,200 patterns, and to compile them anew takes longer than to judge a short command. The
 interpreter's release alone decides what a pattern is compiled to, so the file is named by it; one that is missing, torn
@@ -34,10 +34,13 @@ _OPTIMIZED: Final = 1
 _CALLED: Final = 2
 """Functions between the body of a module and the pattern: one that it calls, and a comprehension in that."""
 _OF_CATALOGUE: Final = frozenset({
-    *("moonpad.catalog.other_models", "moonpad.catalog.publishers", "moonpad.catalog.toml_rows"),
-    *("moonpad.engines.log_grammar", "moonpad.explain.checks.containers.container_slips"),
-    *("moonpad.explain.checks.releases.known_reports", "moonpad.explain.documents.device_patterns"),
-    *("moonpad.explain.documents.text_hints", "moonpad.explain.shell.command_slips", "moonpad.explain.shell.forks"),
+    *("moonpad.catalog.model_features", "moonpad.catalog.other_models", "moonpad.catalog.publishers"),
+    *("moonpad.catalog.toml_rows", "moonpad.engines.log_grammar", "moonpad.explain.checks.command_checks"),
+    *("moonpad.explain.checks.containers.container_slips", "moonpad.explain.checks.releases.known_reports"),
+    *("moonpad.explain.checks.releases.start_refusals", "moonpad.explain.checks.shell.variable_values"),
+    *("moonpad.explain.documents.device_patterns", "moonpad.explain.documents.spoken_bounds"),
+    *("moonpad.explain.documents.spoken_days", "moonpad.explain.documents.text_hints"),
+    *("moonpad.explain.shell.command_slips", "moonpad.explain.shell.forks"),
 })  # fmt: skip
 """Modules whose functions make patterns of the catalogue's names alone."""
 
@@ -128,7 +131,7 @@ class Compiler:
 
 def patterns_file() -> Path:
     """Raises OSError where there is no home folder."""
-    name = f"patterns-{sys.implementation.cache_tag}-{sys.hexversion:x}.json"
+    name = f"patterns-{sys.implementation.cache_tag}-{sys.hexversion:x}.msgpack"
     return cache_folder() / name
 
 
@@ -150,13 +153,13 @@ def patterns_kept() -> Iterator[None]:
         module._compiler.compile, module.compile = own, first
         if compiler.has_more:
             with suppress(OSError):
-                replace_as_is(path, msgspec.json.encode(compiler.kept).decode())
+                replace_as_is(path, msgspec.msgpack.encode(compiler.kept))
 
 
 def _read(path: Path) -> list[Kept]:
     """The patterns in the file; none where another user may have written it."""
     try:
-        kept = msgspec.json.decode(read_own(path, _MOST_BYTES), type=list[Kept])
+        kept = msgspec.msgpack.decode(read_own(path, _MOST_BYTES), type=list[Kept])
         return kept if len(kept) <= _MOST_PATTERNS else []
     except (OSError, msgspec.MsgspecError):
         return []
@@ -184,7 +187,7 @@ def _is_imported(frame: FrameType) -> bool:
 
 
 def _can_be_written(text: str) -> bool:
-    """JSON has no halves of a pair of surrogates."""
+    """UTF-8 has no halves of a pair of surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

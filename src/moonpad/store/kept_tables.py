@@ -1,4 +1,4 @@
-"""Keeps the large tables of the catalogue as they are built: `$XDG_CACHE_HOME/moonpad/tables/NAME.json`.
+"""Keeps the large tables of the catalogue as they are built: `$XDG_CACHE_HOME/moonpad/tables/NAME.msgpack`.
 
 Each says of which state of moonpad and of the table's files it was made, by sizes and times; another one, one that
 is torn, or not ours, is as good as none.
@@ -47,20 +47,20 @@ class _Tables:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def table(self, files: Sequence[str], kind: Any, build: Callable[[], T]) -> T:
-        path = self._folder / f"{Path(files[0]).stem}.json"
+    def table(self, files: Sequence[str], kind: Any, build: Callable[[], T], name: str) -> T:
+        path = self._folder / f"{name}.msgpack"
         try:
             of = _state(build, files)
         except OSError:
             return build()
         with suppress(OSError, msgspec.MsgspecError):
-            kept = msgspec.json.decode(read_own(path, _MOST_BYTES), type=_Kept)
+            kept = msgspec.msgpack.decode(read_own(path, _MOST_BYTES), type=_Kept)
             if kept.of == of:
-                read: T = msgspec.json.decode(kept.table, type=kind)
+                read: T = msgspec.msgpack.decode(kept.table, type=kind)
                 return read
         built = build()
         with suppress(OSError):
-            replace_as_is(path, msgspec.json.encode(_Kept(of, msgspec.Raw(msgspec.json.encode(built)))).decode())
+            replace_as_is(path, msgspec.msgpack.encode(_Kept(of, msgspec.Raw(msgspec.msgpack.encode(built)))))
         return built
 
 

@@ -13,7 +13,7 @@ import pytest
 from moonpad.bench.compare import P99_REQUESTS, Comparison, compare
 from moonpad.bench.run_files import RunFiles
 from moonpad.bench.saved_results import SavedRequest, SavedRun, read_run, throughput_slices
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.report.compare_table import compare_notes
 from moonpad.values.errors import UsageError
 from moonpad.values.records import replace

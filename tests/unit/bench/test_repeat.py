@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from moonpad.bench.repeat import spreads_of
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.report.bench_tables import repeat_table
 from tests.faults.streaming_server import answer
 from tests.unit.bench.test_run import in_thread

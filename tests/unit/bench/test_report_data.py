@@ -9,7 +9,7 @@ import pytest
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.report_data import RunData, SweepData, read_report
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.facts.device import DeviceUse
 from moonpad.values.errors import UsageError
 from tests.unit.bench.records import record

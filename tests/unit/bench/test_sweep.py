@@ -12,7 +12,7 @@ import pytest
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.run_header import RunPlan
 from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_tables import knee_notes, sweep_table
 from moonpad.store.result_folders import benches_folder

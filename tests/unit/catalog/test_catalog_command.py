@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 
 PARTS = ("models", "hardware", "engines", "calibrations", "published")
 

@@ -13,7 +13,7 @@ from moonpad.bench.config import BenchConfig, Slo
 from moonpad.bench.run_files import RunFiles
 from moonpad.bench.run_header import RunPlan
 from moonpad.cli.bench_options import doubled, option_words
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.lengths import parse_lengths
 from moonpad.load.prompt_calibration import PromptCalibration

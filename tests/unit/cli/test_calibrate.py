@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 from moonpad.store.speed_calibrations import own_speed_calibrations, speed_calibrations_path
 from tests.faults.streaming_server import answer

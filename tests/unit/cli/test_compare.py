@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 
 CLIENT_BOUND = {"client_bound": True, "client_bound_by": ["it used 93% of a core"], "workers": 1}
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 
 EAGER = (

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from moonpad.cli import main, output
+from moonpad.cli import command_line, output
 from moonpad.cli.interrupts import NUMBERS, Interrupts, Terminated
 
 
@@ -60,7 +60,7 @@ def test_interrupted_while_an_error_is_printed(
         os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(output, "print_error", interrupted)
-    assert main.run(["plan", "no-such-model"]) == 130
+    assert command_line.run(["plan", "no-such-model"]) == 130
     assert capsys.readouterr().err.strip() == "moonpad: interrupted"
 
 

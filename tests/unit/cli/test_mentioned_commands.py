@@ -12,7 +12,7 @@ import pytest
 from cyclopts import App
 
 from moonpad.catalog.options import option_set, versions
-from moonpad.cli.main import app
+from moonpad.cli.command_line import app
 from moonpad.engines import ENGINES
 from tests.conftest import ROOT
 

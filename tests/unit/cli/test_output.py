@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moonpad.bench.run_listing import ListedRun
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.cli.output import out
 from moonpad.report.runs_table import runs_table
 

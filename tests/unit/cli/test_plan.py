@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 from moonpad.engines import ENGINES
 
@@ -268,7 +268,7 @@ def test_every_layout(capsys: pytest.CaptureFixture[str]) -> None:
 def test_pydantic_and_the_network_stay_out_of_a_plan_by_name() -> None:
     """A spec is what needs the one, nothing needs the other; both cost more than the plan."""
     code = (
-        "import sys\nfrom moonpad.cli.main import run\n"
+        "import sys\nfrom moonpad.cli.command_line import run\n"
         f"code = run(['plan', '--model', '{THINKING}', '--on', '8xH200', '--json'])\n"
         "heavy = {'pydantic', 'aiohttp', 'psutil', 'jsonschema', 'asyncio', 'http.client'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy or code else 0)"

@@ -15,7 +15,7 @@ from tests.unit.plan.test_search import INSTRUCT, plan
 
 LOADED = """
 import contextlib, io, sys
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
     assert run(["plan", "--model", "moonshotai/Kimi-K2.6", "--on", "8xH20"]) == 0
 print("\\n".join(sys.modules))

@@ -11,7 +11,7 @@ import pytest
 
 from moonpad.catalog.calibrations import _calibration
 from moonpad.catalog.toml_rows import Row
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 from moonpad.store.calibrations import calibrations_path, own_calibrations
 from moonpad.values.plan import Layout

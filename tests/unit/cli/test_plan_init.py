@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 from moonpad.engines import ENGINES
 from moonpad.plan.from_spec import runtime_of

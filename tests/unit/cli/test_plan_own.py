@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from moonpad.catalog.calibrations import Calibration, kv_bytes_of_log
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 from moonpad.store.calibrations import keep_calibration
 from moonpad.values.plan import Layout, Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli import main
+from moonpad.cli import command_line
 
 POOLS = Path(__file__).parents[3] / "examples" / "pools"
 SGLANG = POOLS / "instruct-16x8xh200-sglang-4p12d.toml"
@@ -20,7 +20,7 @@ def _no_measured_starts_of_this_user(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def asked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     capsys.readouterr()
-    code = main.run(list(words))
+    code = command_line.run(list(words))
     shown = capsys.readouterr()
     return code, shown.out, shown.err
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 
 ROW = ("--model", "moonshotai/Kimi-K2.5", "--on", "8xH200", "--engine", "vllm", "--engine-version", "0.16.0")

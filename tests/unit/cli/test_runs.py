@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.cli.run_argument import measured_path, output_folder
 from moonpad.store.result_folders import bench_name, benches_folder, new_bench_folder
 from moonpad.values.errors import UsageError

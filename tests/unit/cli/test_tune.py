@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.store.atomic_files import replace_json
 from moonpad.tune.journal import tunes_folder
 from tests.unit.tune.world import machine

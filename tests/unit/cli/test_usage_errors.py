@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.cli import main as command
+from moonpad.cli import command_line as command
 from moonpad.cli import output
 from moonpad.cli.usage_errors import last_resort, refuse_empty_paths, with_standard_input
 from moonpad.values.errors import UsageError

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.models import models
-from moonpad.cli import main, output
+from moonpad.cli import command_line, output
 from moonpad.engines import ENGINES as KNOWN
 from moonpad.render.targets import THERE
 from moonpad.spec.loader import load_spec
@@ -57,7 +57,7 @@ class Verbs:
         """(exit code, stdout, codes of the errors)."""
         self.error = None
         self._capsys.readouterr()
-        code = main.run(list(words))
+        code = command_line.run(list(words))
         findings = getattr(self.error, "findings", ())
         return code, self._capsys.readouterr().out, frozenset(str(finding.code) for finding in findings)
 

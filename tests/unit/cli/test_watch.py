@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli import main, output
+from moonpad.cli import command_line, output
 from moonpad.cli import watch as verb
 from tests.unit.watch.test_asking import METRICS, serving
 
@@ -23,7 +23,7 @@ def test_one_look_in_a_pipe(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     slept: list[float] = []
     monkeypatch.setattr(verb.time, "sleep", slept.append)
     with serving({"/health": b"", "/metrics": METRICS}) as (url, asked):
-        assert main.run(["watch", "--url", url, "--every", "1s", "--once"]) == 0
+        assert command_line.run(["watch", "--url", url, "--every", "1s", "--once"]) == 0
     text = capsys.readouterr().out
     assert slept == [1.0], "between the two looks"
     assert set(asked) == {"/health", "/metrics"}
@@ -47,14 +47,14 @@ def test_json_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
 
     monkeypatch.setattr(verb.time, "sleep", second)
     with serving({"/health": b"", "/metrics": METRICS}) as (url, _):
-        assert main.run(["watch", "--url", url, "--json"]) == 130
+        assert command_line.run(["watch", "--url", url, "--json"]) == 130
     assert [json.loads(line)["endpoints"][0]["engine"] for line in lines] == ["vllm", "vllm"]
 
 
 def test_files_for_prometheus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with serving({"/health": b"", "/metrics": METRICS}) as (url, _):
         words = ["watch", "--url", url, "--prometheus", str(tmp_path / "p"), "--expose", "127.0.0.1:9108", "--json"]
-        assert main.run(words) == 0
+        assert command_line.run(words) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["engines"] == ["vllm"]
     assert "127.0.0.1:9108" in (tmp_path / "p" / "prometheus.yml").read_text()
@@ -74,5 +74,5 @@ def test_files_for_prometheus(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_wrong_usage(words: tuple[str, ...], what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["watch", *words]) == 2
+    assert command_line.run(["watch", *words]) == 2
     assert what in capsys.readouterr().err

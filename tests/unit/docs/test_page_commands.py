@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli.main import app, run
+from moonpad.cli.command_line import app, run
 from moonpad.cli.usage_errors import with_standard_input
 from tests.conftest import ROOT
 from tests.unit.docs.commands import PYTHON, Block, blocks_of, indented_commands, our_commands, without_comment

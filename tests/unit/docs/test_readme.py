@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 
 README = Path(__file__).parents[3] / "README.md"
 

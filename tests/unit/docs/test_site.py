@@ -11,7 +11,7 @@ import pytest
 import yaml
 from cyclopts import App
 
-from moonpad.cli.main import app
+from moonpad.cli.command_line import app
 from moonpad.spec.schema import TABLES, fields_of
 from scripts.site.check import faults
 from scripts.site.cli_reference import commands_page

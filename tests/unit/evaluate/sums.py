@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.load.openai_schema import read_json
 from tests.unit.evaluate.answering_server import Answer
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.load.openai_schema import read_json
 from tests.threaded import threaded
 from tests.unit.evaluate.answering_server import Answer, Answering

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.evaluate.asking import message_of
 from moonpad.evaluate.endpoint_facts import kv_tokens_of
 from moonpad.evaluate.sample import Sample, read_samples

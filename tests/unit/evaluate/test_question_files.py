@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moonpad.catalog.evaluations import protocols
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.evaluate import question_file, tool_questions
 from moonpad.evaluate.question import lines_of, read_questions
 from moonpad.evaluate.sample import Sample

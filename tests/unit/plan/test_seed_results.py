@@ -12,7 +12,7 @@ import pytest
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.published import published
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.plan.nearest_results import nearest_published
 from moonpad.values.plan import Layout
 from tests.unit.plan.test_search import INSTRUCT, THINKING, plan, vllm_0_11

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from moonpad.catalog import kept_rows, known_failures, known_reports, mended_faults, other_models, start_refusals
+from moonpad.explain.checks.releases import told_faults
 from moonpad.store.kept_tables import tables_kept
 
 FILES = ("known_reports.toml",)
@@ -20,6 +21,7 @@ TABLES: tuple[tuple[str, Callable[[], object]], ...] = (
     ("mended_sglang", lambda: mended_faults._faults.__wrapped__("sglang")),
     ("start_refusals", start_refusals.start_refusals.__wrapped__),
     ("known_failures", known_failures.known_failures.__wrapped__),
+    ("fault_words_sglang", lambda: told_faults._weights.__wrapped__("sglang")),
     ("other_models", other_models.other_models.__wrapped__),
 )
 
@@ -35,7 +37,7 @@ def test_a_kept_table_is_the_one_that_was_built(name: str, table: Callable[[], o
     built = table()
     with tables_kept():
         assert table() == built
-        kept = cache / f"{name}.json"
+        kept = cache / f"{name}.msgpack"
         assert kept.stat().st_mode & 0o777 == 0o600
         written = kept.stat().st_mtime_ns
         read = table()
@@ -62,18 +64,18 @@ def test_it_is_read_and_not_built_again() -> None:
 def test_of_another_state_of_a_file_it_is_built_anew(cache: Path) -> None:
     with tables_kept():
         kept_rows.table(FILES, dict[str, int], _first)
-        path = cache / "known_reports.json"
-        kept = msgspec.json.decode(path.read_bytes())
+        path = cache / "known_reports.msgpack"
+        kept = msgspec.msgpack.decode(path.read_bytes())
         kept["of"][-1][2] += 1
-        path.write_bytes(msgspec.json.encode(kept))
+        path.write_bytes(msgspec.msgpack.encode(kept))
         assert kept_rows.table(FILES, dict[str, int], _second) == {"b": 2}
         assert kept_rows.table(FILES, dict[str, int], _first) == {"b": 2}
 
 
-@pytest.mark.parametrize("content", [b"", b"[[", b'{"of": [], "table": 1}', b"\xff" * 100])
+@pytest.mark.parametrize("content", [b"", b"[[", b"\x82\xa2of\x90\xa5table\x01", b"\xff" * 100])
 def test_a_spoilt_file_is_as_good_as_none(content: bytes, cache: Path) -> None:
     cache.mkdir(parents=True)
-    (cache / "known_reports.json").write_bytes(content)
+    (cache / "known_reports.msgpack").write_bytes(content)
     with tables_kept():
         assert kept_rows.table(FILES, dict[str, int], _second) == {"b": 2}
 
@@ -88,7 +90,7 @@ def test_a_table_of_another_form_is_built_anew(cache: Path) -> None:
 def test_a_file_that_others_may_write_is_not_read(cache: Path) -> None:
     with tables_kept():
         kept_rows.table(FILES, dict[str, int], _first)
-        (cache / "known_reports.json").chmod(0o666)
+        (cache / "known_reports.msgpack").chmod(0o666)
         assert kept_rows.table(FILES, dict[str, int], _second) == {"b": 2}
 
 
@@ -109,4 +111,4 @@ def test_explain_says_the_same_with_and_without_it(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert said[0].stdout == said[1].stdout != b""
-    assert (tmp_path / ".cache" / "moonpad" / "tables" / "mended_sglang.json").exists()
+    assert (tmp_path / ".cache" / "moonpad" / "tables" / "mended_sglang.msgpack").exists()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.verify.agent_loop import LoopResult, pages, run_loop, turn_of
 from moonpad.verify.api import connect
 from tests.broken_endpoints.server import BrokenEndpoint, serve

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.report.junit import junit
 from moonpad.values.finding import Code
 from moonpad.verify.api import Exchange

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.report.junit import junit
 from moonpad.report.verify_table import judged_in_words
 from moonpad.spec.loader import parse_spec

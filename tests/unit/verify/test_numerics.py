@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.load.openai_schema import Malformed
 from moonpad.values.records import replace
 from moonpad.verify.numerics.compare import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 
 AT = ("verify", "--url", "http://127.0.0.1:9")
 LOOP, VENDOR, NUMERICS = ("--loop", "5"), ("--vendor", "own", "--out", "x.jsonl"), ("--numerics",)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.values.endpoint import Endpoint
 from tests.broken_endpoints.content_faults import WHOLE_FAULTS
 from tests.broken_endpoints.content_proxy import SOUND, ContentFault, ContentProxy, proxied

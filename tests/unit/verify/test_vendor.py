@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from moonpad.cli.main import run
+from moonpad.cli.command_line import run
 from moonpad.values.errors import UsageError
 from moonpad.verify.api import connect
 from moonpad.verify.vendor import Row, VendorRequest, ask_all, read_requests, score

@@ -9,8 +9,9 @@ from functools import cache, lru_cache
 from math import log
 from typing import Final
 
-from moonpad.catalog.known_reports import reports_of
-from moonpad.catalog.mended_faults import mended_faults
+from moonpad.catalog.kept_rows import table
+from moonpad.catalog.known_reports import report_files, reports_of
+from moonpad.catalog.mended_faults import mended_faults, mended_files
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Script
 
@@ -73,9 +74,14 @@ def is_told(fault: str, engine: str, words: frozenset[str]) -> bool:
 @cache
 def _weights(engine: str) -> Mapping[str, float]:
     """How rare a stem is among the engine's known faults."""
-    faults = [row.fault for row in mended_faults(engine)] + [row.message for row in reports_of(engine)]
-    counts = Counter(stem for fault in faults for stem in _stems(fault))
-    return {stem: log(len(faults) / count) for stem, count in counts.items()}
+
+    def built() -> Mapping[str, float]:
+        faults = [row.fault for row in mended_faults(engine)] + [row.message for row in reports_of(engine)]
+        counts = Counter(stem for fault in faults for stem in _stems(fault))
+        return {stem: log(len(faults) / count) for stem, count in counts.items()}
+
+    files = (*report_files(engine), *mended_files(engine))
+    return table(files, dict[str, float], built, name=f"fault_words_{engine}")
 
 
 @lru_cache(maxsize=8192)
