@@ -1,7 +1,5 @@
 """Measured starts: what an engine had left for the KV cache on a device, with known settings."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Final
 

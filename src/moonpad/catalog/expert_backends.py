@@ -1,7 +1,5 @@
 """Which kernels of experts an engine has for which weights, by the value of an option: data/expert_backends.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Final

@@ -1,7 +1,5 @@
 """What says today what an option of former releases said: data/former_options.toml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache

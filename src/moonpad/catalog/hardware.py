@@ -1,7 +1,5 @@
 """The devices that moonpad knows, by id and by the names that people and drivers give them."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Those of each engine alone have a file of their own, since reading all takes a quarter of a second.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -4,8 +4,6 @@ A row says what a person meets and where: models, options, variables, devices. I
 releases, so it is told as what the later release mends.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta

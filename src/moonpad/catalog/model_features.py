@@ -1,7 +1,5 @@
 """What the releases of an engine do not have for some classes of models: data/model_features.toml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """One checkpoint of the catalogue, and what checkpoints share: architectures and quantisation schemes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """What is known of models that moonpad does not plan: data/other_models.toml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache

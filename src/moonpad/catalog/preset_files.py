@@ -1,7 +1,5 @@
 """Files of sections that a server's router reads its models from: data/preset_files.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Final

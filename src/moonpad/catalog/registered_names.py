@@ -1,7 +1,5 @@
 """Names that an engine looks up in a register of its own when it starts: data/registered_names.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Final

@@ -2,8 +2,6 @@
 data/kernel_refusals.toml, and what whole readings of two engines' sources added data/sglang_refusals.toml and
 data/start_refusals_vllm.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Final

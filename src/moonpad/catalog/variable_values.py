@@ -1,7 +1,5 @@
 """What values variables take of engines and of their libraries: data/variable_values.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Final

@@ -1,7 +1,5 @@
 """The options of a load: `--workload` and what goes with it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

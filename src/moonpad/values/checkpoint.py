@@ -1,7 +1,5 @@
 """What a checkpoint is made of: the architecture, the formats of its weights, groups of tensors with bytes."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Devices and what joins them."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from moonpad.values.plan import Layout, Platform

@@ -1,9 +1,7 @@
 """What was decided to run, before any engine spells it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
 from msgspec import Struct
 
@@ -97,7 +95,7 @@ class Settings(Struct, frozen=True):
             if fraction is not None and not 0 < fraction <= 1:
                 raise ValueError(f"{name} is a fraction above 0 and at most 1, got {fraction}")
 
-    def with_values(self, values: Mapping[str, object]) -> Settings:
+    def with_values(self, values: Mapping[str, object]) -> Self:
         """The same with other values, by the names of the fields."""
         return replace(self, **values)  # the names are only known at run time
 

@@ -1,7 +1,5 @@
 """What changed between the releases of an engine, and what to write instead."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Literal
 

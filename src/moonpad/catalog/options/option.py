@@ -1,7 +1,5 @@
 """What a program's parser takes. `engines/option_grammar.py` reads command lines by it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
