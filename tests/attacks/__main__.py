@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.attacks.corpus import Attack, attacks
+from tests.attacks.attack import Attack
+from tests.attacks.corpus import attacks
 from tests.attacks.runner import Outcome, run_verb
 
 

