@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from moonpad.cli.main import app
+from moonpad.cli.command_line import app
 
 HEAD = """\
 # Commands

@@ -46,6 +46,7 @@ def explain_view(
     width = max(40, min(width, WIDEST))
     text = Text()
     reported: set[int] = set()
+    told: set[str] = set()
     for place, judged in enumerate(deployments):
         if place:
             text.append("\n")
@@ -59,8 +60,10 @@ def explain_view(
         if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
             sentence, style = f"The text shows a traceback. The command: {sentence}", STYLES[Severity.WARNING]
         text.append_text(_wrapped(sentence, width, style))
-        show = _deployment if verbose else _short
-        text.append_text(show(judged, script, width, reported, ascii_only))
+        if verbose:
+            text.append_text(_deployment(judged, script, width, reported, ascii_only))
+        else:
+            text.append_text(_short(judged, script, width, reported, told, ascii_only))
         for other in judged.alternatives:
             text.append_text(_alternative(other, judged, script, width))
     if not verbose:
@@ -84,9 +87,18 @@ def _misread(judged: Judged, script: Script) -> Problem | None:
     return min((problem for problem in of_shell if problem.line in own), key=attrgetter("line"), default=None)
 
 
-def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
+def _short(judged: Judged, script: Script, width: int, reported: set[int], told: set[str], ascii_only: bool) -> Text:
     """What a person needs first: lines with an error or a warning, three notes, the memory in two lines, the corrected
-    line, and of what is better the words that change."""
+    line, and of what is better the words that change. What was `told` of an earlier deployment is only named."""
+    before = frozenset(told)
+    again: dict[str, None] = {}
+
+    def news(remarks: Sequence[Remark]) -> list[Remark]:
+        told.update(_said(remark.finding) for remark in remarks)
+        repeated = [remark for remark in remarks if _is_told(remark.finding, before)]
+        again.update((remark.finding.where, None) for remark in repeated)
+        return [remark for remark in remarks if remark not in repeated]
+
     at = min((source.line for source in judged.sources if source.line), default=0)
     text = _wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
     notes: dict[str, None] = {}
@@ -99,22 +111,25 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
         remarks = [remark for remark in judged.remarks if remark.command == number and not usual(remark)]
         remarks = [remark for remark in remarks if not is_mended_later(remark)]
         # What is true of each node's command is said once.
-        remarks = [remark for remark in remarks if remark.finding not in shown]
+        remarks = news([remark for remark in remarks if remark.finding not in shown])
         shown |= {remark.finding for remark in remarks}
         remarks = [_also(remark, lines_of[remark.finding], script) for remark in remarks]
         notes |= {_said(remark.finding): None for remark in remarks if remark.finding.severity is Severity.NOTE}
         marked = [remark for remark in remarks if remark.finding.severity is not Severity.NOTE]
         text.append_text(_command(source, marked, script, width, reported, marked_only=True))
-    for remark in judged.remarks:
-        if remark.command is None and remark.finding.severity is not Severity.NOTE:
+    for remark in news([remark for remark in judged.remarks if remark.command is None]):
+        if remark.finding.severity is not Severity.NOTE:
             text.append_text(_finding(remark.finding, width))
-        elif remark.command is None:
+        else:
             notes[_said(remark.finding)] = None
     for note in list(notes)[:NOTES]:
         text.append_text(_wrapped(f"note: {note}", width, STYLES[Severity.NOTE], "  "))
     if len(notes) > NOTES:
         text.append(f"  and {len(notes) - NOTES} more notes: --verbose\n", style=STYLES[Severity.NOTE])
-    text.append_text(_mended_later(judged, width, verbose=False))
+    text.append_text(_mended_later(judged, width, before, again, verbose=False))
+    told.update(_said(remark.finding) for remark in judged.remarks if is_mended_later(remark))
+    if again:
+        text.append_text(_wrapped(f"As said of an earlier command: {', '.join(again)}", width, STYLES[Severity.NOTE]))
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(_wrapped(memory_words(judged.memory), width, ""))
@@ -135,9 +150,17 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     return text
 
 
-def _mended_later(judged: Judged, width: int, *, verbose: bool) -> Text:
+def _is_told(finding: Finding, before: frozenset[str]) -> bool:
+    """An error is told of each command: without it, nobody would know which of them cannot be used."""
+    return _said(finding) in before and finding.severity is not Severity.ERROR
+
+
+def _mended_later(judged: Judged, width: int, before: frozenset[str], again: dict[str, None], *, verbose: bool) -> Text:
     """Where no release is named, in short only how many there are."""
     mended = list(dict.fromkeys(remark.finding for remark in judged.remarks if is_mended_later(remark)))
+    if repeated := [finding for finding in mended if _is_told(finding, before)]:
+        again[f"{len(repeated)} known fault{'s' * (len(repeated) > 1)}"] = None
+    mended = [finding for finding in mended if finding not in repeated]
     if not mended:
         return Text()
     unnamed = judged.version_because.endswith(BY_NEWEST)
@@ -231,7 +254,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     for remark in judged.remarks:
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
-    text.append_text(_mended_later(judged, width, verbose=True))
+    text.append_text(_mended_later(judged, width, frozenset(), {}, verbose=True))
     text.append_text(_memory(judged, width, ascii_only))
     if _is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
