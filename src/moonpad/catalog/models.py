@@ -20,7 +20,7 @@ __all__ = ["Model", "find_model", "models", "native_siblings"]
 FILE: Final = "models.toml"
 
 
-_GGUF_FILE: Final = re.compile(r"(?:-\d{5}-of-\d{5})?\.gguf$")
+_GGUF_FILE: Final = re.compile(r"(?:-\d{1,8}-of-\d{1,8})?\.gguf$")
 
 
 @cache

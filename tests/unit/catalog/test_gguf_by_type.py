@@ -26,6 +26,10 @@ def test_the_weights_are_those_of_the_tensors(name: str) -> None:
         ("/models/Kimi-K2.5-UD-Q3_K_XL.gguf", "Kimi-K2.5-GGUF:UD-Q3_K_XL"),
         ("unsloth/Kimi-K2.7-Code-GGUF:UD-IQ2_M", "Kimi-K2.7-Code-GGUF:UD-IQ2_M"),
         ("DeepSeek-V3.1-Terminus-IQ4_XS-00001-of-00008.gguf", "DeepSeek-V3.1-Terminus-GGUF:IQ4_XS"),
+        (
+            "unsloth/Kimi-K2.6-GGUF/UD-Q2_K_XL/Kimi-K2.6-UD-Q2_K_XL-00001-of-0008.gguf",
+            "unsloth/Kimi-K2.6-GGUF:UD-Q2_K_XL",
+        ),
         ("unsloth/Kimi-K2.6-GGUF:UD-Q2_K_XL", "unsloth/Kimi-K2.6-GGUF:UD-Q2_K_XL"),
     ],
 )
