@@ -224,6 +224,7 @@ def _finite(value: object) -> object:
 
 def _next(judged: Sequence[Judged]) -> str:
     """The plan for the judged deployment of which most is known; MODEL stands for a model that is not."""
+    from moonpad.engines import ENGINES
     from moonpad.explain.device_detection import example_of
 
     servers = [deployment for deployment in judged if deployment.layout is not None]
@@ -231,5 +232,7 @@ def _next(judged: Sequence[Judged]) -> str:
     first = servers[0] if servers else None
     model = first.checkpoint.name if first is not None and first.checkpoint is not None else "MODEL"
     ranks = first.layout.world_size if first is not None and first.layout is not None else 1
-    cluster = first.cluster.name if first is not None and first.cluster is not None else example_of(ranks)
+    engine, because = (ENGINES.get(first.engine), first.unjudged) if first is not None else (None, "")
+    known = first.cluster.name if first is not None and first.cluster is not None else ""
+    cluster = known or example_of(ranks, engine, because)
     return f"moonpad plan --model {model} --on {cluster}"

@@ -36,8 +36,11 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 
 NO_DEVICES: Final = "no devices are named"
+NO_AMD_DEVICE: Final = "the text is about ROCm, and names no AMD device"
 MACHINE: Final = 8
 """Devices of a usual machine."""
+_EXAMPLES: Final = {Platform.CUDA: (MACHINE, "H200"), Platform.ROCM: (MACHINE, "MI300X"), Platform.ASCEND: (16, "A3")}
+"""Devices of a machine, and their kind."""
 
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
@@ -49,11 +52,14 @@ _LIST: Final = 3
 """So many kinds without a number on one line are a list, of which none is meant alone."""
 
 
-def example_of(ranks: int) -> str:
-    """A cluster with a device for each rank, as `--on` takes it; a whole machine where one rank says little."""
-    machines = ranks // MACHINE if ranks > MACHINE and ranks % MACHINE == 0 else 1
-    per_machine = ranks if 1 < ranks < MACHINE else MACHINE
-    return f"{machines}x{MACHINE}xH200" if machines > 1 else f"{per_machine}xH200"
+def example_of(ranks: int, engine: Engine | None, because: str) -> str:
+    """A cluster for the engine with a device for each rank, as `--on` takes it; a whole machine where one rank says
+    little. `because`: why no devices are known."""
+    platform = Platform.ROCM if because.startswith(NO_AMD_DEVICE) else engine.platforms[0] if engine else Platform.CUDA
+    size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
+    machines = ranks // size if ranks > size and ranks % size == 0 else 1
+    per_machine = ranks if 1 < ranks < size else size
+    return f"{machines}x{size}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
 
 
 def cluster_of(
@@ -138,7 +144,7 @@ def cluster_of(
         if kind and (cluster := cluster_named(f"{used[0]}x{kind}")) is not None:
             return cluster, f"the text speaks of {capability_of(kind)}, as {kind} is, the command uses {used[0]}"
     if rocm:
-        return None, "the text is about ROCm, and names no AMD device"
+        return None, NO_AMD_DEVICE
     if maker := other_maker(script):
         return None, f"the text is about {maker}, which moonpad does not judge: --on 8xH200 names others"
     return None, NO_DEVICES

@@ -1,0 +1,36 @@
+"""Where no devices are known, those that are proposed are of the maker for whom the text is."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.engines import ENGINES
+from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, example_of
+from tests.unit.explain.judging import ask
+
+
+@pytest.mark.parametrize(
+    ("engine", "ranks", "because", "example"),
+    [
+        ("vllm", 8, NO_DEVICES, "8xH200"),
+        ("vllm", 4, NO_DEVICES, "4xH200"),
+        ("vllm", 32, NO_DEVICES, "4x8xH200"),
+        ("sglang", 8, f"{NO_AMD_DEVICE}: more", "8xMI300X"),
+        ("vllm-ascend", 1, NO_DEVICES, "16xA3"),
+        ("vllm-ascend", 32, NO_DEVICES, "2x16xA3"),
+        ("llama-cpp-cpu", 1, NO_DEVICES, "8xH200"),
+    ],
+)
+def test_examples(engine: str, ranks: int, because: str, example: str) -> None:
+    assert example_of(ranks, ENGINES[engine], because) == example
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("VLLM_ROCM_USE_AITER=1 vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "--on 8xMI300X"),
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "--on 8xH200"),
+    ],
+)
+def test_they_are_named_in_the_answer(text: str, named: str) -> None:
+    assert ask(text)[0].unjudged.endswith(named)
