@@ -19,6 +19,7 @@ from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import LIKELY, Memory
 from moonpad.values.plan import Layout
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
 
@@ -164,8 +165,10 @@ def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
 
 
 def _dcp(subject: Subject) -> Lever | None:
-    layout = subject.configuration.layout
-    if layout.dcp >= layout.tp or not subject.configuration.engine.dcp_unasked:
+    """Not on AMD devices: there it depends on the build of AITER, and releases of 2026 end at the first decoded token
+    (https://github.com/vllm-project/vllm/pull/54639, https://github.com/sgl-project/sglang/pull/39075)."""
+    layout, device = subject.configuration.layout, subject.configuration.cluster.device
+    if layout.dcp >= layout.tp or not subject.configuration.engine.dcp_unasked or device.platform is Platform.ROCM:
         return None
     changed = replace(subject, configuration=subject.configuration.with_layout(dcp=layout.tp))
     return Lever(f"decode context parallelism over the {layout.tp} ranks", (("dcp", str(layout.tp)),), changed)

@@ -94,7 +94,9 @@ def test_what_is_better_is_not_what_was_pasted(name: str) -> None:
 
 
 def test_a_report_whose_second_alternative_is_exact_is_mended() -> None:
-    text = "uv pip install vllm==0.18.0\nvllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code --kv-cache-dtype fp8\n"
+    text = (
+        "uv pip install vllm==0.18.0\nvllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code --kv-cache-dtype fp8\n"
+    )
     one = ask_one(text)
     told = [remark for remark in one.remarks if "reads the plan of its work" in remark.finding.message]
     assert [remark.mends for remark in told] == [True]
@@ -115,7 +117,7 @@ def test_a_key_that_is_written_with_dots_is_left_out() -> None:
 
 def test_keys_of_former_releases_that_end_the_start_are_left_out() -> None:
     text = (
-        "vllm serve vllm-ascend/Kimi-K2-Instruct-W8A8 -tp 16 --trust-remote-code --quantization ascend"
+        "vllm serve vllm-ascend/Moonlight-16B-A3B-Instruct-W8A8 -tp 4 --trust-remote-code --quantization ascend"
         ' --additional-config \'{"torchair_graph_config": {"enabled": true}, "enable_cpu_binding": true}\'\n'
     )
     one = ask_one(text, on="16xA3")
