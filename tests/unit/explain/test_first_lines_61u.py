@@ -79,3 +79,41 @@ def test_sharing_the_cache_among_ranks_is_not_advised_on_amd_devices() -> None:
 
     assert advised("8xH200")
     assert not advised("8xMI325X")
+
+
+TRITON = (
+    "4x RTX PRO 6000 Blackwell\n\npython -m sglang.launch_server --model /models/Kimi-K2-Thinking --kt-method AMXINT4"
+    " --kt-weight-path /models/amx --kt-cpuinfer 48 --kt-num-gpu-experts 100 --attention-backend triton --tp 4"
+    " --trust-remote-code\n\n"
+)
+
+
+def out_of(need: int, have: int) -> str:
+    error = "triton.runtime.errors.OutOfResources: out of resource: shared memory"
+    return f"{error}, Required: {need}, Hardware limit: {have}.\n"
+
+
+def test_a_report_with_the_figures_of_the_error_is_its_cause() -> None:
+    one = judged(TRITON + out_of(106496, 101376))
+    told = [remark for remark in one.remarks if "heads of 576" in remark.finding.message]
+    assert [remark.complained for remark in told] == [True]
+    argv = one.corrected[0].argv
+    assert argv[argv.index("--attention-backend") + 1] == "flashinfer"
+
+
+def test_another_error_of_the_same_kind_leaves_nothing_corrected() -> None:
+    one = judged(TRITON.replace("--kt-method", "--kt-amx-method") + out_of(90000, 80000))
+    assert not any(remark.complained for remark in one.remarks)
+    assert not one.corrected
+
+
+def test_what_a_log_calls_a_warning_is_not_why_it_stopped() -> None:
+    serve = (
+        "vLLM 0.27.1 on two nodes of 8x B300\n\nvllm serve moonshotai/Kimi-K3 --trust-remote-code -tp 16"
+        " --enable-expert-parallel --nnodes 2 --node-rank 0 --master-addr $HEAD\n\n"
+    )
+    line = "08-13 11:22:00 [flashinfer_all_reduce.py:85] Failed to initialize a workspace: "
+    line += "CUDA error code=2(b'CUDA_ERROR_OUT_OF_MEMORY').\n"
+    hang = "The process hangs for an hour.\n"
+    assert first(f"{serve}{hang}(Worker_TP8 pid=2019) WARNING {line}").startswith("Known fault (--nnodes)")
+    assert first(f"{serve}{hang}(Worker_TP8 pid=2019) ERROR {line}").startswith("Stopped (line")

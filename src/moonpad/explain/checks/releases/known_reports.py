@@ -31,7 +31,7 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
-from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
@@ -117,9 +117,14 @@ def reported(case: Case) -> Iterator[Remark]:
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
     words = told_words(case.script) if found else frozenset()
+    kinds = told_kinds(case.script) if words else frozenset()
     for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
-        shown = shared_pairs(row.message, errors) > 1
+        told |= bool(case.version and row.models and row.until + row.last and kinds & kinds_of(row.message))
+        exact = tells_figures(row.message, case.script)
+        shown = shared_pairs(row.message, errors) > 1 or exact
+        if exact:
+            remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING), of_former=False)
         yield replace(remark, complained=shown or (told and remark.finding.severity is Severity.WARNING))
 
 
