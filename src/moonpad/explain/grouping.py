@@ -143,6 +143,8 @@ def _is_open(word: Word) -> bool:
 def _place(command: Command) -> tuple[str, str]:
     """What distinguishes the ranks of a deployment. The node is the one in the comment above."""
     rank = _rank(command)
+    if rank is not None and rank.text == "0" and _headless(command):
+        return "headless", "0"  # the first machine has an API server: this one has the wrong number
     if rank is not None:
         # Passes of a loop have ranks that are not known, `$((NODE * 8 + i))`, and ports that are.
         port = value_of(command.argv, ("--port",)) if rank.unresolved else None

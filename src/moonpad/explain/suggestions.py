@@ -141,9 +141,12 @@ def _legal_levers(subject: Subject, combined: Iterable[Sequence[str]]) -> Iterat
 
 
 def _shorter(way: Lever, before: Memory) -> Improvement:
-    """The same with the longest context that fits, in whole thousands."""
+    """The same with the longest context that fits, in whole thousands, and no longer than the one that is asked for."""
     what, changes, subject = way
-    context = int(subject.memory().max_context.value) // 1024 * 1024
+    memory = subject.memory()
+    context = int(memory.max_context.value) // 1024 * 1024
+    if what and context >= (subject.context or subject.configuration.checkpoint.architecture.max_context):
+        return _improvement(way, before, memory)  # it holds what is asked, if only just
     shorter = replace(subject.with_settings(max_model_len=context), context=context)
     with_levers = f", with {what}" if what else ""
     lever = Lever(f"a context of {context:,} tokens{with_levers}", (("max_model_len", str(context)), *changes), shorter)

@@ -19,6 +19,11 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
+_NEVER_SERVES: Final = (
+    "Kubernetes refuses",
+    "the pod never becomes ready",
+    "and nothing here writes ",
+)
 _OF_MEMORY: Final = ("out of memory", "the KV cache holds", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
@@ -88,16 +93,19 @@ def _doubted(judged: Judged) -> str:
     """What holds whatever the piece that is not known may be: a model that nobody has, weights that no device holds."""
     for remark in judged.remarks:
         finding = remark.finding
-        if finding.severity is Severity.WARNING and not remark.mends and (remark.stops or _is_nowhere(finding)):
+        if finding.severity is Severity.WARNING and not remark.mends and (remark.stops or _never_serves(finding)):
             title = "May not fit" if finding.code is Code.DOES_NOT_FIT else "Will likely fail"
             cause = _short(finding)
             return f"{title}: {cause}{'' if cause.endswith('...') else '.'} The rest: "
     return ""
 
 
-def _is_nowhere(finding: Finding) -> bool:
-    """Whether the hub has no such model."""
-    return finding.code is Code.MODEL_NAME and ("has no repository" in finding.message or "404" in finding.message)
+def _never_serves(finding: Finding) -> bool:
+    """Whether the hub has no such model, Kubernetes does not take the object or never finds the pod ready, or nothing
+    writes the file that is read."""
+    if finding.code is Code.MODEL_NAME:
+        return "has no repository" in finding.message or "404" in finding.message
+    return any(words in finding.message for words in _NEVER_SERVES)
 
 
 def _reported(judged: Judged) -> str:
