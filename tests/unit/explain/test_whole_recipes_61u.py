@@ -107,3 +107,15 @@ def test_a_way_out_is_no_longer_a_context_than_the_one_asked_for() -> None:
     changes = [dict(better.changes).get("max_model_len") for better in judged(text).better]
     assert changes
     assert all(value is None or int(value) < 131072 for value in changes)
+
+
+def test_a_setting_that_the_text_speaks_against_is_not_offered() -> None:
+    serve = "vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8 --trust-remote-code\n"
+
+    def offered(line: str) -> set[str]:
+        return {name for better in judged(f"# 8x H200\n# {line}\n{serve}").better for name, _ in better.changes}
+
+    assert {"dcp", "kv_cache_dtype"} <= offered("starts in ten minutes")
+    assert offered("the FP8 KV cache is unusable here, do not set it") == {"dcp"}
+    assert "dcp" not in offered("decode context parallelism crashes with this driver")
+    assert "dcp" in offered("decode context parallelism was tried with success")
