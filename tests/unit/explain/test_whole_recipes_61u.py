@@ -119,3 +119,32 @@ def test_a_setting_that_the_text_speaks_against_is_not_offered() -> None:
     assert offered("the FP8 KV cache is unusable here, do not set it") == {"dcp"}
     assert "dcp" not in offered("decode context parallelism crashes with this driver")
     assert "dcp" in offered("decode context parallelism was tried with success")
+
+
+def test_the_docstring_of_a_program_says_what_it_is_called_with() -> None:
+    program = '''"""Answers questions.
+
+    python eval/ask.py --model moonshotai/Moonlight-16B-A3B-Instruct --tp 4
+"""
+import argparse
+from vllm import LLM
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--model", required=True)
+parser.add_argument("--tp", type=int, default=8)
+args = parser.parse_args()
+llm = LLM(model=args.model, tensor_parallel_size=args.tp, trust_remote_code=True)
+'''
+    one = judged(program, "ask.py")
+    assert one.model_written == "moonshotai/Moonlight-16B-A3B-Instruct"
+    other = "    python eval/ask.py --model moonshotai/Kimi-K2.5\n"
+    assert judged(program.replace("--tp 4\n", f"--tp 4\n{other}"), "ask.py").model_written == ""
+
+
+def test_a_share_that_is_given_in_per_cent_becomes_one() -> None:
+    serve = "vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8 --trust-remote-code --gpu-memory-utilization"
+    one = judged(f"{serve} 95\n")
+    assert any("95" in message for message in errors(one))
+    argv = one.corrected[0].argv
+    assert argv[argv.index("--gpu-memory-utilization") + 1] == "0.95"
+    assert any("it takes a number" in finding.remedy for finding in judged(f"{serve} much\n").findings)
