@@ -148,3 +148,15 @@ def test_a_share_that_is_given_in_per_cent_becomes_one() -> None:
     argv = one.corrected[0].argv
     assert argv[argv.index("--gpu-memory-utilization") + 1] == "0.95"
     assert any("it takes a number" in finding.remedy for finding in judged(f"{serve} much\n").findings)
+
+
+def test_fewer_devices_are_seen_than_slices_are_asked_for_whatever_else_is_added() -> None:
+    serve = "sglang serve --model-path nvidia/Kimi-K2.5-NVFP4 --tp 8 --trust-remote-code $MORE\n"
+
+    def told(devices: str, more: str = "") -> bool:
+        one = judged(f"{more}export CUDA_VISIBLE_DEVICES={devices}\n{serve}")
+        return any("the command starts 8 ranks here" in finding.message for finding in one.findings)
+
+    assert told("0,1,2,3")
+    assert not told("0,1,2,3,4,5,6,7")
+    assert not told("0,1,2,3", "# on each of the two nodes\n")
