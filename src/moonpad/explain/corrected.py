@@ -29,9 +29,10 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     judged = _without_needless(judged, meant, again)
     mending = _with_corrected(judged, meant, again)
-    return replace(
-        mending, better=tuple(better for better in mending.better if _is_usable(better, judged, meant, again))
-    )
+    usable = [better for better in mending.better if _is_usable(better, judged, meant, again)]
+    lines = [each.lines for each in usable]
+    kept = (each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
+    return replace(mending, better=tuple(kept))
 
 
 def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:

@@ -37,6 +37,7 @@ from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
+from moonpad.explain.documents.spoken_settings import not_spoken_against
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -146,6 +147,7 @@ class Deployment(Struct, frozen=True):
                     unjudged = started(commands[0].held_tokens)
                 suggests = self.suggest and not version.because.startswith(OF_COMMIT)
                 suggestions = improvements(subject, memory) if memory and suggests else ()
+                suggestions = not_spoken_against(suggestions, self.script)
                 begun = Started(commands, readings, self.engine, version.text, cluster)
                 found = self._judgement_remarks(subject, judgement, suggestions, first)
                 remarks += (with_remedy(remark, begun) for remark in found)

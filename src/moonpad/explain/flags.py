@@ -25,7 +25,7 @@ from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
-from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN
+from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, what_it_takes
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
@@ -42,7 +42,6 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 }
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
-_TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
 _TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
 _ALL_BUT_THE_SAME = 0.93
@@ -229,13 +228,14 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 mended = Edit(option.index, option.length, (written, whole))
                 yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: '{whole}'", edits=[mended])
                 return
-            remedy = "ask the engine's --help"
-            if known is not None:
-                choices = f"one of {', '.join(known.choices[:12])}"
-                remedy = choices if known.choices else f"it takes {_TAKES.get(known.kind, 'another value')}"
+            remedy = "ask the engine's --help" if known is None else what_it_takes(known.kind, given)
+            if known is not None and known.choices:
+                remedy = f"one of {', '.join(known.choices[:12])}"
             if later := later_taking(option, book):
                 remedy = f"take {later}, which takes it, or {remedy}"
-            yield error(Code.INVALID_VALUE, written, message, remedy)
+            words = (written, remedy.removeprefix("write ").partition(":")[0])
+            edits = [Edit(option.index, option.length, words)] if remedy.startswith("write ") else []
+            yield error(Code.INVALID_VALUE, written, message, remedy, edits=edits)
 
 
 # --- variables, files, programs ---

@@ -38,6 +38,7 @@ _SAME: Final = (
 addresses by mistake."""
 _NODES: Final = 1
 """Which of them counts the nodes."""
+_FIRST_RANK: Final = ("--data-parallel-start-rank", "-dpr")
 _RANK: Final = ("--node-rank", "-r", "--data-parallel-start-rank", "-dpr", "--data-parallel-rank", "-dpn")
 _STANDS_IN: Final = re.compile(r"[xX]{2,}(?:\.[xX]+)*|\{.*")
 """`xxxx` and `{ node0 ip }`."""
@@ -143,6 +144,8 @@ def _is_open(word: Word) -> bool:
 def _place(command: Command) -> tuple[str, str]:
     """What distinguishes the ranks of a deployment. The node is the one in the comment above."""
     rank = _rank(command)
+    if rank is not None and rank.text == "0" and _headless(command) and value_of(command.argv, _FIRST_RANK):
+        return "headless", "0"  # the first machine has an API server: this one has the wrong number
     if rank is not None:
         # Passes of a loop have ranks that are not known, `$((NODE * 8 + i))`, and ports that are.
         port = value_of(command.argv, ("--port",)) if rank.unresolved else None

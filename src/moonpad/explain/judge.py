@@ -28,6 +28,7 @@ from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_rem
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
+from moonpad.explain.kept_ranks import with_own_ranks
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.pool_pairs import with_pairs
@@ -131,6 +132,7 @@ def _judged(
     failures = _with_remedies(failures, whole, meant, script, question)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if remark.changes)))
     whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
+    whole = with_own_ranks(whole, meant.commands, script)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.changes)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole

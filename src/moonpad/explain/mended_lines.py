@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from moonpad.engines.value_checks import as_json
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, Line, Remark
@@ -156,9 +158,16 @@ def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
 
 
 def _both(words: Sequence[str], first: Edit, other: Edit) -> Edit:
-    """The first edit, with the name or the value of the other where it changes only the other half."""
+    """The first edit, with the name or the value of the other where it changes only the other half. Of one object both
+    may change keys."""
     name, value = _halves(words[first.at : first.at + first.length])
     (first_name, first_value), (other_name, other_value) = _halves(first.words), _halves(other.words)
+    if first is not other and first.length == other.length and value.startswith("{"):
+        whole = _of_both_objects(value, first_value or "{}", other_value or "{}")
+        kept = first.words or other.words
+        if whole is not None and kept:
+            text = json.dumps(whole, ensure_ascii=False)
+            return replace(first, words=(kept[0], text) if len(kept) > 1 else (f"{_halves(kept)[0]}={text}",))
     if first.length != other.length or not all((name, value, first_name, first_value, other_name, other_value)):
         return first
     if first_value == value and other_name == name:
@@ -166,6 +175,19 @@ def _both(words: Sequence[str], first: Edit, other: Edit) -> Edit:
     if first_name == name and other_value == value:
         return replace(first, words=(other_name, first_value))
     return first
+
+
+def _of_both_objects(before: str, one: str, other: str) -> dict[str, object] | None:
+    """The object with what each of two makes of it; None where these change the same key, or have nothing left."""
+    tables = [as_json(text.strip("'")) for text in (before, one, other)]
+    was, first, second = (table if isinstance(table, dict) else None for table in tables)
+    if was is None or first is None or second is None:
+        return None
+    changed = [{key for key in {*was, *table} if was.get(key) != table.get(key)} for table in (first, second)]
+    if changed[0] & changed[1]:
+        return None
+    kept = {key: value for key, value in first.items() if key not in changed[1]}
+    return {**kept, **{key: second[key] for key in second if key in changed[1]}} or None
 
 
 def _halves(words: Sequence[str]) -> tuple[str, str]:

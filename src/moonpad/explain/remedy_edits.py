@@ -22,6 +22,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.manifests.option_sources import program_of
 from moonpad.explain.remedy_steps import DRAFT, Step, steps_of
 from moonpad.explain.results import Edit, Remark
+from moonpad.explain.spoiling import spoils
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -118,7 +119,8 @@ def with_remedy(remark: Remark, started: Started) -> Remark:
     finding = remark.finding
     if remark.mends or remark.word is not None or remark.of_former or not _may_be_made(remark):
         return remark
-    any_alternative = finding.severity is Severity.ERROR or remark.ends_start or remark.stops or remark.complained
+    ends = finding.severity is Severity.ERROR or remark.ends_start or remark.stops
+    any_alternative = ends or remark.complained or spoils(finding)
     if finding.code is Code.LOGGED_FAILURE:
         any_alternative = _OUTSIDE.match(finding.remedy) is not None
     first = steps_of(finding.remedy, any_alternative=False, devices=started.devices)
@@ -205,6 +207,8 @@ def _variable(step: Step, place: _Place) -> Mending | None:
 
 def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
     """All places of the option, and what is for it alone."""
+    if keys := [given for given in place.reading.parsed.occurrences if given.written == name and "." in name]:
+        return Mending(tuple(Edit(given.index, given.length, ()) for given in keys))
     option = place.options.named(name)
     given = place.occurrence(option.name if option is not None else name)
     negations = option.negations if option is not None else ()
@@ -212,7 +216,9 @@ def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
         return None
     size = place.options.named(given.flag or "")
     dcp = size is not None and any("context-parallel" in each or each.startswith("--dcp") for each in size.names)
-    if ({name, *given.names} & place.sizes and not dcp) or _has_keys(given, place):
+    if {name, *given.names} & place.sizes and not dcp:
+        return None
+    if _has_keys(given, place):
         return None
     if step.value is not None and given.value != step.value and step.value not in str(given.value):
         return None
@@ -229,9 +235,12 @@ def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
 
 def _has_keys(given: Occurrence, place: _Place) -> bool:
     """Whether it holds settings of several kinds, of which one alone is meant."""
-    if not isinstance(as_json(str(given.value)), Mapping) and "." not in given.written:
+    held = as_json(str(given.value))
+    if not isinstance(held, Mapping) and "." not in given.written:
         return False
-    return given.written not in _OF_ONE_KIND
+    while isinstance(held, Mapping) and len(held) == 1:
+        held = next(iter(held.values()))
+    return given.written not in _OF_ONE_KIND and (isinstance(held, Mapping) or "." in given.written)
 
 
 def _written(step: Step, name: str, place: _Place) -> Mending | None:
@@ -309,6 +318,9 @@ def _key(key: str, value: object, place: _Place) -> Mending | None:
         if isinstance(given.value, str) and isinstance(there := as_json(given.value.strip("'")), Mapping)
     ]
     having = [(given, there) for given, there in objects if any(True for _ in _holders(there, key))]
+    dotted = [given for given in place.reading.parsed.occurrences if given.written.endswith(f".{key}")]
+    if value is None and dotted and not having:
+        return Mending(tuple(Edit(given.index, given.length, ()) for given in dotted))
     if not having and value is not None:
         having = [(given, there) for given, there in objects if place.where in (given.flag, given.written)]
         return _as_object(*_added(having[0], key, value), place) if len(having) == 1 else None

@@ -73,7 +73,7 @@ def steps_of(remedy: str, *, any_alternative: bool, devices: frozenset[str] = fr
     alternatives = [clause for clause in clauses if not _RELATIVE.match(clause)]
     if any(_HELD.search(clause) for clause in clauses if clause not in alternatives):
         return ()
-    if any(not _VERB.match(clause) for clause in alternatives):
+    if any(not _VERB.match(clause) and not _SET.fullmatch(clause) for clause in alternatives):
         return ()
     for clause in alternatives:
         if steps := _steps(clause):

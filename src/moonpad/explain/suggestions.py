@@ -19,6 +19,7 @@ from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import LIKELY, Memory
 from moonpad.values.plan import Layout
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
 
@@ -140,9 +141,12 @@ def _legal_levers(subject: Subject, combined: Iterable[Sequence[str]]) -> Iterat
 
 
 def _shorter(way: Lever, before: Memory) -> Improvement:
-    """The same with the longest context that fits, in whole thousands."""
+    """The same with the longest context that fits, in whole thousands, and no longer than the one that is asked for."""
     what, changes, subject = way
-    context = int(subject.memory().max_context.value) // 1024 * 1024
+    memory = subject.memory()
+    context = int(memory.max_context.value) // 1024 * 1024
+    if what and context >= (subject.context or subject.configuration.checkpoint.architecture.max_context):
+        return _improvement(way, before, memory)  # it holds what is asked, if only just
     shorter = replace(subject.with_settings(max_model_len=context), context=context)
     with_levers = f", with {what}" if what else ""
     lever = Lever(f"a context of {context:,} tokens{with_levers}", (("max_model_len", str(context)), *changes), shorter)
@@ -164,8 +168,10 @@ def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
 
 
 def _dcp(subject: Subject) -> Lever | None:
-    layout = subject.configuration.layout
-    if layout.dcp >= layout.tp or not subject.configuration.engine.dcp_unasked:
+    """Not on AMD devices: there it depends on the build of AITER, and releases of 2026 end at the first decoded token
+    (https://github.com/vllm-project/vllm/pull/54639, https://github.com/sgl-project/sglang/pull/39075)."""
+    layout, device = subject.configuration.layout, subject.configuration.cluster.device
+    if layout.dcp >= layout.tp or not subject.configuration.engine.dcp_unasked or device.platform is Platform.ROCM:
         return None
     changed = replace(subject, configuration=subject.configuration.with_layout(dcp=layout.tp))
     return Lever(f"decode context parallelism over the {layout.tp} ranks", (("dcp", str(layout.tp)),), changed)

@@ -28,6 +28,9 @@ _ABOVE: Final = 3
 """Lines above an exception that show the statement which raised it."""
 _OF_MEMORY: Final = re.compile(r"the engine stopped: (?:out of memory|the weights leave no memory)")
 _SHARE: Final = re.compile(r"set --[a-z-]+ 0\.\d+ or less")
+_OF_NAMES: Final = frozenset(
+    {Code.RENAMED_FLAG, Code.REMOVED_FLAG, Code.PREFIX_FLAG, Code.DEAD_ENV, Code.REDUNDANT_FLAG}
+)
 _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
 _LONGEST: Final = 400
@@ -80,10 +83,15 @@ def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
     is changed but what was added for other reasons: it stops again."""
     stopped = any(each.finding.severity is Severity.WARNING and not each.changes for each in failures)
     errors = (each for each in judged.remarks if each.mends)
-    mended = any(each.placed or each.finding.severity is Severity.ERROR for each in errors)
+    mended = any((each.placed and _may_stop_it(each)) or each.finding.severity is Severity.ERROR for each in errors)
     if not stopped or mended or judged.corrected_with:
         return judged
     return replace(judged, corrected=(), corrected_files=(), better=())
+
+
+def _may_stop_it(remark: Remark) -> bool:
+    """A former name that the release of the log may well have taken did not."""
+    return remark.finding.code not in _OF_NAMES or remark.ends_start
 
 
 def _pairs(text: str) -> frozenset[tuple[str, str]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
+
+from moonpad.engines.value_checks import number
 
 STANDS_IN: Final = re.compile(
     r"[0-9]*X+[0-9]*|x{2,}|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*"
@@ -17,3 +20,18 @@ GLUED: Final = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""
 COLON: Final = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
 """`--cpu-infer:16`: an option and its value."""
+_TAKES: Final[Mapping[str, str]] = {
+    "int": "a whole number",
+    "float": "a number",
+    "json": "a JSON object",
+    "flag": "no value",
+}
+_HUNDRED: Final = 100
+
+
+def what_it_takes(kind: str, given: str) -> str:
+    """Of an option of that kind which takes no such value. `95` for a share of 1 is meant as per cent."""
+    percent = number(given.rstrip("%"))
+    if kind == "float" and percent is not None and 1 < percent <= _HUNDRED:
+        return f"write {percent / _HUNDRED:g}: it takes a share of 1"
+    return f"it takes {_TAKES.get(kind, 'another value')}"

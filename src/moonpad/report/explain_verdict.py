@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.results import Judged, Remark, shortened
+from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
@@ -18,6 +19,11 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
+_NEVER_SERVES: Final = (
+    "Kubernetes refuses",
+    "the pod never becomes ready",
+    "and nothing here writes ",
+)
 _OF_MEMORY: Final = ("out of memory", "the KV cache holds", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
@@ -51,13 +57,14 @@ def verdict(judged: Judged) -> tuple[str, str]:
         return "No command: what the text reports is judged alone", _STYLES[Severity.WARNING]
     stopped = _stopped(judged)
     if judged.unknown - {CONTEXT}:
-        return f"{stopped}Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
+        doubted = "" if stopped else _doubted(judged)
+        return f"{stopped}{doubted}Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
     if not stopped and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None:
         if ending.code is Code.DOES_NOT_FIT:
             return f"May not fit: {_short(ending)}", _STYLES[Severity.WARNING]
         does = "Known to fail" if ending.code is Code.KNOWN_REPORT else "Does not start"
         return f"{does} with {judged.engine} {judged.version}: {_short(ending)}", _STYLES[Severity.WARNING]
-    stopped = stopped or _reported(judged)
+    stopped = stopped or _reported(judged) or _doubted(judged).replace("The rest: ", "The command: ")
     if memory is not None and memory.fits and (lacking := _lacks_ram(judged, memory)):
         return f"{stopped}{lacking}{_counted(judged)}", _STYLES[Severity.WARNING]
     if memory is not None:
@@ -82,18 +89,40 @@ def _stopped(judged: Judged) -> str:
     return ""
 
 
+def _doubted(judged: Judged) -> str:
+    """What holds whatever the piece that is not known may be: a model that nobody has, weights that no device holds."""
+    for remark in judged.remarks:
+        finding = remark.finding
+        if finding.severity is Severity.WARNING and not remark.mends and (remark.stops or _never_serves(finding)):
+            title = "May not fit" if finding.code is Code.DOES_NOT_FIT else "Will likely fail"
+            cause = _short(finding)
+            return f"{title}: {cause}{'' if cause.endswith('...') else '.'} The rest: "
+    return ""
+
+
+def _never_serves(finding: Finding) -> bool:
+    """Whether the hub has no such model, Kubernetes does not take the object or never finds the pod ready, or nothing
+    writes the file that is read."""
+    if finding.code is Code.MODEL_NAME:
+        return "has no repository" in finding.message or "404" in finding.message
+    return any(words in finding.message for words in _NEVER_SERVES)
+
+
 def _reported(judged: Judged) -> str:
     """What is known to end its start or to spoil its answers, what the text's errors tell of, or the error itself where
     its cause is not known: a sentence in front of what the command is."""
     of_text = next((each.finding for each in judged.remarks if each.complained or each.stops), None)
     if of_text is not None:
-        cause = shortened(of_text.message.partition(": ")[2] or of_text.message, _LONGEST_CAUSE)
-        return (
-            f"Known fault ({of_text.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
-        )
+        lacks = of_text.code is Code.MISSING_FLAG
+        said = of_text.message.partition(": ")
+        cause = shortened(said[0 if lacks else 2] or of_text.message, _LONGEST_CAUSE)
+        title = f"{of_text.where} is missing" if lacks else f"Known fault ({of_text.where})"
+        return f"{title}: {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
             return f"Failed ({finding.where}) with an error whose cause is not known. The command: "
+    if any(remark.as_told for remark in judged.remarks) and judged.version_because.endswith(BY_NEWEST):
+        return "Perhaps a fault of an older release, see below. The command: "
     return ""
 
 

@@ -16,6 +16,7 @@ from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import NUMBER_AS_WORD, Command, Problem, Script, Word
 from moonpad.explain.results import Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
+from moonpad.explain.spoiling import left_in
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.explain_verdict import is_mended_later, memory_words, usual, verdict, whole_names
@@ -140,6 +141,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
             text.append("".join(f"  {row}\n" for row in filled_lines(line, width - 2)))
         if len(judged.corrected) > NOTES:
             text.append(f"  and {len(judged.corrected) - NOTES} more commands: --verbose\n")
+        text.append_text(_left_in(judged, width))
     text.append_text(_corrected_files(judged, width))
     for better in judged.better:
         if is_changed and better.why == judged.corrected_with:
@@ -214,6 +216,14 @@ def _is_changed(judged: Judged, script: Script) -> bool:
     differs = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) is not None
     differs |= any(remark.sets or remark.unsets for remark in judged.remarks)
     return bool(judged.corrected) and differs
+
+
+def _left_in(judged: Judged, width: int) -> Text:
+    """Which warnings the corrected commands do not mend."""
+    places = dict.fromkeys(remark.finding.where for remark in left_in(judged))
+    if not places:
+        return Text()
+    return _wrapped(f"Not mended in it: {', '.join(places)}, see above", width, STYLES[Severity.WARNING], "  ")
 
 
 def _argvs(lines: Iterable[Line]) -> list[list[str]]:

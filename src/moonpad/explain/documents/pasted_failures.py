@@ -15,7 +15,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PROGRAMS
-from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
+from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.text_hints import version_mentions
@@ -203,9 +203,9 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
 
 def _of_program(remark: Remark, command: Command) -> Remark:
     """Without the options of an engine that its former programs do not have."""
-    if command.program not in OLD_PROGRAMS or OF_SHARES not in remark.finding.remedy:
-        return remark
-    return replace(remark, finding=replace(remark.finding, remedy=LESS_ON_DEVICES))
+    if command.program in OLD_PROGRAMS and OF_SHARES in remark.finding.remedy:
+        remark = replace(remark, finding=replace(remark.finding, remedy=LESS_ON_DEVICES))
+    return remark
 
 
 def _with_figure(remark: Remark, command: Command) -> Remark:
@@ -263,12 +263,14 @@ def _remark(
     error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: Script, *, weakly: bool = False
 ) -> Remark | None:
     text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
-    length = len(text)
+    length, mild = len(text), is_mild(script.lines[error.number - 1][:_LONGEST])
     if _RAISED.match(text):
         text = _unwrapped(text, error.number, script)
     for cause in causes:
         match = None if cause.weak and not cause.symptom and not weakly else cause.pattern.search(text)
-        if match is None or match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
+        if match is None or (mild and not (cause.mild or cause.only_with)):
+            continue  # what its writer calls a warning ended nothing
+        if match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
             continue
         if not error.logged and (_CONSTANT.match(text, match.start() - 1) or _OF_TABLE.fullmatch(text)):
             continue  # a table of a program

@@ -7,7 +7,9 @@ a condition, and is unknown where it is written.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from moonpad.explain.python.data import Listing, Names, Table, Text, Value, dotted
@@ -19,12 +21,17 @@ NAMESPACE: Final = "<arguments>"
 """The class of what `parse_args()` gives back."""
 _PARSES: Final = frozenset({"parse_args", "parse_known_args"})
 _SWITCHES: Final[Mapping[str, bool]] = {"store_true": False, "store_false": True}
+_CALL: Final = re.compile(r"[ \t]*(?:\$[ \t]*)?python3?[ \t]+(?:-m[ \t]+)?[\w./-]{1,200}(?=[ \t])")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9/][\w./:-]{0,200}")
+_LONGEST: Final = 4000
 _DEFAULTED: Final = frozenset({"Option", "Argument"})
 
 
 class ProgramArguments:
     def __init__(self) -> None:
         self.fields: dict[str, Value] = {}
+        self.usage: Mapping[str, str] = {}
+        """What the program's own docstring calls it with."""
 
     def read(self, reader: FunctionReader, node: ast.Call, names: Names) -> Value | None:
         """`parser.add_argument(…)` and `parser.parse_args()`; None for other calls."""
@@ -66,6 +73,23 @@ def of_decorators(reader: FunctionReader, function: Function, names: Names) -> d
     return found
 
 
+def usage_of(docstring: str) -> dict[str, str]:
+    """Options with their values where a docstring shows how the program is called, `python gen.py --model owner/name`:
+    those that all its lines agree about."""
+    found: dict[str, set[str]] = {}
+    for line in docstring[:_LONGEST].replace("\\\n", " ").splitlines():
+        call = _CALL.match(line)
+        if call is None:
+            continue
+        words = line[call.end() :].split()
+        for word, behind in pairwise([*words, "--"]):
+            flag, equals, value = word.partition("=")
+            text = value if equals else behind
+            if flag.startswith("--") and _PLAIN.fullmatch(text):
+                found.setdefault(flag[2:].replace("-", "_"), set()).add(text)
+    return {name: values.pop() for name, values in found.items() if len(values) == 1}
+
+
 def is_command(function: Function) -> bool:
     """Whether its parameters are options of a command line: `@app.command()` of Typer."""
     calls = (item.func if isinstance(item, ast.Call) else item for item in function.decorator_list)
@@ -98,6 +122,9 @@ def _value(
     required = keywords.get("required")
     if switch is not None or "is_flag" in keywords:
         return Text(unknown.word, bool(switch))
+    if is_option and isinstance(required, ast.Constant) and required.value and name in reader.arguments.usage:
+        text = reader.arguments.usage[name]
+        return Text(reader.state.text.word(text, *reader.places.of(node)), text)
     if not is_option or (isinstance(required, ast.Constant) and required.value):
         return unknown
     return Text(unknown.word, None)

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from moonpad.explain.commands import Command
-from moonpad.explain.python.arguments import ProgramArguments, default_of, is_command, of_decorators
+from moonpad.explain.python.arguments import ProgramArguments, default_of, is_command, of_decorators, usage_of
 from moonpad.explain.python.data import Names, Places, Table, Text, Value, dotted
 from moonpad.explain.python.values import Evaluator
 from moonpad.explain.shell.interpreter import ScriptState
@@ -52,6 +52,7 @@ class FunctionReader(Evaluator):
         """Reads them in their order."""
 
     def gather(self, tree: ast.Module) -> None:
+        self.arguments.usage = usage_of(ast.get_docstring(tree) or "")
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self.functions.setdefault(node.name, node)

@@ -25,6 +25,9 @@ INT4_OVER_DEEPEP: Final = "0.12.0"
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
 _OWN_TOKENIZER: Final = re.compile(r"(?:^|/)(?:kimi-vl-|moonlight-16b)", re.IGNORECASE)
 """Smaller models of the same publisher, whose tokenizer is code too (their README.md start with the option)."""
+_TRACEBACK: Final = re.compile(r"(?<!['\"])Traceback \(most recent call last\):?\s*$")
+_LONGEST: Final = 400
+_MOST_LINES: Final = 2000
 _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
 
 
@@ -105,9 +108,35 @@ def remote_code(case: Case) -> Iterator[Remark]:
                 remark = make_remark(severity, Code.MISSING_FLAG, option, message, f"add {option}", edits=edits)
                 yield replace(remark, command=number)
         return
+    if is_fragment(case.commands[0]):
+        return
     message = f"{name} brings a tokenizer in Python, which some releases load only with it"
-    if not is_fragment(case.commands[0]):
+    likely = "" if own is not None or not (named or _OWN_TOKENIZER.search(written)) else _why_it_lacks(case, first)
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        if likely and not reading.serving.trust_remote_code:
+            edits = [Edit(len(command.argv), 0, (option,))]
+            said = f"{message}: {likely}"
+            remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, option, said, f"add {option}", edits=edits)
+            yield replace(remark, command=number, complained=_shows_traceback(case))
+    if not likely:
         yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+
+
+def _why_it_lacks(case: Case, first: str) -> str:
+    """What makes it more than an advice: a release, or the oldest that the text asks for, from before the first that
+    has classes of its own, or a traceback whose cause the text does not show."""
+    title, least = case.engine.facts.title, case.script.minimum_versions.get(case.engine.name, "")
+    if first and case.version and not since(case.version, first):
+        return f"{title} {case.version} ends at its start without it"
+    if first and not case.version and least and not since(least, first):
+        return f"the text asks for {title} {least} or later, and what came before {first} ends without it"
+    unknown = first and not case.version and not case.script.error_lines
+    return "the traceback may be of this" if unknown and _shows_traceback(case) else ""
+
+
+def _shows_traceback(case: Case) -> bool:
+    case.script.budget.once("a traceback", len(case.script.lines), "the code of its model")
+    return any(_TRACEBACK.search(line[:_LONGEST]) for line in case.script.lines[:_MOST_LINES])
 
 
 def _serves(case: Case) -> bool:

@@ -71,7 +71,8 @@ def parser_remarks(
             sure = line.build is None and recorded and (not version or not first or since(version, first))
             finding = remark.finding
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
-    if name and not is_other(checkpoint) and not encoder_alone(reading):
+    later = (reading.node.node_rank or 0) > 0  # which answers no client
+    if name and not later and not is_other(checkpoint) and not encoder_alone(reading):
         yield from _lacking(length, reading, engine, version, name)
 
 

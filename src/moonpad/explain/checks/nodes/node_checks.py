@@ -66,6 +66,7 @@ def node_remarks(
             if cluster is not None or _is_alone(first, script):
                 yield from _data_parallel(engine.nodes, readings, commands)
             yield from _second_heads(engine.nodes, readings, commands)
+            yield from _ranks_of_first(engine.nodes, readings, commands)
     yield from _addresses(commands)
     if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
         message = f"--nnodes is {first.node.nodes}, and there are {len(readings)} commands"
@@ -219,6 +220,27 @@ def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequen
             where = OWN_SERVERS[-1]
             remedy = f"start the others from {where} {started} on"
         yield _missing(where, message, remedy)
+
+
+def _ranks_of_first(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
+    """`--headless --data-parallel-start-rank 0` beside a command that starts the ranks from 0 on itself."""
+    local, ranks = readings[0].node.data_parallel_local or 0, readings[0].layout.dp
+    if readings[0].node.headless or readings[0].node.start_rank or not 0 < local < ranks:
+        return
+    for number, (reading, command) in enumerate(zip(readings, commands, strict=True)):
+        place = reading.parsed.occurrence(options.start_rank)
+        if not (number and reading.node.headless and reading.node.start_rank == 0) or place is None:
+            continue
+        only = len(commands) == 2 and local + (reading.node.data_parallel_local or 0) == ranks
+        message = f"{place.written} 0: the first machine's command starts rank 0 already, and none starts rank {local}"
+        value = f"{place.written}={local}" if "=" in command.argv[place.index].text else ""
+        words = (value,) if value else (place.written, str(local))
+        edits = [Edit(place.index, place.length, words)] if only else []
+        remedy = f"write {place.written} {local}" + ("" if only else ", or the number of ranks before this machine's")
+        code, at = Code.CONFLICT, place.index
+        yield replace(
+            make_remark(Severity.ERROR, code, place.written, message, remedy, at=at, edits=edits), command=number
+        )
 
 
 def _second_heads(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:

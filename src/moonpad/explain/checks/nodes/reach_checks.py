@@ -13,6 +13,7 @@ from moonpad.explain.change_edits import with_value
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.models.other_families import is_of_own_build
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Finding, Severity
@@ -20,6 +21,9 @@ from moonpad.values.versions import since
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost")
 _POD_PORT: Final = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?containerPort[\"']?:|[ \t]*readinessProbe:")
+_RUN: Final = re.compile(r"^run:[ \t]*[|>]")
+_RESOURCES: Final = re.compile(r"^resources:[ \t]*$")
+_LONGEST: Final = 300
 _MODES: Final = ("prefill", "decode")
 
 
@@ -39,7 +43,8 @@ def unreachable(case: Case) -> Iterator[Remark]:
     by_host = container is None or container.value("--network") == "host"
     ports = [value for value in container.values("--publish") if value] if container is not None else []
     span = next(((low, high) for low, high in script.objects if low <= command.line <= high), None)
-    where = ""
+    opened = _opened_by_task(case)
+    where = f"port {opened}, which the task opens, leads nowhere" if opened and by_host else ""
     if ports and not by_host:
         where = f"the published port {shortened(ports[0])} of the container leads nowhere"
     elif span is not None and any(_POD_PORT.match(text) for _, text in numbered(script, *span)):
@@ -49,9 +54,21 @@ def unreachable(case: Case) -> Iterator[Remark]:
     if where:
         message = f"{case.engine.facts.title} listens on {known.default} by default: {where}"
         # Who publishes the port has said that it is to be reached.
-        edits = (Edit(len(command.argv), 0, ("--host", "0.0.0.0")),) if ports and not by_host else ()  # noqa: S104
+        told = bool(opened) or (bool(ports) and not by_host)
+        edits = (Edit(len(command.argv), 0, ("--host", "0.0.0.0")),) if told else ()  # noqa: S104
         finding = Finding(Severity.WARNING, Code.MISSING_FLAG, "--host", message, "add --host 0.0.0.0")
         yield Remark(finding, command=0, edits=edits)
+
+
+def _opened_by_task(case: Case) -> str:
+    """The server's port, where a task of SkyPilot opens it: `resources: {ports: 30000}` beside `run: |`."""
+    port, lines = case.text("--port"), case.script.lines
+    if not port or case.script.markdown:
+        return ""
+    case.script.budget.once("ports of a task", len(lines), "the text around its engine commands")
+    is_task = is_in_lines(_RUN, lines, _LONGEST) and is_in_lines(_RESOURCES, lines, _LONGEST)
+    opens = re.compile(rf"^[ \t]+(?:ports:[ \t]*|-[ \t]+)[\"']?{re.escape(port)}[\"']?[ \t]*(?:#.*)?$")
+    return port if is_task and is_in_lines(opens, lines, _LONGEST) else ""
 
 
 def loopback_in_container(case: Case) -> Iterator[Remark]:

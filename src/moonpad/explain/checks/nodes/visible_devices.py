@@ -10,6 +10,7 @@ from moonpad.engines.base import Reading
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.nodes.node_checks import starts_ray
 from moonpad.explain.commands import Command, Wrapper
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -25,6 +26,8 @@ _FIRST: Final = "--base-gpu-id"
 _STEP: Final = "--gpu-id-step"
 _BY_RAY: Final = "--data-parallel-backend"
 _RUNTIME: Final = "NVIDIA_VISIBLE_DEVICES"
+_SEVERAL: Final = re.compile(r"nnodes|node[-_ ]?rank|dist-init|multi[- ]?node|\bnodes\b|\bray\b", re.IGNORECASE)
+_LONGEST: Final = 400
 _ALL_NODES: Final = ("/dev", "/dev:/dev", "/dev/nvidia")
 
 
@@ -33,7 +36,7 @@ def visible_devices(case: Case) -> Iterator[Remark]:
     if not _is_judged(case) or case.first.settings.executor not in (None, "mp"):
         return
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
-        ranks = _ranks_here(case, command, reading)
+        ranks = _ranks_here(case, command, reading) if case.laid_out else _slices(case, reading)
         for name in (*_NAMES, _RUNTIME):
             seen = _numbers(command, name)
             if name == _RUNTIME and not _by_runtime(case, command):
@@ -49,11 +52,19 @@ def visible_devices(case: Case) -> Iterator[Remark]:
             remedy = f"name {ranks} devices, or a layout of {len(seen)} ({flag})"
             nodes = case.engine.command_line.nodes
             sure = nodes is None or (case.version and since(case.version, nodes.native_since))
-            told = not case.script.markdown and not is_fragment(command)
+            told = not case.script.markdown and not is_fragment(command) and case.laid_out
+            message += "" if case.laid_out else ", unless what is not known here says otherwise"
             severity = Severity.ERROR if sure and told else Severity.WARNING  # older ones go to Ray by themselves
             remark = make_remark(severity, Code.ILLEGAL_LAYOUT, name, message, remedy)
             yield replace(remark, command=number, variable=name)
             return
+
+
+def _slices(case: Case, reading: Reading) -> int | None:
+    """Of a command that is not known whole, in a text that speaks of one machine: the ranks of one copy."""
+    case.script.budget.once("lines about several machines", len(case.script.lines), "the devices that it sees")
+    several = (reading.node.nodes or 1) > 1 or is_in_lines(_SEVERAL, case.script.lines, _LONGEST)
+    return None if several else reading.layout.tp
 
 
 def _by_runtime(case: Case, command: Command) -> bool:
@@ -85,7 +96,8 @@ def numbered_anew(case: Case) -> Iterator[Remark]:
 
 def _is_judged(case: Case) -> bool:
     command = case.commands[0]
-    if case.engine.facts.gguf_only or not case.laid_out or command.custom or command.by_ray or command.more:
+    known = case.laid_out or ("tp" not in case.unknown and case.first.layout.tp > 1)
+    if case.engine.facts.gguf_only or not known or command.custom or command.by_ray or command.more:
         return False
     if case.first.takes_all_devices or case.option(_BY_RAY) is not None:
         return False

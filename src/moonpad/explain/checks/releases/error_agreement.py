@@ -19,6 +19,8 @@ _COMMON: Final = re.compile(
     + "|".join(sorted(ENGINES))
 )
 _LONGEST: Final = 400
+_FIGURE: Final = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3})+|\d{5,12})(?!\d|\.\d)")
+_FIGURES: Final = 2
 _MOST: Final = 200
 """Error lines."""
 
@@ -37,6 +39,19 @@ def pairs_of(text: str) -> Pairs:
 def shared_pairs(fault: str, errors: Pairs) -> int:
     """How many pairs both have, at most two."""
     return min(2, len(errors.intersection(_pairs(fault)))) if errors else 0
+
+
+def tells_figures(fault: str, script: Script) -> bool:
+    """Whether a line of the text's errors has the very figures of the fault, however their thousands are set apart."""
+    figures = _figures(fault)
+    if len(figures) < _FIGURES:
+        return False
+    lines = (script.lines[error.number - 1][error.column :][:_LONGEST] for error in script.error_lines[:_MOST])
+    return any(len(figures & _figures(line)) >= _FIGURES for line in lines)
+
+
+def _figures(text: str) -> frozenset[str]:
+    return frozenset(figure.replace(",", "") for figure in _FIGURE.findall(text))
 
 
 def _pairs(text: str) -> Iterable[tuple[str, str]]:

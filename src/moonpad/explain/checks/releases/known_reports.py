@@ -31,11 +31,11 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
-from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
-from moonpad.explain.checks.releases.told_faults import is_told, told_words
+from moonpad.explain.checks.releases.told_faults import is_told, kinds_of, told_kinds, told_words
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
@@ -105,10 +105,11 @@ def reported(case: Case) -> Iterator[Remark]:
     if not case.version:
         words = told_words(case.script) if found else frozenset()
         least = case.script.minimum_versions.get(case.engine.name, "")
+        kinds = told_kinds(case.script) if found else frozenset()
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
         recent = oldest_recent(ENGINES[case.engine.name].program)
         found = [
-            (row, remark if _is_told(row, case, errors, words) else _as_long_past(remark, row, recent))
+            (row, remark if _is_told(row, case, errors, words) else _as_long_past(remark, row, recent, kinds))
             for row, remark in found
             if _reaches(row, oldest)
         ]
@@ -116,9 +117,14 @@ def reported(case: Case) -> Iterator[Remark]:
     found.sort(key=lambda one: one[1].finding.severity is not Severity.WARNING)
     found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
     words = told_words(case.script) if found else frozenset()
+    kinds = told_kinds(case.script) if words else frozenset()
     for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
-        shown = shared_pairs(row.message, errors) > 1
+        told |= bool(case.version and row.models and row.until + row.last and kinds & kinds_of(row.message))
+        exact = tells_figures(row.message, case.script)
+        shown = shared_pairs(row.message, errors) > 1 or exact
+        if exact:
+            remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING), of_former=False)
         yield replace(remark, complained=shown or (told and remark.finding.severity is Severity.WARNING))
 
 
@@ -126,12 +132,13 @@ def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str])
     return bool(shared_pairs(row.message, errors)) or is_told(row.message, case.engine.name, words)
 
 
-def _as_long_past(remark: Remark, row: KnownReport, recent: str) -> Remark:
-    """Where no release is named, what ended long ago is told with what later releases mended."""
+def _as_long_past(remark: Remark, row: KnownReport, recent: str, kinds: frozenset[str]) -> Remark:
+    """Where no release is named, what ended long ago is told with what later releases mended; first what is of the kind
+    that the text complains of."""
     end = row.until or row.last
     if not end or not recent or order(end) >= order(recent):
         return remark
-    return replace(remark, of_former=True)
+    return replace(remark, of_former=True, as_told=bool(kinds & kinds_of(row.message)))
 
 
 def _reaches(row: KnownReport, oldest: str) -> bool:

@@ -32,7 +32,7 @@ from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
-from moonpad.explain.checks.releases.told_faults import is_told, told_words
+from moonpad.explain.checks.releases.told_faults import is_told, kinds_of, told_kinds, told_words
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
@@ -90,6 +90,9 @@ def mended_later(case: Case) -> Iterator[Remark]:
     words = told_words(case.script) if met else frozenset()
     case.script.budget.work(len(met) if words else 0, "what later releases mended")
     told = {id(row) for row in met if _as_told(row, case.engine.name, words, errors)}
+    kinds = told_kinds(case.script) if met and not told and not case.version else frozenset()
+    if kinds:
+        told = {id(row) for row in met if row.models and kinds & kinds_of(row.fault)}
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
     for row in met[:MOST] if case.version else _unnamed(met):

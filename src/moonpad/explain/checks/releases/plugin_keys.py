@@ -33,6 +33,7 @@ from moonpad.values.versions import nearest_release, order
 _ALIKE: Final = 0.85
 _MOST: Final = 40
 _LEAVE: Final = "leave it out"
+_ENDS: Final = ": the start ends"
 _OPTION: Final = names.PLUGIN_OPTION
 
 
@@ -65,7 +66,7 @@ def plugin_key(case: Case) -> Iterator[Remark]:
     neighbours = [nearest.release, *(recorded[nearest.at + 1 : nearest.at + 2] if not nearest.exact else ())]
     case.script.budget.work(len(value), "the keys of its plugin")
     lenient = any(word.text in names.SHARED_WITH for word in case.commands[0].argv)
-    gone, left_out = set[str](), list[tuple[str, ...]]()
+    gone, left_out, ending = set[str](), list[tuple[str, ...]](), set[str]()
     found = list[Remark]()
     for path, given in _paths(value)[:_MOST]:
         table, key = ".".join((_OPTION, *path[:-1])), path[-1]
@@ -81,11 +82,15 @@ def plugin_key(case: Case) -> Iterator[Remark]:
             severity = Severity.WARNING
         if remedy == _LEAVE:
             left_out.append(path)
+        if not release.named and own and release.exact and message.endswith(_ENDS):
+            ending.add(message)
         found.append(make_remark(severity, code, _OPTION, message, remedy, at=place.index))
     words = [word.text for word in case.commands[0].argv]
     edit = Edit(place.index, place.length, without_keys(words, place, left_out))
     for remark in found:  # edits at one place replace each other: each leaves out all of them
-        leaves = remark.finding.remedy == _LEAVE and release.named
+        ends = remark.finding.message in ending
+        leaves = remark.finding.remedy == _LEAVE and (release.named or ends)
+        remark = replace(remark, ends_start=ends and remark.finding.severity is Severity.WARNING)
         yield replace(remark, edits=(edit,)) if leaves else remark
         for number, at in _same(case, place) if leaves else ():
             yield replace(remark, command=number, at=at, edits=(replace(edit, at=at),))

@@ -13,7 +13,7 @@ from moonpad.catalog.kept_rows import table
 from moonpad.catalog.known_reports import report_files, reports_of
 from moonpad.catalog.mended_faults import mended_faults, mended_files
 from moonpad.engines import ENGINES
-from moonpad.explain.commands import Script
+from moonpad.explain.commands import Command, Script
 
 _WORD: Final = re.compile(r"[a-z_]\w{3,}")
 _COMMON: Final = re.compile(
@@ -36,15 +36,45 @@ _COMPLAINS: Final = re.compile(
     re.IGNORECASE,
 )
 """A text without such a word tells how to start something, and complains of nothing."""
+_KINDS: Final[Mapping[str, re.Pattern[str]]] = {
+    kind: re.compile(words, re.IGNORECASE)
+    for kind, words in {
+        "illegal access": r"illegal (?:memory )?access|illegal memory|IllegalAddress",
+        "garbage": r"garbage|gibberish|nonsense|garbled|corrupted answers|wrong answers|degenerate"
+        r"|accuracy (?:is|was|drops?|falls?|of \d)|los(?:t|es?) accuracy|low(?:er)? accuracy|\bNaN\b"
+        r"|summed (?:twice|more than)",
+        "crash": r"\bcrash(?:es|ed|ing)?\b|\bsegfault|segmentation fault|core dumped|engine (?:died|dies)",
+        "hang": r"\bhangs?\b|\bhung\b|\bstuck\b|\bdeadlock|\bfreez",
+    }.items()
+}
+"""What can go wrong, as a text says it and as a fault does."""
+_LEAST_OF_SENTENCE: Final = 4
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 
 
 def told_words(script: Script) -> frozenset[str]:
     """Stems of what the text says beside its commands and blocks of code; none where it says much."""
+    prose = _prose(script)
+    return _stems(prose) if _COMPLAINS.search(prose) else frozenset()
+
+
+def told_kinds(script: Script) -> frozenset[str]:
+    """What a text of the same length says that went wrong, by its kind."""
+    return kinds_of(_prose(script))
+
+
+@lru_cache(maxsize=8192)
+def kinds_of(text: str) -> frozenset[str]:
+    return frozenset(kind for kind, words in _KINDS.items() if words.search(text))
+
+
+def _prose(script: Script) -> str:
+    """What it says beside its commands and blocks of code; "" where that is much."""
     script.budget.once("what it complains of", len(script.lines), "what later releases mended")
     taken = {
         line
         for command in script.commands
+        if not _is_sentence(command)
         for word in command.words
         for line in range(word.line, min(word.end_line, word.line + _MOST) + 1)
     }
@@ -57,9 +87,15 @@ def told_words(script: Script) -> frozenset[str]:
             prose_lines.append(line)
             length += len(line)
             if length > _MOST:
-                return frozenset()
-    prose = " ".join(prose_lines)
-    return _stems(prose) if _COMPLAINS.search(prose) else frozenset()
+                return ""
+    return " ".join(prose_lines)
+
+
+def _is_sentence(command: Command) -> bool:
+    """`On 8xB300 the answers are garbage`, which a file without marks of a document holds between its commands."""
+    words = [word.text for word in command.words]
+    plain = command.program == "other" and len(words) >= _LEAST_OF_SENTENCE and "=" not in words[0]
+    return plain and not any(word.startswith(("-", "/", "./", "$")) for word in words)
 
 
 def is_told(fault: str, engine: str, words: frozenset[str]) -> bool:

@@ -1,0 +1,28 @@
+"""Which findings say that the engine ends or answers wrongly, and which of these the corrected commands still have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.results import Judged, Remark
+from moonpad.values.finding import Code, Finding, Severity
+
+_SPOILS: Final = re.compile(
+    r"garbage|\bwrong|\bnoise\b|nonsense|gibberish|\bNaN\b|\bcrash|\bhangs?\b|\bends in\b|\bends the\b|illegal|deadlock"
+    r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid|\blost\b|repeat|loops?\b"
+)
+
+
+def spoils(finding: Finding) -> bool:
+    """Whether it was reported that with it the engine ends, or answers wrongly."""
+    return finding.code is Code.KNOWN_REPORT and _SPOILS.search(finding.message) is not None
+
+
+def left_in(judged: Judged) -> Iterator[Remark]:
+    """Warnings of that kind whose words stand in the corrected commands as they stood before."""
+    for remark in judged.remarks:
+        warned = remark.finding.severity is Severity.WARNING and spoils(remark.finding)
+        if warned and not remark.mends and not remark.of_former and remark.placed:
+            yield remark
