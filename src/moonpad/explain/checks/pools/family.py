@@ -12,6 +12,7 @@ from moonpad.explain.checks.pools.launched_pools import (
     options_of_proxy,
     table_of_pool,
 )
+from moonpad.explain.checks.pools.lmcache_servers import LMCACHE_SERVERS
 from moonpad.explain.checks.pools.lmcache_settings import LMCACHE_CHECKS
 from moonpad.explain.checks.pools.lone_pool import (
     decode_without_mode,
@@ -71,5 +72,6 @@ FAMILY: Final[tuple[Check, ...]] = (
     bootstrap_port,
     bridged_nodes,
     unpublished_bootstrap,
+    *LMCACHE_SERVERS,
     *LMCACHE_CHECKS,
 )
