@@ -101,6 +101,9 @@ SAMPLES = {
     "mamba-blocks": WORKER + "ValueError: max_num_seqs (256) exceeds available Mamba cache blocks (161).",
     "ck-gemm": WORKER
     + "RuntimeError: wrong! device_gemm with the specified compilation parameters does not support this GEMM problem",
+    "oom-of-warmup": WORKER
+    + "RuntimeError: CUDA out of memory occurred when warming up sampler with 512 dummy requests. Please try lowering `max_num_seqs`",
+    "deepep-without-ibgda": "nvlink error   : Undefined reference to 'nvshmemi_ibgda_device_state_d' in 'build/internode.o'",
     "cache-of-nope": WORKER
     + "RuntimeError: Worker failed with error 'concat_and_cache_mla, csrc/cache_kernels.cu:870, pe_dim must be 64 for fp8_ds_mla'",
     "no-experts-backend": WORKER + "NotImplementedError: No NvFp4 MoE backend supports the deployment configuration.",

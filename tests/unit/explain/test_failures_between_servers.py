@@ -68,6 +68,7 @@ def told(line: str) -> str:
             "compiled graph",
         ),
         ("ValueError: Failed to get vLLM backend image", "GPUStack has no image"),
+        ("OSError: [Errno 28] No space left on device: '/psm_1f00a2bc'", "share (/dev/shm) is full"),
         (
             "INFO 04-17 10:45:50 ray_utils.py:214] Waiting for creating a placement group of specs for 310 seconds. specs=[{'GPU': 1.0}]",
             "not as many free devices",

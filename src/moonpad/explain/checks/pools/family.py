@@ -25,6 +25,7 @@ from moonpad.explain.checks.pools.one_pool import one_pool_two_engines, two_pool
 from moonpad.explain.checks.pools.pool_ranks import fewer_ranks_of_decode
 from moonpad.explain.checks.pools.pool_requests import ids_of_sides, request_past_proxy, servers_of_proxy
 from moonpad.explain.checks.pools.pool_sides import pools_without_connector, side_channels, side_without_connector
+from moonpad.explain.checks.pools.pools_in_containers import devices_apart
 from moonpad.explain.checks.pools.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
 from moonpad.explain.checks.pools.recipe_sizes import devices_of_role
 from moonpad.explain.checks.pools.router_options import joined_selector, pools_of_workers
@@ -41,6 +42,7 @@ from moonpad.explain.checks.pools.transfer_ports import port_within_random
 FAMILY: Final[tuple[Check, ...]] = (
     ranks_of_router,
     side_channels,
+    devices_apart,
     side_without_connector,
     pools_without_connector,
     fewer_ranks_of_decode,
