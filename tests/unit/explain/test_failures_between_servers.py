@@ -39,7 +39,7 @@ def told(line: str) -> str:
         ),
         (
             "/src/modules/transport/ibgda/ibgda.cpp:2234: NULL value Unable to create ah.",
-            "cannot address the other ranks",
+            "could not make an address handle",
         ),
         ("/src/modules/transport/ibgda/ibgda.cpp:1889: NULL value cannot allocate mlx5dv_devx_uar", "may not map"),
         (
@@ -68,6 +68,10 @@ def told(line: str) -> str:
             "compiled graph",
         ),
         ("ValueError: Failed to get vLLM backend image", "GPUStack has no image"),
+        (
+            "gpu-3:98:301 [5] misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
+            "may lock too little memory",
+        ),
         ("OSError: [Errno 28] No space left on device: '/psm_1f00a2bc'", "share (/dev/shm) is full"),
         (
             "INFO 04-17 10:45:50 ray_utils.py:214] Waiting for creating a placement group of specs for 310 seconds. specs=[{'GPU': 1.0}]",
