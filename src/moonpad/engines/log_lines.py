@@ -26,10 +26,12 @@ _LINE: Final = re.compile(
     rf"|\[?{_STAMP}[^\]\n]{{0,60}}\]"
     rf"|{_STAMP}[.,]\d+[ ]-?[ ]?(?:DEBUG|INFO|WARN|ERROR|\[)"
     r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\]|\[TensorRT-LLM\]\[\w+\]|\[TRT-LLM\]"
-    r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ](?:[\w./-]{1,80}:\d{1,6}[ ])?NCCL[ ]|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
+    r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ](?:[\w./-]{1,80}:\d{1,6}[ ])?NCCL[ ]"
+    r"|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
     r"|[WEIF]\d{4}(?:\d{4})?[ ]\d\d:\d\d:\d\d\.\d{1,9}[ ]{1,6}\d{1,9}[ ][\w./-]{1,80}:\d{1,6}\]"  # of glog
     r"|(?:Loading|Capturing|Multi-thread loading)[ ][\w ()]{1,60}:?[ ]+\d{1,3}%"
     r"|[\w./-]{0,200}/[\w.-]{1,80}\.(?:cuh?|cpp|cc|hpp):(?:\w{1,60}:)?\d{1,6}: \w"  # of compiled code
+    r"|thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at "  # of Rust
     r"|\[\d{9,11}\.\d{3,6}\][ ]\[[\w.-]{1,80}:\d{1,8}[ ]*:\w{1,3}\][ ]"  # of UCX
     r"|(?:(?:llama|ggml|gguf|common)_\w+|load_(?:tensors|backend|model)|print_info|srv|slot|main|build|system_info)[ ]?"
     r":[ ]"

@@ -69,6 +69,10 @@ def told(line: str) -> str:
         ),
         ("ValueError: Failed to get vLLM backend image", "GPUStack has no image"),
         (
+            "thread 'main' panicked at lib/runtime/kv.rs:44:29: called `Result::unwrap()` on an `Err` value: BuildError(Unable to create lease. Check etcd server status at http://10.0.0.8:2379",
+            "no etcd at http://10.0.0.8:2379",
+        ),
+        (
             "gpu-3:98:301 [5] misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
             "may lock too little memory",
         ),

@@ -43,3 +43,31 @@ def test_a_proxy_names_two_machines(prefill: str, decode: str, before: str, told
 def test_two_containers_with_devices_of_their_own(first: str, second: str, option: str, told_of: bool) -> None:
     text = f"{RUN.format(first, option, 8100)}{NIXL}\n{RUN.format(second, option, 8200)}{NIXL}\n"
     assert told(text, "UCX cannot open the other's memory") is told_of
+
+
+SIDE = (
+    "vllm serve moonshotai/Kimi-K2.6 -tp 8 --trust-remote-code --port {} "
+    """--kv-transfer-config '{{"kv_connector":"{}","kv_role":"{}"}}' {}"""
+)
+EAGLE = (
+    """--speculative-config '{"method":"eagle3","model":"lightseekorg/kimi-k2.6-eagle3","""
+    """"num_speculative_tokens":3}'"""
+)
+NGRAM = """--speculative-config '{"method":"ngram","num_speculative_tokens":3}'"""
+
+
+@pytest.mark.parametrize(
+    ("connector", "prefill", "decode", "told_of"),
+    [
+        ("NixlConnector", "", EAGLE, True),
+        ("NixlConnector", EAGLE, "", True),
+        ("NixlConnector", EAGLE, EAGLE, False),
+        ("NixlConnector", "", NGRAM, False),
+        ("MooncakeConnector", "", EAGLE, False),
+        ("NixlConnector", "", "", False),
+    ],
+)
+def test_drafts_are_of_both_sides(connector: str, prefill: str, decode: str, told_of: bool) -> None:
+    first = SIDE.format(8100, connector, "kv_producer", prefill)
+    text = f"{first}\n\n{SIDE.format(8200, connector, 'kv_consumer', decode)}\n"
+    assert told(text, "hands over wrongly") is told_of

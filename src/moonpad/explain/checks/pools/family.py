@@ -22,6 +22,7 @@ from moonpad.explain.checks.pools.lone_pool import (
     shared_transfer_rank,
 )
 from moonpad.explain.checks.pools.one_pool import one_pool_two_engines, two_pools_one_engine, unlike_drafts
+from moonpad.explain.checks.pools.pool_drafts import drafts_on_one_side
 from moonpad.explain.checks.pools.pool_ranks import fewer_ranks_of_decode
 from moonpad.explain.checks.pools.pool_requests import ids_of_sides, request_past_proxy, servers_of_proxy
 from moonpad.explain.checks.pools.pool_sides import pools_without_connector, side_channels, side_without_connector
@@ -57,6 +58,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     one_pool_two_engines,
     two_pools_one_engine,
     unlike_drafts,
+    drafts_on_one_side,
     table_of_pool,
     launched_apart,
     options_of_proxy,
