@@ -101,8 +101,6 @@ SAMPLES = {
     "mamba-blocks": WORKER + "ValueError: max_num_seqs (256) exceeds available Mamba cache blocks (161).",
     "ck-gemm": WORKER
     + "RuntimeError: wrong! device_gemm with the specified compilation parameters does not support this GEMM problem",
-    "k25-vision-width": WORKER
-    + "AttributeError: 'KimiK25VisionConfig' object has no attribute 'hidden_size'. Did you mean: 'mm_hidden_size'?",
     "oom-of-warmup": WORKER
     + "RuntimeError: CUDA out of memory occurred when warming up sampler with 512 dummy requests. Please try lowering `max_num_seqs`",
     "deepep-without-ibgda": "nvlink error   : Undefined reference to 'nvshmemi_ibgda_device_state_d' in 'build/internode.o'",
