@@ -18,3 +18,16 @@ WITHOUT_LATENT: Final = "VLLM_MLA_DISABLE"
 """Set to 1, models with latent attention are served without it."""
 SEED: Final = "PYTHONHASHSEED"
 """What the hashes of tokens begin with."""
+APART: Final = "LMCacheMPConnector"
+"""The connector whose cache is kept by a server of its own on the same machine."""
+SERVER: Final = re.compile(r"(?:^|[\s/\"'`;&|(])lmcache[ ]+server(?=[ ]+(?:--\w|\\$))")
+"""How that server is started (LMCache from 0.4.4 on)."""
+STORE: Final = re.compile(r"(?:^|[\s/\"'`;&|(])lmcache_server[ ]+\S|-m[ ]+lmcache\.(?:v1|experimental)\.server\b")
+"""How the store is started that `remote_url` names (`lm://`)."""
+OF_SERVER: Final = "lmcache.mp."
+SERVER_KEYS: Final = ("lmcache.mp.host", "lmcache.mp.port")
+SERVER_LISTS: Final = ("lmcache.mp.server_urls",)
+"""Keys of the connector that say where its server is (LMCache 0.5.3, integration/vllm/lmcache_mp_connector.py)."""
+SERVER_HOST: Final = "tcp://localhost"
+SERVER_PORT: Final = "5555"
+"""Where the server listens and the connector asks, where neither is told (LMCache 0.5.3, v1/multiprocess/config.py)."""

@@ -26,10 +26,13 @@ _LINE: Final = re.compile(
     rf"|\[?{_STAMP}[^\]\n]{{0,60}}\]"
     rf"|{_STAMP}[.,]\d+[ ]-?[ ]?(?:DEBUG|INFO|WARN|ERROR|\[)"
     r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\]|\[TensorRT-LLM\]\[\w+\]|\[TRT-LLM\]"
-    r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ]NCCL[ ]|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
+    r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ](?:[\w./-]{1,80}:\d{1,6}[ ])?NCCL[ ]"
+    r"|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
     r"|[WEIF]\d{4}(?:\d{4})?[ ]\d\d:\d\d:\d\d\.\d{1,9}[ ]{1,6}\d{1,9}[ ][\w./-]{1,80}:\d{1,6}\]"  # of glog
     r"|(?:Loading|Capturing|Multi-thread loading)[ ][\w ()]{1,60}:?[ ]+\d{1,3}%"
-    r"|[\w./-]{0,200}/[\w.-]{1,80}\.(?:cuh?|cpp|cc|hpp):\d{1,6}: \w"  # of compiled code
+    r"|[\w./-]{0,200}/[\w.-]{1,80}\.(?:cuh?|cpp|cc|hpp):(?:\w{1,60}:)?\d{1,6}: \w"  # of compiled code
+    r"|thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at "  # of Rust
+    r"|\[\d{9,11}\.\d{3,6}\][ ]\[[\w.-]{1,80}:\d{1,8}[ ]*:\w{1,3}\][ ]"  # of UCX
     r"|(?:(?:llama|ggml|gguf|common)_\w+|load_(?:tensors|backend|model)|print_info|srv|slot|main|build|system_info)[ ]?"
     r":[ ]"
     r"|(?:non-default[ ]args|args):[ ](?:\{|Namespace\()"
@@ -47,7 +50,7 @@ _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Tracebac
 _FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
 _ERROR: Final = re.compile(
     r"[ \t\0]*(?:[a-z_]\w{0,40}\.){0,8}"
-    r"(?:[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources)\b(?::|[ ]*$)"
+    r"(?:(?:nixl)?[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources)\b(?::|[ ]*$)"
 )
 """The last line of a traceback, which people often paste alone."""
 _USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")

@@ -70,7 +70,7 @@ STATED = {
     },
     **{
         "569": OWN_WORDS,
-        "046": "fault-weight",
+        "046": "draft-layer-61",
         "229": "name-not-imported",
         "256": "release-fault",
         "471": "release-fault",

@@ -32,7 +32,8 @@ SAMPLES = {
     "pipeline-kv": "KeyError: 'language_model.model.layers.30.self_attn.attn' [repeated 49x across cluster]",
     "tp-beyond-node": "Value error, World size (16) is larger than the number of available GPUs (8) in this node. If this is intentional and you are using:",
     "ray-no-gpu": "ValueError: Current node has no GPU available. current_node_resource={'CPU': 64.0}",
-    "ray-resources": "Error: No available node types can fulfill resource request {'GPU': 1.0, 'node:10.0.0.1': 0.001}. Add suitable node types to this cluster",
+    "ray-node-asked": "Error: No available node types can fulfill resource request {'GPU': 1.0, 'node:10.0.0.1': 0.001}. Add suitable node types to this cluster",
+    "ray-resources": "Error: No available node types can fulfill resource requests {'GPU': 1.0}*7. Add suitable node types to this cluster",
     "no-cache-blocks": "vllm-1  | ERROR 11-18 18:07:28 engine.py:366] ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
     "cache-too-small": "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (93760). Try increasing `gpu_memory_utilization`",
     "memory-taken": "ValueError: Free memory on device cuda:1 (19.77/79.15 GiB) on startup is less than desired GPU memory utilization (0.9, 71.24 GiB). Decrease GPU memory utilization",
@@ -100,6 +101,19 @@ SAMPLES = {
     "mamba-blocks": WORKER + "ValueError: max_num_seqs (256) exceeds available Mamba cache blocks (161).",
     "ck-gemm": WORKER
     + "RuntimeError: wrong! device_gemm with the specified compilation parameters does not support this GEMM problem",
+    "oom-of-warmup": WORKER
+    + "RuntimeError: CUDA out of memory occurred when warming up sampler with 512 dummy requests. Please try lowering `max_num_seqs`",
+    "deepep-without-ibgda": "nvlink error   : Undefined reference to 'nvshmemi_ibgda_device_state_d' in 'build/internode.o'",
+    "cache-of-nope": WORKER
+    + "RuntimeError: Worker failed with error 'concat_and_cache_mla, csrc/cache_kernels.cu:870, pe_dim must be 64 for fp8_ds_mla'",
+    "no-experts-backend": WORKER + "NotImplementedError: No NvFp4 MoE backend supports the deployment configuration.",
+    "experts-tile": WORKER + "RuntimeError: Unsupported tile shape config 128128256 for MoE gemm",
+    "flashinfer-toolkit": "WARNING 08-20 09:00:00 [compilation_context.py:83] Failed to get device capability: SM 12.x requires CUDA >= 12.9.",
+    "flashinfer-of-sm12": WORKER + "RuntimeError: No supported CUDA architectures found for major versions [12].",
+    "flashinfer-architecture": WORKER
+    + "RuntimeError: No supported CUDA architectures found for major versions [10, 11].",
+    "draft-layer-61": "[rank3]: KeyError: 'layers.61.mlp.experts.w13_weight'",
+    "lmcache-layers-remote": "[2025-11-02 08:10:00,101] LMCache ERROR: Failed to write file /nfs/kv/vllm@m@1@0@-1.data: Shape dimension should be 4 (fs_connector.py:231:x)",
     "indexer-deepgemm": WORKER + "RuntimeError: Sparse Attention Indexer CUDA op requires DeepGEMM to be installed.",
     "power-of-two": WORKER + "ValueError: arange's range must be a power of 2",
     "ascend-queue-pairs": WORKER

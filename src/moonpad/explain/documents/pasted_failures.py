@@ -47,6 +47,7 @@ _ERRS: Final = re.compile(
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"
     r"|tried to allocate|insufficient|exceeded|RetCode|mismatch|not found|denied|No space left|[Nn]o such file|非法"
+    r"|please use one or more of|Unable to create ah|group of specs for \d{3,5} seconds"
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")

@@ -12,6 +12,7 @@ from moonpad.explain.checks.pools.launched_pools import (
     options_of_proxy,
     table_of_pool,
 )
+from moonpad.explain.checks.pools.lmcache_servers import LMCACHE_SERVERS
 from moonpad.explain.checks.pools.lmcache_settings import LMCACHE_CHECKS
 from moonpad.explain.checks.pools.lone_pool import (
     decode_without_mode,
@@ -21,9 +22,11 @@ from moonpad.explain.checks.pools.lone_pool import (
     shared_transfer_rank,
 )
 from moonpad.explain.checks.pools.one_pool import one_pool_two_engines, two_pools_one_engine, unlike_drafts
+from moonpad.explain.checks.pools.pool_drafts import drafts_on_one_side
 from moonpad.explain.checks.pools.pool_ranks import fewer_ranks_of_decode
 from moonpad.explain.checks.pools.pool_requests import ids_of_sides, request_past_proxy, servers_of_proxy
 from moonpad.explain.checks.pools.pool_sides import pools_without_connector, side_channels, side_without_connector
+from moonpad.explain.checks.pools.pools_in_containers import devices_apart
 from moonpad.explain.checks.pools.proxy_ports import comma_of_proxy, counted_ports, proxy_ports
 from moonpad.explain.checks.pools.recipe_sizes import devices_of_role
 from moonpad.explain.checks.pools.router_options import joined_selector, pools_of_workers
@@ -40,6 +43,7 @@ from moonpad.explain.checks.pools.transfer_ports import port_within_random
 FAMILY: Final[tuple[Check, ...]] = (
     ranks_of_router,
     side_channels,
+    devices_apart,
     side_without_connector,
     pools_without_connector,
     fewer_ranks_of_decode,
@@ -54,6 +58,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     one_pool_two_engines,
     two_pools_one_engine,
     unlike_drafts,
+    drafts_on_one_side,
     table_of_pool,
     launched_apart,
     options_of_proxy,
@@ -71,5 +76,6 @@ FAMILY: Final[tuple[Check, ...]] = (
     bootstrap_port,
     bridged_nodes,
     unpublished_bootstrap,
+    *LMCACHE_SERVERS,
     *LMCACHE_CHECKS,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -31,6 +32,10 @@ _HANDS_OVER: Final = re.compile(
     r"kv[-_.]?transfer|kv[-_]?connector|kv_?role|nixl_?role|enablePD|lmcache|inference-sim|--config\b|_ARGS\b",
     re.IGNORECASE,
 )
+_HOSTS_OF_PROXY: Final = re.compile(
+    r"(?<![\w-])--(?P<role>prefill|decode)(?:r|er)?-hosts?[ =]+(?P<hosts>[\w.]+(?:[ ,]+\d[\w.]*)*)"
+)
+_LONGEST: Final = 4000
 _MOST: Final = 20
 
 
@@ -39,7 +44,7 @@ def side_channels(case: Case) -> Iterator[Remark]:
     command = case.commands[0]
     mine = _setting(command, _HOST)
     if not mine and _HOST not in command.env and not command.more and by_side_channel(command):
-        yield from _left_at_loopback(case)
+        yield from _left_at_loopback(case) or _apart_by_proxy(case)
         return
     if not mine:
         return
@@ -70,7 +75,7 @@ def by_side_channel(command: Command) -> bool:
     return word is not None and _CONNECTOR in word.text
 
 
-def _left_at_loopback(case: Case) -> Iterator[Remark]:
+def _left_at_loopback(case: Case) -> list[Remark]:
     """A side that does not say its address, of which the other side's text says that it is another machine's."""
     for other in of_other_side(case):
         its = _setting(other, _HOST)
@@ -80,8 +85,35 @@ def _left_at_loopback(case: Case) -> Iterator[Remark]:
         message = f"the other side ({where}) has {its}, and this one is told no address: it announces localhost, where "
         message += "the other looks for it on its own machine"
         remedy = f"export {_HOST} with the address of this machine"
-        yield replace(make_remark(Severity.WARNING, Code.MISSING_FLAG, _HOST, message, remedy), command=None)
-        return
+        return [replace(make_remark(Severity.WARNING, Code.MISSING_FLAG, _HOST, message, remedy), command=None)]
+    return []
+
+
+def _apart_by_proxy(case: Case) -> list[Remark]:
+    """A side that does not say its address, where a proxy names servers of both roles on machines of their own."""
+    lines = case.script.lines
+    case.script.budget.once("hosts of a proxy", len(lines), "the text around its engine commands")
+    prefill, decode = _hosts_of_proxy(lines)
+    if not prefill or not decode or prefill & decode or any(_HOST in line for line in lines):
+        return []
+    message = (
+        f"the proxy names {min(prefill)} for prefill and {min(decode)} for decode, and this side is told no address:"
+    )
+    message += " it announces localhost, where the other looks for it on its own machine"
+    remedy = f"export {_HOST} with the address of this machine, on both"
+    return [replace(make_remark(Severity.WARNING, Code.MISSING_FLAG, _HOST, message, remedy), command=None)]
+
+
+@lru_cache(maxsize=64)
+def _hosts_of_proxy(lines: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Addresses of other machines than this one, by role."""
+    found: tuple[set[str], set[str]] = (set(), set())
+    for line in lines:
+        for match in _HOSTS_OF_PROXY.finditer(line[:_LONGEST]):
+            hosts = {host for host in re.split(r"[ ,]+", match["hosts"].strip()) if host}
+            found[match["role"].startswith("d")].update(hosts)
+    whole = all(_IP.fullmatch(host) and not _LOOPBACK.fullmatch(host) for hosts in found for host in hosts)
+    return (frozenset(found[0]), frozenset(found[1])) if whole else (frozenset(), frozenset())
 
 
 def _same_port(one: Command, other: Command) -> bool:
