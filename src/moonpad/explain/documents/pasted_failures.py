@@ -51,7 +51,7 @@ _LOGGED_ERRS: Final = re.compile(
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
-_RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|OutOfResources)\b")
+_RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|Exception(?=: )|OutOfResources)\b")
 _CLASS: Final = re.compile(
     r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$|\b(?:Value|Assertion) error, $"
 )
@@ -91,6 +91,8 @@ _SAYS: Final = re.compile(
     r"(?:[ ](?:this|the[ ]following|an?))?\W{0,8}(?:is|was|are)?\W{0,8}$",
     re.IGNORECASE,
 )
+_OF_CAPTURE: Final = re.compile(r"(?:(?:\w{1,60}\.){0,8}Exception: )?Capture (?:[\w-]{1,20} ){0,3}graph failed: ")
+"""By which SGLang begins the error that the capture of graphs ended with."""
 _EXCEPTION_BEFORE: Final = re.compile(r"(?<![\w.])(?:\w{1,60}\.){0,8}\w{1,60}(?:Error|Exception): (?=\S)")
 """The class of an exception, some words into whose text a cause is known."""
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
@@ -326,7 +328,7 @@ def _is_report(lead: str) -> bool:
         return True
     if (raised := _EXCEPTION_BEFORE.search(lead)) is not None and _is_report(lead[: raised.start()]):
         return True
-    lead = _CLASS.sub("", lead)
+    lead = _CLASS.sub("", _OF_CAPTURE.sub("", lead))
     plain = lead.strip(" \t`'\"*>:：，,\\")
     if not plain or _PLACE.fullmatch(lead) or _TITLE.fullmatch(lead) or _OF_PROCESS.match(lead):
         return True
