@@ -65,6 +65,10 @@ LINES = {
     "nvshmem-address-handle": "/dvs/p4/build/main_nvshmem/src/modules/transport/ibgda/ibgda.cpp:2234: NULL value Unable to create ah.",
     "npu-queue-pairs": "[PID: 19891] 2026-06-25-06:56:28.880.615 Resource_Error(EI0007): Failed to allocate resource qp with info aicpu rank:1. Reason: Resources are exhausted.",
     "npu-expert-scales": "Invalid_Input(EZ0004): Parameter expertScales of MoeDistributeDispatchV2 Tiling Debug is required, but it is empty.",
+    "npu-operator-absent": "RuntimeError: npu_hc_pre: NPU function error: call aclnnHcPreInvRms failed, error code is 561003",
+    "npu-operators-path": "RuntimeError: call aclnnMatmul failed, error code is 561107",
+    "npu-operator-refuses": "RuntimeError: NPU function error: call aclnnMoeInitRoutingV3 failed, error code is 561103",
+    "llama-libraries-of-two-builds": "/home/a/llama.cpp/build/bin/llama-server: symbol lookup error: /home/a/llama.cpp/build/ggml/src/libggml.so: undefined symbol: _Z26ggml_cuda_op_mul_multi_addR25ggml_backend_cuda_contextP11ggml_tensor",
 }
 
 

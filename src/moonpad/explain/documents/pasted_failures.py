@@ -98,7 +98,8 @@ _EXCEPTION_BEFORE: Final = re.compile(r"(?<![\w.])(?:\w{1,60}\.){0,8}\w{1,60}(?:
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
 """`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
 _OF_PROCESS: Final = re.compile(
-    r"\W{0,4}(?:(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)|(?:\[PID: \d{1,8}\] )?\[?\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d)"
+    r"\W{0,4}(?:(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)"
+    r"|(?:\[PID: \d{1,8}\] )?\[?\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d)"
 )
 """`start.py:1395 (EngineCore pid=1713) ` or `[2026-03-25 05:44:29,435 W 39 39] `: a process that speaks."""
 _ANSWER: Final = re.compile(r"\W{0,4}(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Error code: [45]\d\d - \{")
