@@ -69,6 +69,8 @@ LINES = {
     "npu-operators-path": "RuntimeError: call aclnnMatmul failed, error code is 561107",
     "npu-operator-refuses": "RuntimeError: NPU function error: call aclnnMoeInitRoutingV3 failed, error code is 561103",
     "llama-libraries-of-two-builds": "/home/a/llama.cpp/build/bin/llama-server: symbol lookup error: /home/a/llama.cpp/build/ggml/src/libggml.so: undefined symbol: _Z26ggml_cuda_op_mul_multi_addR25ggml_backend_cuda_contextP11ggml_tensor",
+    "sgl-no-quantisation-name": "AttributeError: 'NoneType' object has no attribute 'get_name'",
+    "capture-not-permitted": "RuntimeError: CUDA error: operation not permitted when stream is capturing",
 }
 
 

@@ -35,6 +35,7 @@ def test_a_refusal_is_told_in_its_own_words(error: str, remedy: str) -> None:
     ("error", "kind"),
     [
         ("KeyError: 'model.layers.3.mlp.moon.tide_scale'", "has a weight model.layers.3.mlp.moon.tide_scale"),
+        ("KeyError: 'hidden_states'", "among what the part before it hands on"),
         ("TypeError: wane() got an unexpected keyword argument 'phase'", "called in a way that it does not know"),
     ],
 )
