@@ -71,6 +71,7 @@ LINES = {
     "llama-libraries-of-two-builds": "/home/a/llama.cpp/build/bin/llama-server: symbol lookup error: /home/a/llama.cpp/build/ggml/src/libggml.so: undefined symbol: _Z26ggml_cuda_op_mul_multi_addR25ggml_backend_cuda_contextP11ggml_tensor",
     "sgl-no-quantisation-name": "AttributeError: 'NoneType' object has no attribute 'get_name'",
     "capture-not-permitted": "RuntimeError: CUDA error: operation not permitted when stream is capturing",
+    "npu-addresses": "RuntimeError: [ERROR] HCCL error in: torch_npu/csrc/distributed/ProcessGroupHCCL.cpp:64 EI0014: device_ip is invalid in ranktable file",
 }
 
 
