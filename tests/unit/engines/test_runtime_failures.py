@@ -72,6 +72,17 @@ LINES = {
     "sgl-no-quantisation-name": "AttributeError: 'NoneType' object has no attribute 'get_name'",
     "capture-not-permitted": "RuntimeError: CUDA error: operation not permitted when stream is capturing",
     "npu-addresses": "RuntimeError: [ERROR] HCCL error in: torch_npu/csrc/distributed/ProcessGroupHCCL.cpp:64 EI0014: device_ip is invalid in ranktable file",
+    "ascend-states-of-sides": "AssertionError: Mamba prefill TP size must be >= decode TP size.",
+    "ascend-smaller-prefill": "ValueError: prefill_tp_size: 4 must be greater than or equal to the decode_tp_size: 8",
+    "ascend-decode-stages": "AssertionError: decode pp size must be 1",
+    "ascend-groups-of-sides": "AssertionError: Number of KV cache groups must match",
+    "ascend-blocks-of-sides": "AssertionError: Block sizes of P (48) and D (128) must be divisible by each other.",
+    "ascend-hybrid-context": "AssertionError: Mooncake Hybrid Connector only support cp_world_size == 1.",
+    "ascend-layerwise-prefill-context": "AssertionError: Prefill context parallel is not support on decoder nodes",
+    "ascend-store-states": "NotImplementedError: AscendStore hybrid linear-attention support currently requires mamba_cache_mode='align'.",
+    "ascend-store-ranks": "ValueError: TP mismatch (local_tp=8, peer_tp=16) is not supported with sparse KV layouts (use_sparse=True)",
+    "ascend-store-protocol": "NotImplementedError: MooncakeBackend does not support protocol 'rdma'.",
+    "ascend-store-disk": "RuntimeError: mooncake.json has enable_ssd_offload=true, but the installed Mooncake does not support enable_ssd_offload",
 }
 
 
