@@ -168,6 +168,19 @@ def test_an_error_that_tells_what_happened_has_that_and_where_to_look() -> None:
     assert found.remedy
 
 
+@pytest.mark.parametrize(
+    ("error", "event"),
+    [
+        ("RuntimeError: call aclnnMoeInitRouting failed, error code is 561002", "refused what it got before it ran"),
+        ("RuntimeError: Ascend Transfer Engine initialization failed.", "hands caches over between NPUs did not start"),
+    ],
+)
+def test_what_an_npu_refused_is_an_event_and_no_cause(error: str, event: str) -> None:
+    (found,) = stopped(f"{FRONT}{error}")
+    assert found.severity is Severity.NOTE
+    assert event in found.message
+
+
 @pytest.mark.parametrize("front", ["Exception: ", "[2026-03-13 17:36:45 TP0] Exception: "])
 def test_an_error_behind_the_sentence_of_the_capture_is_read(front: str) -> None:
     error = 'Assertion error (/x/deepgemm/csrc/apis/../heuristics/common.hpp:12): false and "Unsupported architecture"'
