@@ -1,8 +1,8 @@
 """Lines by which engines say why they stopped, with their causes and what helps: data/known_failures.toml, whose rows
-belong to engines and releases, data/around_failures.toml, whose rows belong to what stands around an engine,
-data/general_failures.toml, whose rows hold for nearly all,
-data/release_faults.toml, whose rows know errors by their kind alone, and data/what_happened.toml, whose rows know what
-a line says that happened, where it does not say why."""
+belong to engines and releases, data/runtime_failures.toml, whose rows come from a reading of what SGLang raises at run
+time, data/around_failures.toml, whose rows belong to what stands around an engine, data/general_failures.toml, whose
+rows hold for nearly all, data/release_faults.toml, whose rows know errors by their kind alone, and
+data/what_happened.toml, whose rows know what a line says that happened, where it does not say why."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from moonpad.catalog.toml_rows import Provenance, Text, rows, unique
 
 FILES: Final = (
     "known_failures.toml",
+    "runtime_failures.toml",
     "around_failures.toml",
     "general_failures.toml",
     "release_faults.toml",

@@ -13,6 +13,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Word
 from moonpad.explain.grouping import value_of
 from moonpad.explain.pool_pages import pages_of_backends, plain_cache, title_of_other
+from moonpad.explain.pool_settings import settings_of_pools
 from moonpad.explain.pool_shares import shares_of_pools
 from moonpad.explain.results import Judged, Line, Remark
 from moonpad.plan.rules.pools import check_pools
@@ -97,6 +98,7 @@ def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark
         yield from (_placed(finding, decode, facts) for finding in pages_of_backends(prefill, decode, pair))
     if all(finding.where != "tp" for finding in findings):
         yield from (_placed(finding, decode, facts) for finding in shares_of_pools(prefill, decode, pair))
+    yield from (_placed(finding, decode, facts) for finding in settings_of_pools(prefill, decode))
 
 
 def _pool(judged: Judged, facts: PoolFacts) -> Pool:

@@ -35,6 +35,7 @@ def test_a_refusal_is_told_in_its_own_words(error: str, remedy: str) -> None:
     ("error", "kind"),
     [
         ("KeyError: 'model.layers.3.mlp.moon.tide_scale'", "has a weight model.layers.3.mlp.moon.tide_scale"),
+        ("KeyError: 'hidden_states'", "among what the part before it hands on"),
         ("TypeError: wane() got an unexpected keyword argument 'phase'", "called in a way that it does not know"),
     ],
 )
@@ -165,3 +166,24 @@ def test_an_error_that_tells_what_happened_has_that_and_where_to_look() -> None:
     assert found.severity is Severity.NOTE
     assert "no cause is known" not in found.message
     assert found.remedy
+
+
+@pytest.mark.parametrize(
+    ("error", "event"),
+    [
+        ("RuntimeError: call aclnnMoeInitRouting failed, error code is 561002", "refused what it got before it ran"),
+        ("RuntimeError: Ascend Transfer Engine initialization failed.", "hands caches over between NPUs did not start"),
+    ],
+)
+def test_what_an_npu_refused_is_an_event_and_no_cause(error: str, event: str) -> None:
+    (found,) = stopped(f"{FRONT}{error}")
+    assert found.severity is Severity.NOTE
+    assert event in found.message
+
+
+@pytest.mark.parametrize("front", ["Exception: ", "[2026-03-13 17:36:45 TP0] Exception: "])
+def test_an_error_behind_the_sentence_of_the_capture_is_read(front: str) -> None:
+    error = 'Assertion error (/x/deepgemm/csrc/apis/../heuristics/common.hpp:12): false and "Unsupported architecture"'
+    serve = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --trust-remote-code --tp-size 8"
+    (found,) = stopped(f"{front}Capture cuda graph failed: {error}", serve)
+    assert found.message == "the engine stopped: DeepGEMM has no kernels for this device"

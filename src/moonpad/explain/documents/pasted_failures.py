@@ -42,7 +42,7 @@ _ERRS: Final = re.compile(
     r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
     r"|not support|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
-    r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized"
+    r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
 )
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"
@@ -52,7 +52,7 @@ _LOGGED_ERRS: Final = re.compile(
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
-_RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|OutOfResources)\b")
+_RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|Exception(?=: )|OutOfResources)\b")
 _CLASS: Final = re.compile(
     r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$|\b(?:Value|Assertion) error, $"
 )
@@ -92,12 +92,15 @@ _SAYS: Final = re.compile(
     r"(?:[ ](?:this|the[ ]following|an?))?\W{0,8}(?:is|was|are)?\W{0,8}$",
     re.IGNORECASE,
 )
+_OF_CAPTURE: Final = re.compile(r"(?:(?:\w{1,60}\.){0,8}Exception: )?Capture (?:[\w-]{1,20} ){0,3}graph failed: ")
+"""By which SGLang begins the error that the capture of graphs ended with."""
 _EXCEPTION_BEFORE: Final = re.compile(r"(?<![\w.])(?:\w{1,60}\.){0,8}\w{1,60}(?:Error|Exception): (?=\S)")
 """The class of an exception, some words into whose text a cause is known."""
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
 """`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
 _OF_PROCESS: Final = re.compile(
-    r"\W{0,4}(?:(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)"
+    r"\W{0,4}(?:(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)"
+    r"|(?:\[PID: \d{1,8}\] )?\[?\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d)"
 )
 """`start.py:1395 (EngineCore pid=1713) ` or `[2026-03-25 05:44:29,435 W 39 39] `: a process that speaks."""
 _ANSWER: Final = re.compile(r"\W{0,4}(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Error code: [45]\d\d - \{")
@@ -329,7 +332,7 @@ def _is_report(lead: str) -> bool:
         return True
     if (raised := _EXCEPTION_BEFORE.search(lead)) is not None and _is_report(lead[: raised.start()]):
         return True
-    lead = _CLASS.sub("", lead)
+    lead = _CLASS.sub("", _OF_CAPTURE.sub("", lead))
     plain = lead.strip(" \t`'\"*>:：，,\\")
     if not plain or _PLACE.fullmatch(lead) or _TITLE.fullmatch(lead) or _OF_PROCESS.match(lead):
         return True

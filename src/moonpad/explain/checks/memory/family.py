@@ -15,6 +15,7 @@ from moonpad.explain.checks.memory.model_storage import storage_of_weights
 from moonpad.explain.checks.memory.offered_machines import offered_machine
 from moonpad.explain.checks.memory.offload_checks import cpu_offload
 from moonpad.explain.checks.memory.processor_cores import pools_of_nodes, threads_of_cores
+from moonpad.explain.checks.memory.ram_of_mapped import ram_of_mapped
 from moonpad.explain.checks.memory.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
 from moonpad.explain.checks.memory.serving_checks import (
     cache_of_workers,
@@ -56,6 +57,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     threads_of_cores,
     pools_of_nodes,
     spoken_machines,
+    ram_of_mapped,
     largest_alone,
     *SHARED_MEMORY_CHECKS,
     image_without_ray,

@@ -29,6 +29,11 @@ _STARTS_RAY: Final = re.compile(
 _OF_RUNNER: Final = re.compile(r"^(?:recipe_version|cluster_only)[ \t]*:")
 """A recipe, whose runner starts the command on each node and adds what joins them:
 https://github.com/eugr/spark-vllm-docker"""
+_ONE_MACHINE: Final = (
+    r"(?:单机|一台(?:机器|服务器)?)[^\d\n]{{0,6}}{count}[ ]?(?:卡|张)|\bBox ?{count}\b"
+    r"|\b(?:one|single|1)[- ](?:machine|server|node|host)\b[^.,;\d\n]{{0,20}}\b{count}(?:\b|x)"
+    r"|\b{count}(?:[ ]?[x×])?[ ][^.,;\d\n]{{0,30}}\b(?:in|on)[ ](?:one|a[ ]single|1)[ ](?:machine|server|node|host)\b"
+)
 _OTHERS: Final = re.compile(r"headless|start-rank|data-parallel-(?:rank|hybrid-lb|external-lb)|\brank[ =]?[1-9]\b")
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
@@ -56,7 +61,7 @@ def node_remarks(
     yield from _container_devices(engine, cluster, readings, commands)
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
-        by_runner = is_in_lines(_OF_RUNNER, script.lines, 200)
+        by_runner = is_in_lines(_OF_RUNNER, script.lines, 200) or _is_one_machine(cluster, script)
         if alone and not commands[0].by_ray and not commands[0].custom and not by_runner:
             joined = starts_ray(script)
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray, joined)
@@ -71,6 +76,14 @@ def node_remarks(
     if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
         message = f"--nnodes is {first.node.nodes}, and there are {len(readings)} commands"
         yield _missing("--nnodes", message, "start one command on each node")
+
+
+def _is_one_machine(cluster: Cluster | None, script: Script) -> bool:
+    """Whether the text has all devices in one machine, which is larger than the usual one (Atlas 200T A2 Box16)."""
+    if cluster is None or cluster.nodes == 1:
+        return False
+    count = cluster.devices
+    return is_in_lines(re.compile(_ONE_MACHINE.format(count=count), re.IGNORECASE), script.lines, 500)
 
 
 def _is_alone(first: Reading, script: Script) -> bool:
