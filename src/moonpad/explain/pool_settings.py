@@ -13,7 +13,6 @@ from moonpad.explain.results import Judged
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import since
 
-_ENGINE: Final = "sglang"
 _READ: Final = "0.5.23"
 """The release whose source was read: srt/disaggregation/common/conn.py."""
 _CHECKSUM: Final = "--disaggregation-enable-kv-checksum"
@@ -23,8 +22,8 @@ _PREFILL_CONTEXT: Final = ("--attn-cp-size", "--attention-context-parallel-size"
 
 
 def settings_of_pools(prefill: Judged, decode: Judged) -> Iterator[Finding]:
-    """Of SGLang, where both commands are known whole."""
-    if prefill.engine != _ENGINE or any(each.sources[0].more for each in (prefill, decode)):
+    """Where both commands are known whole: by flags that only SGLang has."""
+    if prefill.engine != decode.engine or any(each.sources[0].more for each in (prefill, decode)):
         return
     first, second = prefill.sources[0].argv, decode.sources[0].argv
     if _has(first, _CHECKSUM) != _has(second, _CHECKSUM):
