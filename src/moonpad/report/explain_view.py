@@ -4,7 +4,6 @@ finding, the mending beneath, the line to copy. In short, what fits a screen; wi
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
@@ -17,8 +16,8 @@ from moonpad.explain.commands import NUMBER_AS_WORD, Command, Problem, Script, W
 from moonpad.explain.results import Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.explain.spoiling import left_in
-from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.report.caret_rows import Mark, source_rows
+from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
 from moonpad.report.explain_verdict import is_mended_later, memory_words, usual, verdict, whole_names
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.shell_line import filled_lines, typed_lines
@@ -26,7 +25,6 @@ from moonpad.values.finding import Finding, Severity
 from moonpad.values.records import replace
 from moonpad.values.visible_text import visible
 
-STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
 WIDEST: Final = 120
 NOTES: Final = 3
 """So many notes are shown in short, and so many commands of one deployment."""
@@ -35,8 +33,6 @@ _TRACEBACK: Final = re.compile(
     r"[^'\"`]{0,200}?(?<![\w.])(?:Traceback \(most recent call last\):?[ \t]*$|File \"[^\"]{1,300}\", line \d+, in )"
 )
 """A line of one; a script that looks for it has it between quotes."""
-MENDED: Final = 3
-"""So many faults that later releases mended."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
 
 
@@ -60,7 +56,7 @@ def explain_view(
             style = STYLES[Severity.ERROR]
         if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
             sentence, style = f"The text shows a traceback. The command: {sentence}", STYLES[Severity.WARNING]
-        text.append_text(_wrapped(sentence, width, style))
+        text.append_text(wrapped(sentence, width, style))
         if verbose:
             text.append_text(_deployment(judged, script, width, reported, ascii_only))
         else:
@@ -95,13 +91,13 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
     again: dict[str, None] = {}
 
     def news(remarks: Sequence[Remark]) -> list[Remark]:
-        told.update(_said(remark.finding) for remark in remarks)
-        repeated = [remark for remark in remarks if _is_told(remark.finding, before)]
+        told.update(said(remark.finding) for remark in remarks)
+        repeated = [remark for remark in remarks if is_told(remark.finding, before)]
         again.update((remark.finding.where, None) for remark in repeated)
         return [remark for remark in remarks if remark not in repeated]
 
     at = min((source.line for source in judged.sources if source.line), default=0)
-    text = _wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
+    text = wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
     notes: dict[str, None] = {}
     lines_of: dict[Finding, list[int]] = {}
     for remark in judged.remarks:
@@ -115,28 +111,28 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
         remarks = news([remark for remark in remarks if remark.finding not in shown])
         shown |= {remark.finding for remark in remarks}
         remarks = [_also(remark, lines_of[remark.finding], script) for remark in remarks]
-        notes |= {_said(remark.finding): None for remark in remarks if remark.finding.severity is Severity.NOTE}
+        notes |= {said(remark.finding): None for remark in remarks if remark.finding.severity is Severity.NOTE}
         marked = [remark for remark in remarks if remark.finding.severity is not Severity.NOTE]
         text.append_text(_command(source, marked, script, width, reported, marked_only=True))
     for remark in news([remark for remark in judged.remarks if remark.command is None]):
         if remark.finding.severity is not Severity.NOTE:
-            text.append_text(_finding(remark.finding, width))
+            text.append_text(finding_text(remark.finding, width))
         else:
-            notes[_said(remark.finding)] = None
+            notes[said(remark.finding)] = None
     for note in list(notes)[:NOTES]:
-        text.append_text(_wrapped(f"note: {note}", width, STYLES[Severity.NOTE], "  "))
+        text.append_text(wrapped(f"note: {note}", width, STYLES[Severity.NOTE], "  "))
     if len(notes) > NOTES:
         text.append(f"  and {len(notes) - NOTES} more notes: --verbose\n", style=STYLES[Severity.NOTE])
-    text.append_text(_mended_later(judged, width, before, again, verbose=False))
-    told.update(_said(remark.finding) for remark in judged.remarks if is_mended_later(remark))
+    text.append_text(mended_later(judged, width, before, again, verbose=False))
+    told.update(said(remark.finding) for remark in judged.remarks if is_mended_later(remark))
     if again:
-        text.append_text(_wrapped(f"As said of an earlier command: {', '.join(again)}", width, STYLES[Severity.NOTE]))
+        text.append_text(wrapped(f"As said of an earlier command: {', '.join(again)}", width, STYLES[Severity.NOTE]))
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
-        text.append_text(_wrapped(memory_words(judged.memory), width, ""))
+        text.append_text(wrapped(memory_words(judged.memory), width, ""))
     is_changed = _is_changed(judged, script)
     if is_changed:
-        text.append_text(_wrapped(_corrected_heading(judged), width, "bold"))
+        text.append_text(wrapped(_corrected_heading(judged), width, "bold"))
         for line in judged.corrected[:NOTES]:
             text.append("".join(f"  {row}\n" for row in filled_lines(line, width - 2)))
         if len(judged.corrected) > NOTES:
@@ -146,46 +142,9 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
     for better in judged.better:
         if is_changed and better.why == judged.corrected_with:
             continue
-        text.append_text(_wrapped(f"Better: {better.why}", width, "bold green"))
+        text.append_text(wrapped(f"Better: {better.why}", width, "bold green"))
         words = " ".join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
-        text.append_text(_wrapped(words, width, "", "  "))
-    return text
-
-
-def _is_told(finding: Finding, before: frozenset[str]) -> bool:
-    """An error is told of each command: without it, nobody would know which of them cannot be used."""
-    return _said(finding) in before and finding.severity is not Severity.ERROR
-
-
-def _mended_later(judged: Judged, width: int, before: frozenset[str], again: dict[str, None], *, verbose: bool) -> Text:
-    """Where no release is named, in short only how many there are."""
-    mended = list(dict.fromkeys(remark.finding for remark in judged.remarks if is_mended_later(remark)))
-    if repeated := [finding for finding in mended if _is_told(finding, before)]:
-        again[f"{len(repeated)} known fault{'s' * (len(repeated) > 1)}"] = None
-    mended = [finding for finding in mended if finding not in repeated]
-    if not mended:
-        return Text()
-    unnamed = judged.version_because.endswith(BY_NEWEST)
-    if unnamed and not verbose:
-        told = list(dict.fromkeys(remark.finding for remark in judged.remarks if remark.as_told))[:MENDED]
-        text = Text()
-        if told:
-            text.append_text(_wrapped("Faults of older releases that this text may be about:", width, ""))
-        for finding in told:
-            text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
-        if len(mended) > len(told):
-            more = "more known faults" if told else "known faults"
-            count = f"Of what this command uses, older releases have {len(mended) - len(told)} {more}: --verbose"
-            text.append_text(_wrapped(count, width, ""))
-        return text
-    text = _wrapped(
-        f"Mended after {'older releases' if unnamed else judged.version}, of what this command uses:", width, ""
-    )
-    shown = mended if verbose else mended[:MENDED]
-    for finding in shown:
-        text.append_text(_wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
-    if len(mended) > len(shown):
-        text.append(f"  and {len(mended) - len(shown)} more: --verbose\n", style=STYLES[Severity.NOTE])
+        text.append_text(wrapped(words, width, "", "  "))
     return text
 
 
@@ -204,10 +163,10 @@ def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Tex
     more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     where = f"Or, {script.where(other.sources[0].line)}: {', '.join(words[:SHOWN]) or 'the same words'}{more}"
     sentence, style = verdict(other)
-    text = _wrapped(where, width, "bold").append_text(_wrapped(sentence, width, style, "  "))
+    text = wrapped(where, width, "bold").append_text(wrapped(sentence, width, style, "  "))
     for finding in dict.fromkeys(other.findings):
         if finding.severity is not Severity.NOTE and finding not in main.findings:
-            text.append_text(_finding(finding, width))
+            text.append_text(finding_text(finding, width))
     return text
 
 
@@ -223,36 +182,24 @@ def _left_in(judged: Judged, width: int) -> Text:
     places = dict.fromkeys(remark.finding.where for remark in left_in(judged))
     if not places:
         return Text()
-    return _wrapped(f"Not mended in it: {', '.join(places)}, see above", width, STYLES[Severity.WARNING], "  ")
+    return wrapped(f"Not mended in it: {', '.join(places)}, see above", width, STYLES[Severity.WARNING], "  ")
 
 
 def _argvs(lines: Iterable[Line]) -> list[list[str]]:
     return [list(whole_names(line.argv)) for line in lines]
 
 
-def _said(finding: Finding) -> str:
-    """In one sentence, the remedy behind it."""
-    return f"{_named(finding)}{finding.message}{f' ({finding.remedy})' if finding.remedy else ''}"
-
-
-def _named(finding: Finding) -> str:
-    """Many messages name the flag; it is not said twice."""
-    return "" if finding.where in finding.message else f"{finding.where}: "
-
-
 def _usual(deployments: Sequence[Judged], width: int) -> Text:
     """One line for what is true of nearly every command."""
     sentences = dict.fromkeys(usual(remark) for judged in deployments for remark in judged.remarks if usual(remark))
     return (
-        _wrapped(f"As nearly everywhere: {'; '.join(sentences)}.", width, STYLES[Severity.NOTE])
-        if sentences
-        else Text()
+        wrapped(f"As nearly everywhere: {'; '.join(sentences)}.", width, STYLES[Severity.NOTE]) if sentences else Text()
     )
 
 
 def _deployment(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
     text = Text()
-    text.append_text(_wrapped(_head(judged), width, ""))
+    text.append_text(wrapped(_head(judged), width, ""))
     lines: set[int] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number]
@@ -263,8 +210,8 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
         text.append_text(_command(source, remarks, script, width, reported))
     for remark in judged.remarks:
         if remark.command is None:
-            text.append_text(_finding(remark.finding, width))
-    text.append_text(_mended_later(judged, width, frozenset(), {}, verbose=True))
+            text.append_text(finding_text(remark.finding, width))
+    text.append_text(mended_later(judged, width, frozenset(), {}, verbose=True))
     text.append_text(_memory(judged, width, ascii_only))
     if _is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
@@ -272,7 +219,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     text.append_text(_corrected_files(judged, width))
     for better in judged.better:
         text.append("\n")
-        text.append_text(_wrapped(f"Better: {better.why}", width, "bold green"))
+        text.append_text(wrapped(f"Better: {better.why}", width, "bold green"))
         text.append_text(_typed(better.lines))
     return text
 
@@ -309,7 +256,7 @@ def _memory(judged: Judged, width: int, ascii_only: bool) -> Text:
 def _corrected_files(judged: Judged, width: int) -> Text:
     text = Text()
     for file in judged.corrected_files:
-        text.append_text(_wrapped(f"{file.path}, corrected", width, "bold"))
+        text.append_text(wrapped(f"{file.path}, corrected", width, "bold"))
         text.append("".join(f"  {visible(row)}\n" for row in file.text.rstrip("\n").split("\n")))
     return text
 
@@ -337,18 +284,18 @@ def _command(
         word = _word(remark, source)
         placed = word is not None and 1 <= word.line <= len(script.lines)
         if marked_only and not placed:
-            unplaced.append_text(_finding(remark.finding, width))
+            unplaced.append_text(finding_text(remark.finding, width))
             continue
         line = word.line if word is not None and placed else last
         column, end = _columns(word, script) if word is not None and placed else (None, 0)
         finding = remark.finding
-        marks.setdefault(line, []).append(Mark(column, end, _finding(finding, width), STYLES[finding.severity]))
+        marks.setdefault(line, []).append(Mark(column, end, finding_text(finding, width), STYLES[finding.severity]))
     for number, problem in enumerate(script.problems):
         if problem.line in own:
             reported.add(number)
             if not shown_with_words(problem, source):
                 reader = "Python" if problem.code == NUMBER_AS_WORD else "the shell"
-                message = _message(f"{reader}: {problem.message}", problem.remedy, STYLES[Severity.WARNING], width)
+                message = message_text(f"{reader}: {problem.message}", problem.remedy, STYLES[Severity.WARNING], width)
                 marks.setdefault(problem.line, []).append(
                     Mark(problem.column, problem.end_column, message, STYLES[Severity.WARNING])
                 )
@@ -386,23 +333,6 @@ def _word(remark: Remark, source: Command) -> Word | None:
     if remark.variable is not None:
         return source.env.get(remark.variable)
     return source.argv[remark.at] if remark.at is not None and remark.at < len(source.argv) else None
-
-
-def _finding(finding: Finding, width: int) -> Text:
-    return _message(
-        f"{finding.severity}: {_named(finding)}{finding.message}", finding.remedy, STYLES[finding.severity], width
-    )
-
-
-def _message(message: str, remedy: str, style: str, width: int) -> Text:
-    return _wrapped(message, width, style, "    ").append_text(_wrapped(remedy, width, "", "      "))
-
-
-def _wrapped(sentence: str, width: int, style: str, indent: str = "") -> Text:
-    """Lines of at most `width` columns; every line but the first is indented by two more."""
-    hang = f"{indent}  "
-    lines = textwrap.wrap(sentence, width, initial_indent=indent, subsequent_indent=hang, break_on_hyphens=False)
-    return Text.assemble(*((line + "\n", style) for line in lines))
 
 
 def _typed(lines: Iterable[Line]) -> Text:
