@@ -206,28 +206,27 @@ def _around(line: str, parts: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _machines_in(line: str, names: tuple[str, ...], first: int, last: int) -> list[tuple[int, str]]:
     machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(line, first, last)]
     taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(line, first, last)]
-    for pattern in device_patterns.counted(names):
+    marked = device_patterns.marked(line[first:last], names)
+    for pattern in device_patterns.counted():
         spans = []
-        for match in pattern.finditer(line, first, last):
-            if any(begin < match.end() and match.start() < end for begin, end in taken):
+        for match in pattern.finditer(marked.text):
+            start, stop = first + marked.starts[match.start()], first + marked.starts[match.end()]
+            if any(begin < stop and start < end for begin, end in taken):
                 continue
-            groups = match.groupdict()
+            groups, written = match.groupdict(), line[start:stop]
             spelled = (groups.get("count") or "").casefold() in WORDS
-            if not (_SURE.search(groups["device"]) or spelled or _TIMED.search(match.group())):
+            device = marked.names[match.start("device")]
+            if not (_SURE.search(device) or spelled or _TIMED.search(written)):
                 continue  # `port 8 4090`
-            for name, size in ((groups["device"], groups.get("size")), (groups.get("also"), None)):
+            also = marked.names[match.start("also")] if groups.get("also") else ""
+            for name, size in ((device, groups.get("size")), (also, None)):
                 kind = _kind(name, size)[0] if name else ""
                 counts = _counts(match, kind)
-                if (
-                    _SERVERS.search(match.group())
-                    and not _CARDS.search(match.group())
-                    and kind in _PER_SERVER
-                    and len(counts) == 1
-                ):
+                if _SERVERS.search(written) and not _CARDS.search(written) and kind in _PER_SERVER and len(counts) == 1:
                     counts = [counts[0], _PER_SERVER[kind]]
                 if name and all(0 < number <= _MOST for number in counts):
-                    machines.append((match.start(), "x".join((*map(str, counts), kind))))
-            spans.append(match.span())
+                    machines.append((start, "x".join((*map(str, counts), kind))))
+            spans.append((start, stop))
         taken += spans
     return machines
 
