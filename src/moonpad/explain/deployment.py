@@ -54,6 +54,7 @@ from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, shortened
 from moonpad.explain.shell.shell_slips import cut_off
+from moonpad.explain.spoiling import ends_it
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence, set_words
@@ -366,11 +367,10 @@ class Deployment(Struct, frozen=True):
             finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
             built = subject.configuration
             finding = of_fork(finding, self.group.commands[0], built.platform, built.version)
-            option = self._occurrence(first, finding.where)
+            option, edits = self._occurrence(first, finding.where), self._stated(finding, first)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
-            remedy = in_own_flags(finding.remedy, self.engine.command_line)
-            edits = self._stated(finding, first)
-            yield Remark(replace(finding, where=flag, remedy=remedy), at=option.index if option else None, edits=edits)
+            at, remedy = option.index if option else None, in_own_flags(finding.remedy, self.engine.command_line)
+            yield Remark(replace(finding, where=flag, remedy=remedy), at=at, edits=edits, stops=ends_it(finding))
         if memory is not None and not short and suggestions:
             best = suggestions[0]
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
