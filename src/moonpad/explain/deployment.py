@@ -33,7 +33,7 @@ from moonpad.explain.checks.options.stray_words import stray_remarks
 from moonpad.explain.checks.releases.config_keys import config_remarks
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
-from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_of, example_of
+from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_of, example_of, ranks_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
@@ -155,7 +155,7 @@ class Deployment(Struct, frozen=True):
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
-            ranks = first.layout.world_size * first.replicas
+            ranks = ranks_of(first)
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
                 unjudged = f"{because}: name them with --on {example_of(ranks, self.engine, because)}"
