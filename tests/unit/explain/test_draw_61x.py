@@ -69,9 +69,9 @@ def test_a_release_that_does_not_know_its_model_is_said_first() -> None:
 
 def test_a_draft_that_is_refused_with_shared_caches_is_said_first_and_left_in_no_correction() -> None:
     text = "vllm-ascend 0.19.1rc1\nvllm serve Eco-Tech/Kimi-K2.6-W4A8 --quantization ascend --trust-remote-code"
-    text += " --tensor-parallel-size 8 --decode-context-parallel-size 2"
+    text += " --tensor-parallel-size 16 --decode-context-parallel-size 2 --enable-expert-parallel --max-model-len 8192"
     text += ' --speculative-config \'{"method": "eagle3", "model": "/w/eagle-mla", "num_speculative_tokens": 3}\''
-    for on in ("", "8xA3"):
+    for on in ("", "16xA3"):
         assert "Known fault (--decode-context-parallel-size)" in first_line(text, on)
         assert not ask(text, on)[0].corrected
 
@@ -178,3 +178,11 @@ def test_prefill_context_parallelism_asks_for_devices_of_its_own() -> None:
     assert "--on 2x8xH200" in judged.unjudged
     (judged,) = ask(f"{text} --decode-context-parallel-size 2")
     assert "--on 8xH200" in judged.unjudged
+
+
+def test_the_file_that_an_image_names_is_the_model_of_the_options_beside_it() -> None:
+    text = 'FROM ghcr.io/ggml-org/llama.cpp:server-cuda\nENV WEIGHTS="Kimi-K2-Thinking-UD-Q2_K_XL-00001-of-00006.gguf"\n'
+    text += 'ENV LLAMA_ARGS="--ctx-size 8192 --n-gpu-layers 99 --jinja"\nCMD ["python", "run.py"]\n'
+    (judged,) = ask(read_files([("Dockerfile", text)]))
+    assert judged.model_written.startswith("Kimi-K2-Thinking")
+    assert "--set pp=1" in judged.unjudged

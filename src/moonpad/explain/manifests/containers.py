@@ -61,6 +61,10 @@ def _flags_in_a_variable(container: Container, state: ScriptState) -> None:
         fragment = with_program(Command("fragment", words, label=container.label, line=value.line))
         if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
             env = {other: word for other, word in container.env.items() if other != name}
+            files = [word for word in env.values() if word.text.endswith(".gguf")]
+            if len(files) == 1 and fragment.program == names.CHAT_SERVER and not flags & {"--model", "--hf-repo"}:
+                argv = (replace(files[0], text="--model", pieces=()), files[0], *fragment.argv)
+                fragment = replace(fragment, argv=argv)
             state.add(replace(fragment, env=env, more=f"what reads {name}"))
 
 
