@@ -181,8 +181,11 @@ def test_prefill_context_parallelism_asks_for_devices_of_its_own() -> None:
 
 
 def test_the_file_that_an_image_names_is_the_model_of_the_options_beside_it() -> None:
-    text = 'FROM ghcr.io/ggml-org/llama.cpp:server-cuda\nENV WEIGHTS="Kimi-K2-Thinking-UD-Q2_K_XL-00001-of-00006.gguf"\n'
+    text = (
+        'FROM ghcr.io/ggml-org/llama.cpp:server-cuda\nENV WEIGHTS="Kimi-K2-Thinking-UD-Q2_K_XL-00001-of-00006.gguf"\n'
+    )
     text += 'ENV LLAMA_ARGS="--ctx-size 8192 --n-gpu-layers 99 --jinja"\nCMD ["python", "run.py"]\n'
     (judged,) = ask(read_files([("Dockerfile", text)]))
     assert judged.model_written.startswith("Kimi-K2-Thinking")
     assert "--set pp=1" in judged.unjudged
+    assert {word.line for word in judged.sources[0].argv} == {2, 3}
