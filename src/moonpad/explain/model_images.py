@@ -11,7 +11,7 @@ from moonpad.catalog.models import find_model
 from moonpad.catalog.options import versions
 from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
-from moonpad.engines.image_names import OF_MAKERS
+from moonpad.engines.image_names import MAKERS_IN_TEXT, OF_MAKERS
 from moonpad.explain.commands import Command
 from moonpad.explain.folder_names import usual_name
 from moonpad.values.versions import since
@@ -21,7 +21,6 @@ _PLATFORM: Final = re.compile(
     r"|ubuntu[\d.]*|dev|preview|runtime)(?=[-_.]|$)"
 )
 _RELEASE: Final = re.compile(r"\d+\.\d+\.\d+|nightly|latest|main|20\d{6}")
-_IN_TEXT: Final = re.compile(r"(?<![\w/.-])(?:vllm/vllm-openai|lmsysorg/sglang)(?:-rocm)?(?::[a-zA-Z0-9][\w.-]{0,60})?")
 _LONGEST_LINE: Final = 2000
 _SHORTEST: Final = 5
 _LONGEST: Final = 200
@@ -47,7 +46,7 @@ def release_before_its_model(
 
 
 def _named_alone(lines: Sequence[str]) -> str:
-    named = {match.group() for line in lines for match in _IN_TEXT.finditer(line[:_LONGEST_LINE])}
+    named = {match.group() for line in lines for match in MAKERS_IN_TEXT.finditer(line[:_LONGEST_LINE])}
     return named.pop() if len(named) == 1 else ""
 
 
