@@ -88,3 +88,7 @@ OF_MAKERS: Final = re.compile(
     r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?):(?P<tag>[a-z][\w.-]{3,60})$"
 )
 """Images of the makers whose tag begins with a word."""
+MAKERS_IN_TEXT: Final = re.compile(
+    r"(?<![\w/.-])(?:vllm/vllm-openai|lmsysorg/sglang)(?:-rocm)?(?::[a-zA-Z0-9][\w.-]{0,60})?"
+)
+"""Images of the makers in a line of prose, with a tag or without."""

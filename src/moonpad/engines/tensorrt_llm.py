@@ -171,6 +171,7 @@ FACTS: Final = EngineFacts(
     title="TensorRT-LLM",
     platforms=(Platform.CUDA,),
     preference=30,
+    whole_prompts=True,  # enable_chunked_prefill is off unless it is set
     # K3: its deployment guide (https://nvidia.github.io/TensorRT-LLM/1.3.0rc26/, "Kimi K3 on TensorRT LLM").
     first_versions={"kimi_k2": "1.0.0rc2", "kimi_k3": "1.3.0rc26"},
     setting_names={

@@ -66,7 +66,7 @@ def ascend_draft_dcp(configuration: Configuration) -> Iterator[Finding]:
     what = f"a draft with decode context parallel {dcp}"
     if draft is None or draft.sizes.latent_attention:
         remedy = "start it once before you rely on it, or set dcp = 1"
-        why = "one that its config.json calls kimi_k2 is taken for plain attention, and refused"
+        why = "one that its config.json calls kimi_k2 is taken for plain attention, and the start ends"
         yield Finding(Severity.WARNING, Code.CONFLICT, "dcp", f"{what} needs latent attention, and {why}", remedy)
     elif tp <= kv_heads:
         message = f"{what}: {draft.id} has {kv_heads} KV heads, and needs tensor parallel above that, not {tp}"

@@ -78,6 +78,8 @@ def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Gr
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
     if other is None or other.refused or other.layout is None or judged.layout is None:
         return False
+    if other.settings == judged.settings and other.layout == judged.layout and judged.settings is not None:
+        return False  # a file of options is read after the words
     mended = {remark.finding for remark in judged.remarks if remark.changes and _is_reported(remark)}
     if any(_ends(remark) or remark.finding in mended for remark in other.remarks):
         return False  # with this setting it ends, or has a fault again that is mended here

@@ -33,7 +33,7 @@ from moonpad.explain.checks.options.stray_words import stray_remarks
 from moonpad.explain.checks.releases.config_keys import config_remarks
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
-from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_of, example_of
+from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_of, example_of, ranks_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
@@ -54,6 +54,7 @@ from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, shortened
 from moonpad.explain.shell.shell_slips import cut_off
+from moonpad.explain.spoiling import ends_it
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence, set_words
@@ -154,7 +155,7 @@ class Deployment(Struct, frozen=True):
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
-            ranks = first.layout.world_size * first.replicas
+            ranks = ranks_of(first)
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
                 unjudged = f"{because}: name them with --on {example_of(ranks, self.engine, because)}"
@@ -366,11 +367,10 @@ class Deployment(Struct, frozen=True):
             finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
             built = subject.configuration
             finding = of_fork(finding, self.group.commands[0], built.platform, built.version)
-            option = self._occurrence(first, finding.where)
+            option, edits = self._occurrence(first, finding.where), self._stated(finding, first)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
-            remedy = in_own_flags(finding.remedy, self.engine.command_line)
-            edits = self._stated(finding, first)
-            yield Remark(replace(finding, where=flag, remedy=remedy), at=option.index if option else None, edits=edits)
+            at, remedy = option.index if option else None, in_own_flags(finding.remedy, self.engine.command_line)
+            yield Remark(replace(finding, where=flag, remedy=remedy), at=at, edits=edits, stops=ends_it(finding))
         if memory is not None and not short and suggestions:
             best = suggestions[0]
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines.base import Engine, Reading
-from moonpad.explain.commands import Command, Script, Wrapper
+from moonpad.engines.foreign_names import PREFILL_PARALLEL
+from moonpad.explain.commands import Command, Script, Wrapper, whole_number
 from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
     Mention,
@@ -50,6 +51,13 @@ _WHOLE: Final = 8
 """Devices of a usual machine."""
 _LIST: Final = 3
 """So many kinds without a number on one line are a list, of which none is meant alone."""
+
+
+def ranks_of(reading: Reading) -> int:
+    """The devices of all copies: prefill context parallelism has its own, unlike that of the decode."""
+    place = reading.parsed.occurrence(PREFILL_PARALLEL)
+    ways = whole_number(place.value) if place is not None and isinstance(place.value, str) else None
+    return reading.layout.world_size * reading.replicas * max(1, ways or 1)
 
 
 def example_of(ranks: int, engine: Engine | None, because: str) -> str:

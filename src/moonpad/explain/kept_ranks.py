@@ -1,4 +1,5 @@
-"""The rank of a machine that a script takes from outside (`NODE_RANK=${1:-0}`) stays a variable in what is shown."""
+"""The rank of a machine that a script takes from outside (`NODE_RANK=${1:-0}`) stays a variable in what is shown, with
+the rank that it has where nothing else is said."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def with_own_ranks(judged: Judged, commands: Iterable[Command], script: Script) 
     written = tuple(_written(commands, script))
     if not written or len(judged.corrected) > 1:
         return judged
-    corrected = tuple(_kept(line, written) for line in judged.corrected)
+    unchanged = judged.corrected == judged.commands
+    corrected = judged.corrected if unchanged else tuple(_kept(line, written) for line in judged.corrected)
     better = (replace(each, lines=tuple(_kept(line, written) for line in each.lines)) for each in judged.better)
     return replace(judged, corrected=corrected, better=tuple(better))
 
@@ -41,6 +43,6 @@ def _kept(line: Line, written: tuple[tuple[str, str, str, str], ...]) -> Line:
     for flag, value, source, name in written:
         for at, (option, word) in enumerate(pairwise(tuple(argv))):
             if (option, word) == (flag, value):
-                argv[at + 1] = source
+                argv[at + 1] = source if ":-" in source else f"${{{name}:-{value}}}"
                 names.add(name)
     return replace(line, argv=tuple(argv), unresolved=frozenset(names))

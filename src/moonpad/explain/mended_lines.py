@@ -36,6 +36,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         for name, word in command.env.items()
         if name not in dropped and not inside and (word.line, word.column) not in places and not _differs(command, word)
     }
+    env = {name: text for name, text in env.items() if not _is_itself(name, text, command)}
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
     if inside and sets:
         around = _with_variables(around, sets, images)
@@ -95,6 +96,12 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
 def _differs(command: Command, word: Word) -> bool:
     """Whether a line above sets it to what differs each time: `PORT=$(shuf -n 1 -i 20000-30000)`."""
     return word.line < command.line and "$" in word.text and _EACH_TIME.search(word.text) is not None
+
+
+def _is_itself(name: str, text: str, command: Command) -> bool:
+    """`PORT=${PORT}` before a command with `--port $PORT`, which the shell fills in before it sets anything."""
+    itself = (f"${name}", f"${{{name}}}")
+    return text in itself and any(word.text in itself for word in command.argv)
 
 
 def _is_entrypoint(own: Sequence[Word], around: Sequence[Word]) -> bool:

@@ -4,13 +4,14 @@ built before the first release that has it."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from moonpad.catalog.models import find_model
 from moonpad.catalog.options import versions
 from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
-from moonpad.engines.image_names import OF_MAKERS
+from moonpad.engines.image_names import MAKERS_IN_TEXT, OF_MAKERS
 from moonpad.explain.commands import Command
 from moonpad.explain.folder_names import usual_name
 from moonpad.values.versions import since
@@ -20,14 +21,18 @@ _PLATFORM: Final = re.compile(
     r"|ubuntu[\d.]*|dev|preview|runtime)(?=[-_.]|$)"
 )
 _RELEASE: Final = re.compile(r"\d+\.\d+\.\d+|nightly|latest|main|20\d{6}")
+_LONGEST_LINE: Final = 2000
 _SHORTEST: Final = 5
 _LONGEST: Final = 200
 
 
-def release_before_its_model(engine: str, command: Command, written: str) -> tuple[str, str, str] | None:
-    """The release before the first one that has the model of the image's tag, that one, and a sentence about it."""
+def release_before_its_model(
+    engine: str, command: Command, written: str, lines: Sequence[str] = ()
+) -> tuple[str, str, str] | None:
+    """The release before the first one that has the model of the image's tag, that one, and a sentence about it. Of a
+    command without an image the only one that the lines name counts."""
     image = command.container.image.text if command.container and command.container.image else ""
-    match = OF_MAKERS.search(image)
+    match = OF_MAKERS.search(image or (_named_alone(lines) if command.container is None else ""))
     if match is None or _RELEASE.search(match["tag"]):
         return None
     title, first = _first_with(engine, written[:_LONGEST])
@@ -38,6 +43,11 @@ def release_before_its_model(engine: str, command: Command, written: str) -> tup
     if not earlier or first not in versions(ENGINES[engine].program):
         return None
     return earlier[-1], first, f"its image is a build for {title}, from before {first}, the first release that has it"
+
+
+def _named_alone(lines: Sequence[str]) -> str:
+    named = {match.group() for line in lines for match in MAKERS_IN_TEXT.finditer(line[:_LONGEST_LINE])}
+    return named.pop() if len(named) == 1 else ""
 
 
 def _first_with(engine: str, written: str) -> tuple[str, str]:

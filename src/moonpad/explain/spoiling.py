@@ -20,6 +20,12 @@ def spoils(finding: Finding) -> bool:
     return finding.code is Code.KNOWN_REPORT and _SPOILS.search(finding.message) is not None
 
 
+def ends_it(finding: Finding) -> bool:
+    """Whether a rule of the engine warns of settings with which the start ends."""
+    told = finding.severity is Severity.WARNING and finding.code is Code.CONFLICT
+    return told and finding.message.endswith(", and the start ends")
+
+
 def left_in(judged: Judged) -> Iterator[Remark]:
     """Warnings of that kind whose words stand in the corrected commands as they stood before."""
     for remark in judged.remarks:

@@ -194,6 +194,8 @@ def _fewer(subject: Subject) -> Lever | None:
         given = getattr(configuration.settings, name)
         if given is None and configuration.engine.reserves_kv:
             continue  # it reserves for what it is told, and for few sequences where it is not
+        if name == "max_num_batched_tokens" and configuration.engine.whole_prompts:
+            least = max(least, subject.context or configuration.architecture.max_context)
         if given is None or (given > least * ranks and (memory.tight or not memory.fits)):
             fewer[name] = least * ranks
     if not fewer:

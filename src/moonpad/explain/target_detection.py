@@ -165,10 +165,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
-    if (
-        command is not None
-        and (built := release_before_its_model(engine, command, model_of(command) or "")) is not None
-    ):
+    script.budget.once("images of the text", len(script.lines), "the text around its engine commands")
+    named_model = (model_of(command) or "") if command is not None else ""
+    built = release_before_its_model(engine, command, named_model, script.lines) if command is not None else None
+    if built is not None:
         before, behind, because = built
         return Version(before, because, behind)
     if (paired := _paired(engine, versions)) is not None:

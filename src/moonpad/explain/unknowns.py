@@ -60,7 +60,8 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     words = {*re.split(r"[^a-z]+", what.casefold())}
     usual = [name for name in (*_ASKED, *_MEMORY) if name in keys and (name in line.options or len(keys) == 1)]
     example = next((name for name in usual if name in words), usual[0])  # `ep` of `$EP_FLAG`
-    if example == "pp" and example not in words and len(keys) > 1:
+    only_more = all(piece.more_options for piece in pieces)
+    if example == "pp" and example not in words and (len(keys) > 1 or only_more):
         return f"{what} is not known here: --set pp=1 says that it holds nothing of the layout"
     value = {CONTEXT: "131072", "kv_cache_dtype": "auto"}.get(example, "0.9" if example in _MEMORY else "8")
     return f"{what} is not known here: --set {example}={value} supplies it"

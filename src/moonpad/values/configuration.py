@@ -101,6 +101,8 @@ class EngineFacts(Struct, frozen=True):
     """The option that takes the number of physical cores, for engines that compute on them."""
     needs_whole_context: bool = False
     """It does not start where one sequence of the whole context has no room; the others cut the context down."""
+    whole_prompts: bool = False
+    """Unless it is asked for chunks, it refuses a prompt that is longer than the tokens of a step."""
     step_holds_sequences: bool = False
     """It does not start with fewer tokens of a step than sequences; unasked it lowers the sequences to as many."""
     graphs_option: bool = True

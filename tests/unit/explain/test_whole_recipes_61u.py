@@ -55,7 +55,7 @@ def test_the_rank_that_comes_from_outside_stays_a_variable() -> None:
     serve = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.6 --tp-size 16 --nnodes 2"
     text = f"RANK=${{1:-0}}\n{serve} --trust-remote-code --dist-init-addr 10.0.0.1:5000 --node-rank ${{RANK}}\n"
     (line,) = judged(text).corrected
-    assert line.argv[line.argv.index("--node-rank") + 1] == "${RANK}"
+    assert line.argv[line.argv.index("--node-rank") + 1] == "${RANK:-0}"
     assert "RANK" in line.unresolved
     (line,) = judged(text.replace("${RANK}", "0")).corrected
     assert line.argv[line.argv.index("--node-rank") + 1] == "0"

@@ -35,12 +35,12 @@ _OFF_BY_ITSELF: Final = frozenset({"--enable-expert-parallel", "--enforce-eager"
 
 
 def option_text(flag: str, case: Case) -> tuple[Occurrence, str] | None:
-    """Where an option stands that is not switched off, and its whole text."""
+    """Where an option stands that is not switched off, and its whole text. `--no-option` asks for what switches off."""
     place = case.option(flag) or _as_written(flag, case)
     if place is None:
         return equal_option(case, flag)
     if place.value is False:
-        return None
+        return (place, "") if flag == place.written and flag.startswith("--no-") else None
     texts = place.value if isinstance(place.value, tuple) else (place.value if isinstance(place.value, str) else "",)
     return place, written_with_dots(case, place) or " ".join(texts)
 

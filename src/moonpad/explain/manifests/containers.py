@@ -57,10 +57,16 @@ def _flags_in_a_variable(container: Container, state: ScriptState) -> None:
         if " -" not in value.text or not value.text.lstrip().startswith("-"):
             continue
         words = tuple(words_of(Source.inside(value, state.text), state))
+        if not value.pieces:
+            words = tuple(replace(value, text=word.text, unresolved=word.unresolved) for word in words)
         flags = {word.text.partition("=")[0] for word in words if word.text.startswith("--")}
         fragment = with_program(Command("fragment", words, label=container.label, line=value.line))
         if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
             env = {other: word for other, word in container.env.items() if other != name}
+            files = [word for word in env.values() if word.text.endswith(".gguf")]
+            if len(files) == 1 and fragment.program == names.CHAT_SERVER and not flags & {"--model", "--hf-repo"}:
+                argv = (replace(files[0], text="--model", pieces=()), files[0], *fragment.argv)
+                fragment = replace(fragment, argv=argv)
             state.add(replace(fragment, env=env, more=f"what reads {name}"))
 
 

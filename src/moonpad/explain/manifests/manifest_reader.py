@@ -274,8 +274,7 @@ class _ManifestReader:
     def _holds_flags(self, node: Node) -> bool:
         """Whether it is a list or a text of options without a program."""
         texts = [scalar(item) for item in items(node)] or [scalar(node)]
-        whole = " ".join(texts)
-        return texts[0].startswith("--") and (len(texts) > 1 or " " in whole)
+        return texts[0].startswith("--") and (len(texts) > 1 or " " in texts[0])
 
     def _is_whole(self, around: Surroundings, depth: int) -> bool:
         """Whether it is all of a file without a kind, which another one does not name."""
@@ -310,10 +309,9 @@ class _ManifestReader:
     def _flags(self, node: Node, around: Surroundings) -> None:
         """`args: "--tensor-parallel-size 8 --port 8000"` of a chart."""
         before = len(self.state.commands)
-        words = tuple(words_of(Source.inside(self.word(node), self.state.text), self.state))
-        if has_bare_json(scalar(node)):
-            words = tuple(list_words(node, self.source))
-        self.state.add(Command("fragment", words, (), {}, label=around.label, line=words[0].line))
+        inside = Source.inside(self.word(node), self.state.text)
+        words = tuple(list_words(node, self.source) if has_bare_json(scalar(node)) else words_of(inside, self.state))
+        self.state.add(Command("fragment", words, (), dict(around.beside), label=around.label, line=words[0].line))
         self.pods.deployed(before, around, words[0].line, around.devices)
 
     def _nested(self, node: Node) -> bool:
@@ -398,5 +396,4 @@ class _ManifestReader:
             label, before = f"node {rank}", len(self.state.commands)
             self.visit(pod, replace(around, variables=variables, label=label, pods=group.size), depth + 1)
             if rank:  # a worker that only joins the leader is no deployment
-                joined = [command for command in self.state.commands[before:] if command.program != "docker"]
-                self.state.commands[before:] = joined
+                self.state.commands[before:] = [one for one in self.state.commands[before:] if one.program != "docker"]

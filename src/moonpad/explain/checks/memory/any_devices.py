@@ -15,6 +15,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.longer_contexts import but_longer
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.results import Remark
+from moonpad.explain.spoiling import ends_it
 from moonpad.plan.rules import GENERAL, rule_id
 from moonpad.values.cluster import Cluster, Device
 from moonpad.values.configuration import Configuration
@@ -46,7 +47,8 @@ def any_devices(case: Case) -> Iterator[Remark]:
         severity = Severity.WARNING if is_fragment(case.commands[0]) else finding.severity
         remedy = in_own_flags(finding.remedy, case.engine.command_line)
         told = replace(finding, severity=severity, where=flag or finding.where, remedy=remedy)
-        yield Remark(as_published(told, configurations[0], case.first.model), at=place.index if place else None)
+        told = as_published(told, configurations[0], case.first.model)
+        yield Remark(told, at=place.index if place else None, stops=ends_it(told))
 
 
 def _configurations(case: Case) -> tuple[Configuration, ...]:

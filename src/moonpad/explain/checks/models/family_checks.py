@@ -111,13 +111,16 @@ def remote_code(case: Case) -> Iterator[Remark]:
     if is_fragment(case.commands[0]):
         return
     message = f"{name} brings a tokenizer in Python, which some releases load only with it"
-    likely = "" if own is not None or not (named or _OWN_TOKENIZER.search(written)) else _why_it_lacks(case, first)
+    by_clients = unresolved(written) and REPOSITORY.fullmatch(served) is not None and bool(_FAMILY.search(served))
+    known_by = named or _OWN_TOKENIZER.search(written) or (known and by_clients)
+    likely = "" if own is not None or not known_by else _why_it_lacks(case, first)
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         if likely and not reading.serving.trust_remote_code:
             edits = [Edit(len(command.argv), 0, (option,))]
             said = f"{message}: {likely}"
             remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, option, said, f"add {option}", edits=edits)
-            yield replace(remark, command=number, complained=_shows_traceback(case))
+            stops = bool(known and by_clients) and _serves(case)
+            yield replace(remark, command=number, complained=_shows_traceback(case), stops=stops)
     if not likely:
         yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
 

@@ -52,6 +52,8 @@ _LAYERS: Final = "layers"
 _MACHINE: Final = "machine"
 _AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
+_OF_MACHINES: Final = frozenset({"--dist-init-addr", "--master-addr", "--data-parallel-address"})
+"""What the template of a chart writes, since its values cannot know the address."""
 RECENT: Final = 12
 """Releases that may still run where none is named."""
 OTHERS: Final = "--headless"
@@ -122,6 +124,8 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     if row.written and not {*row.written} & {place.written for place in case.first.parsed.occurrences}:
         return None
     if any(_value(case, term, row) is not None for term in row.lacks) or not _of_weights(row, case):
+        return None
+    if command.custom and not _OF_MACHINES.isdisjoint(row.lacks):
         return None
     variables = [term.removeprefix("$") for term in row.lacks if term.startswith("$")]
     if variables and may_be_set(case, variables):
