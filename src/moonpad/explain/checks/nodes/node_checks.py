@@ -106,7 +106,7 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
             given = (word.text.partition("=")[0] for word in commands[at].argv)
             where = next((name for name in given if name in ADDRESS), ADDRESS[0])
             remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, f"name {first} on every node")
-            yield replace(remark, command=at, edits=with_value(commands[at].argv, ADDRESS, first))
+            yield replace(remark, command=at, edits=with_value(commands[at].argv, ADDRESS, first), stops=True)
             return
 
 
