@@ -106,7 +106,8 @@ def test_an_error_without_a_cause_is_held_against_the_layout() -> None:
         ),
         (
             "vllm serve deepseek-ai/DeepSeek-V3 -tp 32\n\n"
-            "ValueError: Weight input_size_per_partition = 576 is not divisible by weight quantization block_k = 128.\n",
+            "ValueError: Weight input_size_per_partition = 576 is not divisible by weight quantization"
+            " block_k = 128.\n",
             "pipeline stages or replicas: expert parallelism leaves dense layers as they are",
             "keep the experts whole: --enable-expert-parallel",
         ),
@@ -128,8 +129,8 @@ def test_an_error_without_a_cause_is_held_against_the_layout() -> None:
             "0.5.15 of nothing",
         ),
         (
-            "sglang serve --model-path zai-org/GLM-5.2-FP8 --tp-size 8\n\nAssertion failed: deep_gemm/include/deep_gemm/"
-            "impls/smxx_layout.cuh:131, condition: (values[j] & 0x807fffffu) == 0\n",
+            "sglang serve --model-path zai-org/GLM-5.2-FP8 --tp-size 8\n\nAssertion failed: deep_gemm/include/"
+            "deep_gemm/impls/smxx_layout.cuh:131, condition: (values[j] & 0x807fffffu) == 0\n",
             "DeepGEMM takes scales that are powers of two alone",
             "No error whose",
         ),
@@ -171,3 +172,12 @@ def test_a_report_that_ends_no_start_does_not_mend_what_the_log_says() -> None:
         "asynchronous scheduling" in each.message for each in judged.findings if each.severity is Severity.WARNING
     )
     assert not judged.corrected
+
+
+def test_all_nodes_wait_at_the_first_ones_place_in_what_is_corrected() -> None:
+    serve = "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 16 --nnodes 2 --nccl-init"
+    text = f"# a\n{serve} one:9000 --node-rank 0\n# b\n{serve} two:9000 --node-rank 1\n"
+    corrected = ask(read_files([("input.txt", text)]))[0].corrected
+    assert len(corrected) == 2
+    for line in corrected:
+        assert line.argv[line.argv.index("--nccl-init-addr") + 1] == "one:9000"
