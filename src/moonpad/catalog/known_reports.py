@@ -27,6 +27,15 @@ _ENDS: Final = re.compile(
     r"\bthe start (?:ends|fails)\b|\bends the start\b|\bdoes not start\b|\bit is refused\b"
     r"|\ball workers end in\b"
 )
+_ENDS_UNHEDGED: Final = re.compile(
+    r"\bthe load ends\b|\bends? the (?:start|load)\b|\bfails? at the start\b|\bends while it is imported\b"
+    r"|\bcrash(?:es)? at the start\b|\bout of memory at the start\b"
+)
+_HEDGED: Final = re.compile(
+    r"\b(?:may|can|might|sometimes|some|by (?:a|one|two|three) reports?|where the package|and one without|or under load"
+    r"|of the unquantised|adapters trained)\b"
+)
+"""Words of a report that does not hold for each command that agrees with it."""
 
 
 class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -91,7 +100,9 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def ends_it(self) -> bool:
         """Whether a command that has it serves nothing of use as it is."""
-        return self.ends or _ENDS.search(self.message) is not None
+        if self.ends or _ENDS.search(self.message) is not None:
+            return True
+        return _ENDS_UNHEDGED.search(self.message) is not None and _HEDGED.search(self.message) is None
 
     @property
     def counted(self) -> bool:

@@ -27,6 +27,11 @@ _NEVER_SERVES: Final = (
 _OF_MEMORY: Final = ("out of memory", "the KV cache holds", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
+_OF_RELEASES: Final = ("reported for ", "in releases ")
+"""Beginnings of a finding that names its releases in front of the fault."""
+_OF_ALL: Final = ("engine", "weights", "model")
+"""Places of a finding that is about no option."""
+_ENDS_SOMEWHERE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
 _SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
 """Beginnings of options that most guides write."""
 
@@ -115,15 +120,32 @@ def _reported(judged: Judged) -> str:
     if of_text is not None:
         lacks = of_text.code is Code.MISSING_FLAG
         said = of_text.message.partition(": ")
-        cause = shortened(said[0 if lacks else 2] or of_text.message, _LONGEST_CAUSE)
+        if not lacks and not (of_text.code is Code.KNOWN_REPORT or said[0].startswith(_OF_RELEASES)):
+            named = shortened(of_text.message, _LONGEST) if of_text.where in _OF_ALL else _short(of_text)
+            return f"Will likely fail: {_sentence(named)} The command: "
         title = f"{of_text.where} is missing" if lacks else f"Known fault ({of_text.where})"
-        return f"{title}: {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
+        cause = _sentence(shortened(said[0 if lacks else 2] or of_text.message, _LONGEST_CAUSE))
+        return f"{title}: {cause} The command: "
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
-            return f"Failed ({finding.where}) with an error whose cause is not known. The command: "
+            cause = suspected(judged) or " with an error whose cause is not known."
+            return f"Failed ({finding.where}){cause} The command: "
     if any(remark.as_told for remark in judged.remarks) and judged.version_because.endswith(BY_NEWEST):
         return "Perhaps a fault of an older release, see below. The command: "
     return ""
+
+
+def suspected(judged: Judged) -> str:
+    """` (perhaps …)`: a layout or a format that some release or device does not take, where an error is shown that does
+    not say its cause; "" where there is none."""
+    for finding in judged.findings:
+        if finding.severity is Severity.WARNING and finding.code in _ENDS_SOMEWHERE:
+            return f", perhaps by {_sentence(_short(finding))}"
+    return ""
+
+
+def _sentence(cause: str) -> str:
+    return f"{cause.rstrip('.')}{'...' if cause.endswith('...') else '.'}"
 
 
 def whole_names(argv: Iterable[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.explain.spoiling import left_in
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
-from moonpad.report.explain_verdict import is_mended_later, memory_words, usual, verdict, whole_names
+from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict, whole_names
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.shell_line import filled_lines, typed_lines
 from moonpad.values.finding import Finding, Severity
@@ -55,7 +55,8 @@ def explain_view(
             sentence = f"{who} ({script.where(misread.line)}). As meant: {sentence}"
             style = STYLES[Severity.ERROR]
         if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
-            sentence, style = f"The text shows a traceback. The command: {sentence}", STYLES[Severity.WARNING]
+            cause = suspected(judged) or "."
+            sentence, style = f"The text shows a traceback{cause} The command: {sentence}", STYLES[Severity.WARNING]
         text.append_text(wrapped(sentence, width, style))
         if verbose:
             text.append_text(_deployment(judged, script, width, reported, ascii_only))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -132,6 +132,20 @@ def releases_with(program: str, flag: str) -> tuple[str, ...]:
     rows = [row for row in table["options"] if flag in row["names"] or flag in row.get("negations", ())]
     runs = [run for row in rows for run in row.get("in", [[0, len(releases) - 1]])]
     return tuple(version for at, version in enumerate(releases) if holds(runs, at))
+
+
+def spans_of(program: str, releases: Sequence[str]) -> str:
+    """`0.10.0 to 0.16.0 and 0.33.0`, of the recorded releases of a program (of a plugin, those of its base)."""
+    base = programs()[program].built_on or program
+    spans: list[tuple[str, str]] = []
+    before = ""
+    for release in versions(base):
+        if release in releases:
+            begin = spans.pop()[0] if spans and spans[-1][1] == before else release
+            spans.append((begin, release))
+        before = release
+    words = [first if first == last else f"{first} to {last}" for first, last in spans]
+    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
 
 
 @cache

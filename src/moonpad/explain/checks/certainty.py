@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.catalog.options import newest, option_set, releases_with, versions
+from moonpad.catalog.options import newest, option_set, releases_with, spans_of, versions
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import STARTS_SERVERS_TOO, WHOLE_HISTORY
@@ -136,8 +136,7 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     written = option.written.replace("_", "-") if book.options.underscores else option.written
     releases = releases_with(book.program, option.written) or releases_with(book.program, written)
     if releases and releases[-1] != newest(book.program):
-        span = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
-        return f"{span} {'has' if len(releases) == 1 else 'have'} it: {ask}"
+        return f"{spans_of(book.program, releases)} {'has' if len(releases) == 1 else 'have'} it: {ask}"
     gone = next((change for change in book.now if change.flag == option.written and change.since), None)
     if code is Code.REMOVED_FLAG and gone is not None and not releases:
         return f"releases before {gone.since} have it: {ask}"

@@ -33,6 +33,8 @@ _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 _OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)
 _IMAGE_OR_LATER: Final = re.compile(rf"[\w.+-]{{0,60}}[`*\"']{{1,3}}(?:{_OR_LATER.pattern})", re.IGNORECASE)
 _LONGEST: Final = 2000
+_OF_CANDIDATES: Final = re.compile(r"rc(?![0-9])", re.IGNORECASE)
+"""Behind a number in the tag of an image that is built from a branch, `releases-v0.26.0rc`: the first candidate."""
 _NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
 """What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
 first of the family came."""
@@ -77,7 +79,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     told = "|".join(name for line in lines for name in line.names)
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=|≥))[ ]?{_NUMBER}",
-        rf"(?<![\w-]){images}(?::|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
+        rf"(?<![\w-]){images}(?::(?:releases?[_-])?|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
         rf"|:(?:latest|stable)[`*\"]{{0,2}}[ ]?[(=](?=v?[0-9])){_NUMBER}",
         rf"(?<![\w/-]){names}{_BUILT_FOR}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
         rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[*`]{{0,2}}[:：][*`]{{0,2}}(?:[ ]|(?=v)))"
@@ -270,7 +272,8 @@ def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
     """With `1.0.0-rc2` as `1.0.0rc2`."""
     engine = next(name for number, name in enumerate(ENGINES) if match.groupdict().get(f"e{number}"))
     local = "+" if match.re is _patterns(tuple(ENGINES))[3] else "\n"  # of a wheel, what it was compiled for
-    return engine, match["version"].lower().replace("-", "").partition(local)[0]
+    version = match["version"].lower().replace("-", "").partition(local)[0]
+    return engine, f"{version}rc1" if _OF_CANDIDATES.match(match.string, match.end("version")) else version
 
 
 def node_in(label: str) -> int | None:

@@ -100,7 +100,8 @@ def weights_for_ascend(case: Case) -> Iterator[Remark]:
         )
         remedy = "convert the weights to BF16, or take W8A8 ones with --quantization ascend"
         severity = Severity.WARNING if _PUBLISHED.search(written) else Severity.NOTE
-        yield make_remark(severity, Code.UNSUPPORTED_FORMAT, "weights", message, remedy)
+        remark = make_remark(severity, Code.UNSUPPORTED_FORMAT, "weights", message, remedy)
+        yield replace(remark, stops=severity is Severity.WARNING)
 
 
 def _as_published(written: str) -> tuple[str, str] | None:

@@ -23,6 +23,9 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
+_PREFILLS: Final = re.compile(r"[\"']kv_role[\"']\s*:\s*[\"']kv_producer[\"']")
+_LONGEST_OBJECT: Final = 4000
+
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 
@@ -72,8 +75,13 @@ def parser_remarks(
             finding = remark.finding
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
     later = (reading.node.node_rank or 0) > 0  # which answers no client
-    if name and not later and not is_other(checkpoint) and not encoder_alone(reading):
+    if name and not later and not is_other(checkpoint) and not encoder_alone(reading) and not _only_prefills(command):
         yield from _lacking(length, reading, engine, version, name)
+
+
+def _only_prefills(command: Command) -> bool:
+    """Whether clients get what another server writes, which takes the cache over."""
+    return any(_PREFILLS.search(word.text[:_LONGEST_OBJECT]) for word in command.argv)
 
 
 def _runs_nightly(script: Script) -> bool:

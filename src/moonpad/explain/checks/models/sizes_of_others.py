@@ -33,6 +33,11 @@ _HALVED_SINCE: Final = "0.9.2"
 (https://github.com/vllm-project/vllm/issues/17604)."""
 _REFINED_SINCE: Final = "0.29.0"
 """The first release of that engine that splits a block of scales where a rank has a part of it."""
+_LEAST_REFINED: Final = 32
+"""The columns of the finest block that it splits them into (fused_moe/oracle/fp8.py)."""
+_PADDED_SINCE: Final = "0.25.0"
+"""The first release that pads what --quantization fp8_per_block makes of a part
+(https://github.com/vllm-project/vllm/pull/44763)."""
 _FOLDER: Final = re.compile(r"[\"']?(?:[/.~$]|[A-Za-z]:)")
 _K_BLOCK: Final = 256
 _DRAFT: Final = "--speculative-draft"
@@ -80,20 +85,33 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         f"an expert of {known.title} has {columns} columns, and over {ranks} ranks that is {left} {of_scales} of "
         f"{group_of_scales} do not divide"
     )
-    refined = not by_option and (not case.version or since(case.version, _REFINED_SINCE))
-    if refined:
+    mended = _PADDED_SINCE if online else _REFINED_SINCE
+    refined = not by_option and (not case.version or since(case.version, mended))
+    if refined and online:
+        message += f" (releases before {_PADDED_SINCE} end at the first run)"
+    elif refined and block and whole and columns // ranks % _LEAST_REFINED:
+        message += f", nor those of {_LEAST_REFINED} into which releases from {_REFINED_SINCE} on split them"
+    elif refined:
         message += f" (releases before {_REFINED_SINCE} end at the start)"
     sure = bool(block) and not refined and not online and not in_ram and not is_fragment(case.commands[0])
     spread = "--ep-size" if by_option else "--enable-expert-parallel"
     spread += f" {group}" if by_option else ""
-    remedy = f"write {flag} {most}" + ("" if in_ram else f", or keep the experts whole: {spread}")
+    fewer = f"write {flag} {most}"
+    kept = f"keep the experts whole: {spread}"  # where one rank alone is left, a machine of several is meant
+    remedy = fewer if in_ram else kept if most == 1 and ranks > 2 else f"{fewer}, or {kept}"
     severity = Severity.ERROR if sure else Severity.WARNING
     yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
 
 
 def _fits(known: OtherModel, ranks: int, group: int) -> bool:
+    """Where its heads are not known, a power of two alone."""
     columns, rest = divmod(known.expert_columns, ranks)
-    return not rest and not columns % group and shared_evenly(known, ranks)
+    return (
+        not rest
+        and not columns % group
+        and shared_evenly(known, ranks)
+        and (known.heads > 0 or ranks & (ranks - 1) == 0)
+    )
 
 
 def _in_blocks(case: Case) -> bool:

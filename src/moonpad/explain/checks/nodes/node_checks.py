@@ -106,8 +106,16 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
             given = (word.text.partition("=")[0] for word in commands[at].argv)
             where = next((name for name in given if name in ADDRESS), ADDRESS[0])
             remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, f"name {first} on every node")
-            yield replace(remark, command=at, edits=with_value(commands[at].argv, ADDRESS, first))
+            edits = tuple(_with_name(edit, commands[at].argv) for edit in with_value(commands[at].argv, ADDRESS, first))
+            yield replace(remark, command=at, edits=edits, stops=True)
             return
+
+
+def _with_name(edit: Edit, argv: Sequence[Word]) -> Edit:
+    """From the option on, whose name another edit may mend."""
+    if edit.words[0].startswith("--"):
+        return edit
+    return Edit(edit.at - 1, edit.length + 1, (argv[edit.at - 1].text, *edit.words))
 
 
 def _container_devices(

@@ -125,7 +125,9 @@ def reported(case: Case) -> Iterator[Remark]:
         shown = shared_pairs(row.message, errors) > 1 or exact
         if exact:
             remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING), of_former=False)
-        yield replace(remark, complained=shown or (told and remark.finding.severity is Severity.WARNING))
+        older = told and not case.version and bool(row.until or row.last)
+        complained = shown or (told and remark.finding.severity is Severity.WARNING)
+        yield replace(remark, complained=complained, as_told=remark.as_told or older)
 
 
 def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:

@@ -40,7 +40,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
-from moonpad.values.versions import order
+from moonpad.values.versions import order, release_of
 
 MOST: Final = 40
 _OF_PARSERS: Final = frozenset({"--tool-call-parser", "--reasoning-parser", "--enable-auto-tool-choice"})
@@ -125,7 +125,8 @@ def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
     case.script.budget.work(len(rows) // 2, "what later releases mended")
     yield from (row for row, needed in rows if not _lacks_one(given, needed))
     if case.base != case.engine.name and case.base_version:
-        of_base = candidates(case.base, case.base_version)
+        # A candidate of a plugin is built upon the final release of its number.
+        of_base = candidates(case.base, release_of(case.base_version) or case.base_version)
         near = (row for row, needed in of_base if needed and not _lacks_one(given, needed))
         yield from (row for row in near if _of_parsers(row))
 

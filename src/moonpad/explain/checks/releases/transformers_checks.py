@@ -14,6 +14,7 @@ from moonpad.explain.checks.models.named_models import named_model
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import order, release_of
 
 _STATED: Final = re.compile(
@@ -71,7 +72,7 @@ def _asked_too_low(case: Case, model_type: str, title: str, first: str) -> Itera
         "architecture"
     )
     remedy = f"install transformers {first} or later beside it, or take a later release"
-    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy)
+    yield replace(make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy), stops=True)
 
 
 def older_release(script: Script, first: str) -> tuple[int, str] | None:
