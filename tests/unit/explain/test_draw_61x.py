@@ -72,7 +72,7 @@ def test_a_draft_that_is_refused_with_shared_caches_is_said_first_and_left_in_no
     text += " --tensor-parallel-size 16 --decode-context-parallel-size 2 --enable-expert-parallel --max-model-len 8192"
     text += ' --speculative-config \'{"method": "eagle3", "model": "/w/eagle-mla", "num_speculative_tokens": 3}\''
     for on in ("", "16xA3"):
-        assert "Known fault (--decode-context-parallel-size)" in first_line(text, on)
+        assert "Will likely fail: --decode-context-parallel-size" in first_line(text, on)
         assert not ask(text, on)[0].corrected
 
 

@@ -11,6 +11,7 @@ from moonpad.explain.results import Line
 from .judging import ask
 
 K25 = "moonshotai/Kimi-K2.5"
+THINKING = "moonshotai/Kimi-K2-Thinking"
 
 
 def value_of(line: Line, option: str) -> str:
@@ -21,7 +22,7 @@ def test_ports_of_a_transfer_move_beyond_those_taken_at_random() -> None:
     transfer = '{"kv_connector": "MooncakeConnectorV1", "kv_role": "kv_producer", "kv_port": "30100", "engine_id": "0",'
     sizes = '{"dp_size": 1, "tp_size": 16}'
     transfer += f' "kv_connector_extra_config": {{"prefill": {sizes}, "decode": {sizes}}}}}'
-    text = f"# vllm-ascend 0.14.0rc1 on 16x A3\nvllm serve {K25} --tensor-parallel-size 16 --trust-remote-code"
+    text = f"# vllm-ascend 0.14.0rc1 on 16x A3\nvllm serve {THINKING} --tensor-parallel-size 16 --trust-remote-code"
     text += " --max-model-len 32768"
     (judged,) = ask(f"{text} --kv-transfer-config '{transfer}'\n")
     moved = json.loads(value_of(judged.corrected[0], "--kv-transfer-config"))
@@ -31,7 +32,7 @@ def test_ports_of_a_transfer_move_beyond_those_taken_at_random() -> None:
 def test_dead_keys_leave_the_commands_of_all_nodes() -> None:
     text = "# vllm-ascend 0.14.0rc1 on 2x 8x A2\n"
     for rank in ("--data-parallel-start-rank 0", "--headless --data-parallel-start-rank 1"):
-        text += f"vllm serve {K25} --tensor-parallel-size 8 --data-parallel-size 2 --data-parallel-size-local 1 {rank}"
+        text += f"vllm serve {THINKING} --tensor-parallel-size 8 --data-parallel-size 2 --data-parallel-size-local 1 {rank}"
         text += (
             " --data-parallel-address 10.0.0.1 --data-parallel-rpc-port 2357 --trust-remote-code --max-model-len 32768"
         )
