@@ -214,6 +214,7 @@ SAMPLES = {
     "ascend-heads-of-sides": WORKER + "    assert d_node_heads_per_rank % p_node_heads_per_rank == 0",
     "ascend-context-of-sides": WORKER
     + "    assert (meta.remote_pcp_size * meta.remote_dcp_size) % (self.pcp_size * self.dcp_size) == 0",
+    "ray-graph-tensors": WORKER + "    assert deserialized_tensor_placeholders == set(range(len(tensors)))",
     "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",
 }
 TALK = """

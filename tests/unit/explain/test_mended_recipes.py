@@ -32,7 +32,8 @@ def test_ports_of_a_transfer_move_beyond_those_taken_at_random() -> None:
 def test_dead_keys_leave_the_commands_of_all_nodes() -> None:
     text = "# vllm-ascend 0.14.0rc1 on 2x 8x A2\n"
     for rank in ("--data-parallel-start-rank 0", "--headless --data-parallel-start-rank 1"):
-        text += f"vllm serve {THINKING} --tensor-parallel-size 8 --data-parallel-size 2 --data-parallel-size-local 1 {rank}"
+        text += f"vllm serve {THINKING} --tensor-parallel-size 8 --data-parallel-size 2"
+        text += f" --data-parallel-size-local 1 {rank}"
         text += (
             " --data-parallel-address 10.0.0.1 --data-parallel-rpc-port 2357 --trust-remote-code --max-model-len 32768"
         )
