@@ -32,6 +32,6 @@ def keeping(keeper: Keeper) -> Iterator[None]:
 
 
 def table(files: Sequence[str], kind: Any, build: Callable[[], T], name: str = "") -> T:
-    """The table that is built of these files, whose type is `kind`; one that is no table of the first file's rows has
-    a name of its own. Raises what `build` raises."""
+    """The table that is built of these files, whose type is `kind`. It is kept under `name`, or under that of
+    the first file. Raises what `build` raises."""
     return _keepers[-1].table(files, kind, build, name or files[0].removesuffix(".toml")) if _keepers else build()

@@ -131,8 +131,8 @@ def known_reports() -> Mapping[str, KnownReport]:
 @cache
 def reports_of(engine: str) -> tuple[KnownReport, ...]:
     """Those that are about this engine."""
-    found = (row for file in report_files(engine) for row in _of_file(file).values())
-    return tuple(row for row in found if engine in (*row.engines, *row.forks))
+    candidates = (row for file in report_files(engine) for row in _of_file(file).values())
+    return tuple(row for row in candidates if engine in (*row.engines, *row.forks))
 
 
 def report_files(engine: str) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ def spoils(finding: Finding) -> bool:
 
 def ends_it(finding: Finding) -> bool:
     """Whether a rule of the engine warns of settings with which the start ends."""
-    told = finding.severity is Severity.WARNING and finding.code is Code.CONFLICT
-    return told and finding.message.endswith(", and the start ends")
+    is_conflict = finding.severity is Severity.WARNING and finding.code is Code.CONFLICT
+    return is_conflict and finding.message.endswith(", and the start ends")
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:

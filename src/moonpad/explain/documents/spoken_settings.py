@@ -40,7 +40,7 @@ def not_spoken_against(improvements: Sequence[Improvement], script: Script) -> t
 def _spoken_against(script: Script) -> Iterator[str]:
     for name, pattern in _SETTINGS.items():
         for line in script.lines:
-            found = pattern.search(line[:_LONGEST])
-            if found is not None and _WORDS.search(line[max(0, found.start() - _NEAR) : found.end() + _NEAR]):
+            named = pattern.search(line[:_LONGEST])
+            if named is not None and _WORDS.search(line[max(0, named.start() - _NEAR) : named.end() + _NEAR]):
                 yield name
                 break

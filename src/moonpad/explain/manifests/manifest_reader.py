@@ -396,4 +396,6 @@ class _ManifestReader:
             label, before = f"node {rank}", len(self.state.commands)
             self.visit(pod, replace(around, variables=variables, label=label, pods=group.size), depth + 1)
             if rank:  # a worker that only joins the leader is no deployment
-                self.state.commands[before:] = [one for one in self.state.commands[before:] if one.program != "docker"]
+                self.state.commands[before:] = [
+                    each for each in self.state.commands[before:] if each.program != "docker"
+                ]

@@ -46,9 +46,9 @@ def any_devices(case: Case) -> Iterator[Remark]:
         place = case.option(flag) if flag else None
         severity = Severity.WARNING if is_fragment(case.commands[0]) else finding.severity
         remedy = in_own_flags(finding.remedy, case.engine.command_line)
-        told = replace(finding, severity=severity, where=flag or finding.where, remedy=remedy)
-        told = as_published(told, configurations[0], case.first.model)
-        yield Remark(told, at=place.index if place else None, stops=ends_it(told))
+        shown = replace(finding, severity=severity, where=flag or finding.where, remedy=remedy)
+        shown = as_published(shown, configurations[0], case.first.model)
+        yield Remark(shown, at=place.index if place else None, stops=ends_it(shown))
 
 
 def _configurations(case: Case) -> tuple[Configuration, ...]:

@@ -117,8 +117,9 @@ def remote_code(case: Case) -> Iterator[Remark]:
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         if likely and not reading.serving.trust_remote_code:
             edits = [Edit(len(command.argv), 0, (option,))]
-            said = f"{message}: {likely}"
-            remark = make_remark(Severity.WARNING, Code.MISSING_FLAG, option, said, f"add {option}", edits=edits)
+            remark = make_remark(
+                Severity.WARNING, Code.MISSING_FLAG, option, f"{message}: {likely}", f"add {option}", edits=edits
+            )
             stops = bool(known and by_clients) and _serves(case)
             yield replace(remark, command=number, complained=_shows_traceback(case), stops=stops)
     if not likely:

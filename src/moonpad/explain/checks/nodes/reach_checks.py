@@ -54,8 +54,8 @@ def unreachable(case: Case) -> Iterator[Remark]:
     if where:
         message = f"{case.engine.facts.title} listens on {known.default} by default: {where}"
         # Who publishes the port has said that it is to be reached.
-        told = bool(opened) or (bool(ports) and not by_host)
-        edits = (Edit(len(command.argv), 0, ("--host", "0.0.0.0")),) if told else ()  # noqa: S104
+        is_published = bool(opened) or (bool(ports) and not by_host)
+        edits = (Edit(len(command.argv), 0, ("--host", "0.0.0.0")),) if is_published else ()  # noqa: S104
         finding = Finding(Severity.WARNING, Code.MISSING_FLAG, "--host", message, "add --host 0.0.0.0")
         yield Remark(finding, command=0, edits=edits)
 

@@ -52,9 +52,9 @@ def visible_devices(case: Case) -> Iterator[Remark]:
             remedy = f"name {ranks} devices, or a layout of {len(seen)} ({flag})"
             nodes = case.engine.command_line.nodes
             sure = nodes is None or (case.version and since(case.version, nodes.native_since))
-            told = not case.script.markdown and not is_fragment(command) and case.laid_out
+            is_whole = not case.script.markdown and not is_fragment(command) and case.laid_out
             message += "" if case.laid_out else ", unless what is not known here says otherwise"
-            severity = Severity.ERROR if sure and told else Severity.WARNING  # older ones go to Ray by themselves
+            severity = Severity.ERROR if sure and is_whole else Severity.WARNING  # older ones go to Ray by themselves
             remark = make_remark(severity, Code.ILLEGAL_LAYOUT, name, message, remedy)
             yield replace(remark, command=number, variable=name)
             return

@@ -46,5 +46,5 @@ def _devices(command: Command) -> frozenset[str]:
     words = [word.text for word in container.words]
     if any(word.partition("=")[0] == _OF_HOST for word in words):
         return frozenset()
-    found = next((match for word in words if (match := _DEVICES.search(word))), None)
-    return frozenset(found[1].split(",")) if found else frozenset()
+    devices = next((match[1] for word in words if (match := _DEVICES.search(word))), "")
+    return frozenset(devices.split(",")) if devices else frozenset()
