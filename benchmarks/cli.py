@@ -2,6 +2,7 @@
 
     python benchmarks/cli.py --out benchmarks/results/cli.json
 
+Machines differ by a factor of two: the interpreter alone, on the same machine, stands beside them.
 `status` is asked twice: without any run, and (`--spec`, when that spec is up) with a run that it asks for its health.
 """
 
@@ -27,7 +28,7 @@ def seconds(argv: tuple[str, ...], env: dict[str, str], runs: int) -> list[float
     taken = []
     for _ in range(runs + 1):  # the first one warms the file cache and is left out
         begun = time.monotonic()
-        done = subprocess.run((MOONPAD, *argv), env=env, capture_output=True, check=False)
+        done = subprocess.run(argv, env=env, capture_output=True, check=False)
         assert done.returncode in (0, 2, 3), done.stderr  # 3: explain has found errors, 2: it could not read the input
         taken.append(round(time.monotonic() - begun, 3))
     return taken[1:]
@@ -51,14 +52,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as empty:
         # As on the machine of a user: the bytecode of modules, and what patterns are compiled to, are kept.
         alone = {**os.environ, "XDG_STATE_HOME": empty, "XDG_CACHE_HOME": empty, "PYTHONDONTWRITEBYTECODE": ""}
-        rows["moonpad --help"] = seconds(("--help",), alone, args.runs)
-        rows["moonpad explain, one script"] = seconds(("explain", "--file", SCRIPT), alone, args.runs)
+        rows["python -c pass"] = seconds((sys.executable, "-c", "pass"), alone, args.runs)
+        rows["moonpad --help"] = seconds((MOONPAD, "--help"), alone, args.runs)
+        rows["moonpad explain, one script"] = seconds((MOONPAD, "explain", "--file", SCRIPT), alone, args.runs)
         rows["moonpad explain, inputs of the corpus, once each"] = [
-            seconds(("explain", "--file", str(path)), alone, 1)[0] for path in inputs(args.inputs)
+            seconds((MOONPAD, "explain", "--file", str(path)), alone, 1)[0] for path in inputs(args.inputs)
         ]
-        rows["moonpad status, no run"] = seconds(("status",), alone, args.runs)
+        rows["moonpad status, no run"] = seconds((MOONPAD, "status"), alone, args.runs)
     if args.up:
-        rows["moonpad status, one run up"] = seconds(("status", args.up), dict(os.environ), args.runs)
+        rows["moonpad status, one run up"] = seconds((MOONPAD, "status", args.up), dict(os.environ), args.runs)
     result = {
         "what": "whole commands, seconds",
         "at": time.strftime("%Y-%m-%d"),

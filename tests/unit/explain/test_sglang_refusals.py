@@ -12,11 +12,7 @@ from tests.unit.explain.refused import said, samples
 FILES = (
     "sglang_refusal_samples.toml",
     "sglang_refusal_samples_threads.toml",
-    "sglang_refusal_samples_sources_50.toml",
-    "sglang_refusal_samples_draw_50.toml",
-    "sglang_refusal_samples_52w52d.toml",
-    "sglang_refusal_samples_classes_52.toml",
-    "sglang_refusal_samples_57w57b.toml",
+    "sglang_refusal_samples_sources.toml",
 )
 SAMPLES = {key: sample for name in FILES for key, sample in samples(name).items()}
 LINES = ("told", "quiet")
