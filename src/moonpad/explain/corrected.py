@@ -170,7 +170,7 @@ def _lines(judged: Judged, meant: Group, better: Better | None = None) -> tuple[
 def _mended_all(judged: Judged, meant: Group, better: Better | None) -> Iterator[Command]:
     edits = better.edits if better else ((),) * len(meant.commands)
     for number, (command, more) in enumerate(zip(meant.commands, edits, strict=True)):
-        yield _mended(command, judged.remarks_on(number), more)
+        yield mended_command(command, judged.remarks_on(number), more)
 
 
 def _mended_files(remarks: Sequence[Remark]) -> dict[str, HereFile]:
@@ -205,7 +205,7 @@ def _may_change(judged: Judged) -> bool:
     )
 
 
-def _mended(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -> Command:
+def mended_command(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -> Command:
     """The command with the edits of all remarks in it, and more, which go first."""
     words = {word.text: word for word in command.argv}
     texts = mended(

@@ -33,6 +33,7 @@ from moonpad.explain.checks.options.stray_words import stray_remarks
 from moonpad.explain.checks.releases.config_keys import config_remarks
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
+from moonpad.explain.corrected import mended_command
 from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_of, example_of, ranks_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
@@ -44,7 +45,7 @@ from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
-from moonpad.explain.mended_lines import mended_line, program_words
+from moonpad.explain.mended_lines import program_words
 from moonpad.explain.model_detection import is_of_other_family, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
@@ -52,10 +53,11 @@ from moonpad.explain.partial_loads import encoder_alone, part_of_machines
 from moonpad.explain.programs import listens, program_named
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
-from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Judged, Remark, make_remark, shortened
 from moonpad.explain.shell.shell_slips import cut_off
+from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
-from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
+from moonpad.explain.suggestions import Improvement, Subject, best_remedy
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence, set_words
 from moonpad.plan.judgement import Judgement, judge
@@ -147,11 +149,14 @@ class Deployment(Struct, frozen=True):
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(commands[0].held_tokens)
                 suggests = self.suggest and not version.because.startswith(OF_COMMIT)
-                suggestions = improvements(subject, memory) if memory and suggests else ()
-                suggestions = not_spoken_against(suggestions, self.script)
+                if memory is not None and suggests:
+                    known = {remark.finding.message for remark in remarks}
+                    judged_with = partial(self._judged_with, readings)
+                    subject, found = sound_improvements(subject, memory, line.options, judged_with, known)
+                    suggestions = not_spoken_against(found, self.script)
                 begun = Started(commands, readings, self.engine, version.text, cluster)
-                found = self._judgement_remarks(subject, judgement, suggestions, first)
-                remarks += (with_remedy(remark, begun) for remark in found)
+                of_memory = self._judgement_remarks(subject, judgement, suggestions, first)
+                remarks += (with_remedy(remark, begun) for remark in of_memory)
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
@@ -178,7 +183,8 @@ class Deployment(Struct, frozen=True):
         )
         if missing or cut or part:
             return judged
-        return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
+        better = (better_of(judged, each, commands, edits_of(each, commands, readings, engine)) for each in suggestions)
+        return replace(judged, better=tuple(better))
 
     # --- what the commands say ---
 
@@ -384,16 +390,9 @@ class Deployment(Struct, frozen=True):
         command, options = self.group.commands[0], self.engine.command_line.options
         return stated_edit(finding.remedy, options, first.parsed, len(command.argv))
 
-    def _better(self, judged: Judged, readings: Sequence[Reading], suggestion: Improvement) -> Better:
-        options = self.engine.command_line.options
-        lines, changed = [], []
-        for number, (command, reading) in enumerate(zip(self.group.commands, readings, strict=True)):
-            edits = []
-            for name, value in suggestion.changes:
-                if flag := options.get(name):
-                    words = (flag,) if value is None else (flag, value)
-                    place = reading.parsed.occurrence(flag)
-                    edits.append(Edit(place.index, place.length, words) if place else Edit(len(command.argv), 0, words))
-            lines.append(mended_line(command, judged.remarks_on(number), edits))
-            changed.append(tuple(edits))
-        return Better(suggestion.why, tuple(lines), suggestion.memory, tuple(changed), suggestion.changes)
+    def _judged_with(self, readings: Sequence[Reading], suggestion: Improvement) -> Judged:
+        """The same commands with a suggestion in them."""
+        edits = edits_of(suggestion, self.group.commands, readings, self.engine)
+        commands = tuple(mended_command(one, (), more) for one, more in zip(self.group.commands, edits, strict=True))
+        other = replace(self.group, commands=commands)
+        return replace(self, group=other, repairs=(), suggest=False, again=True).judged()

@@ -46,6 +46,8 @@ class Subject:
     budget: Budget = field(default_factory=Budget, compare=False)
     paired: bool = False
     """Whether it hands its cache to another server, or takes it over: both have the same format and the same shares."""
+    barred: frozenset[str] = frozenset()
+    """Our names of what is not to be changed, since something speaks against it here."""
 
     def memory(self) -> Memory:
         """Raises UsageError when the budget is spent."""
@@ -162,6 +164,8 @@ def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
         if pulled is None:
             return None
         what, change, subject = pulled
+        if not subject.barred.isdisjoint(dict(change)):
+            return None
         whats.append(what)
         changes += change
     return Lever(", ".join([*whats[:-2], " and ".join(whats[-2:])]), changes, subject)
@@ -338,6 +342,8 @@ def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
     for same, extra in ((subject, ""), *([(higher.subject, f" with {higher.what}")] if higher else [])):
         for layout in sorted(legal_layouts(configuration), key=cost):
             other = replace(same, configuration=replace(same.configuration, layout=layout))
+            if layout.dcp > 1 and "dcp" in subject.barred:
+                continue
             if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:
                 return (
                     f"use another layout over the same devices{extra}: {layout.words} leaves "

@@ -1,0 +1,77 @@
+"""Better settings against which no rule and no known report speaks, in this release and on these devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from moonpad.engines.base import Engine, Reading
+from moonpad.explain.commands import Command
+from moonpad.explain.mended_lines import mended_line
+from moonpad.explain.results import Better, Edit, Judged
+from moonpad.explain.suggestions import Improvement, Subject, improvements
+from moonpad.values.finding import Code, Severity
+from moonpad.values.memory import Memory
+from moonpad.values.records import replace
+
+_OF_SETTINGS: Final = frozenset({Code.KNOWN_REPORT, Code.CONFLICT, Code.ILLEGAL_LAYOUT, Code.INVALID_VALUE})
+
+
+def sound_improvements(
+    subject: Subject,
+    memory: Memory,
+    flags: Mapping[str, str],
+    judged_with: Callable[[Improvement], Judged],
+    before: Collection[str],
+) -> tuple[Subject, tuple[Improvement, ...]]:
+    """The improvements, and the subject that may not change what speaks against others.
+
+    `flags` are the engine's own for our names, `judged_with` judges the same commands with an improvement in them, and
+    `before` are the messages about the commands as they stand.
+    """
+    while True:
+        found = improvements(subject, memory)
+        barred = frozenset(name for each in found for name in _warned_of(each, flags, judged_with(each), before))
+        if barred <= subject.barred:
+            return subject, found
+        subject = replace(subject, barred=subject.barred | barred)
+
+
+def _warned_of(
+    improvement: Improvement, flags: Mapping[str, str], judged: Judged, before: Collection[str]
+) -> Iterator[str]:
+    """Those of its settings at which something new is said that is more than a note."""
+    findings = [remark.finding for remark in judged.remarks]
+    places = {
+        each.where
+        for each in findings
+        if each.severity is not Severity.NOTE and each.code in _OF_SETTINGS and each.message not in before
+    }
+    for name, _ in improvement.changes:
+        if flags.get(name) in places:
+            yield name
+
+
+def edits_of(
+    improvement: Improvement, commands: Sequence[Command], readings: Sequence[Reading], engine: Engine
+) -> tuple[tuple[Edit, ...], ...]:
+    """What it changes in each command."""
+    options, changed = engine.command_line.options, []
+    for command, reading in zip(commands, readings, strict=True):
+        edits = []
+        for name, value in improvement.changes:
+            if flag := options.get(name):
+                words = (flag,) if value is None else (flag, value)
+                place = reading.parsed.occurrence(flag)
+                edits.append(Edit(place.index, place.length, words) if place else Edit(len(command.argv), 0, words))
+        changed.append(tuple(edits))
+    return tuple(changed)
+
+
+def better_of(
+    judged: Judged, improvement: Improvement, commands: Sequence[Command], changed: tuple[tuple[Edit, ...], ...]
+) -> Better:
+    """The commands with what the remarks mend, and with its edits."""
+    numbered = enumerate(zip(commands, changed, strict=True))
+    lines = tuple(mended_line(command, judged.remarks_on(number), edits) for number, (command, edits) in numbered)
+    return Better(improvement.why, lines, improvement.memory, changed, improvement.changes)
