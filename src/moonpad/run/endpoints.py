@@ -16,6 +16,9 @@ from moonpad.values.records import replace
 from moonpad.values.secret import Secret
 from moonpad.values.visible_text import shell_word
 
+LONGEST_PATH = 4096
+"""Characters of Linux's PATH_MAX: no file has a longer name."""
+
 
 def name_of(target: str | Path) -> str:
     """An endpoint's name from itself or from its spec, read only as far as needed."""
@@ -33,9 +36,8 @@ def find_run(target: str | Path | None) -> RunFolder:
     if target is not None:
         folder = current_run(name_of(target))
         if folder is None:
-            raise UsageError(
-                f"{name_of(target)} was never up on this machine", remedy=f"moonpad up {shell_word(target)}"
-            )
+            spec = target if len(str(target)) <= LONGEST_PATH else "SPEC.toml"
+            raise UsageError(f"{name_of(target)} was never up on this machine", remedy=f"moonpad up {shell_word(spec)}")
         return folder
     folders = without_copies(current_runs())
     if len(folders) > 1:

@@ -40,6 +40,8 @@ _GOES_ON: Final = frozenset(
 """Words with which a sentence goes on behind a command."""
 _WORD_OF_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z'’]*[,.;:?!]?|\d[\w.]*[,.;:?!]?")
 _FEW: Final = 2
+_LONGEST_SENTENCE: Final = 200
+"""Words of one: each of a hundred thousand stray words is looked at, and not all behind each."""
 
 
 def stray_remarks(
@@ -195,9 +197,9 @@ def _without_dashes(word: Word, at: int, book: Rulebook) -> Iterator[Remark]:
 
 def _goes_on(command: Command, at: int) -> bool:
     """`--port 8000 and it dies after loading`: words of a sentence, and no option behind them."""
-    behind = [word.text for word in command.argv[at:]]
-    if len(behind) <= _FEW or behind[0].casefold() not in _GOES_ON:
+    if len(command.argv) - at <= _FEW or command.argv[at].text.casefold() not in _GOES_ON:
         return False
+    behind = [word.text for word in command.argv[at : at + _LONGEST_SENTENCE]]
     return all(map(_WORD_OF_TEXT.fullmatch, behind[: 2 * _FEW])) and not any(text.startswith("-") for text in behind)
 
 
