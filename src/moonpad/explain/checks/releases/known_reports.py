@@ -31,6 +31,7 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.own_platform import is_elsewhere, names_rocm, platform_told
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
@@ -46,6 +47,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.image_days import build_day
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, release_of
 
@@ -187,6 +189,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None
     if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
         return None
+    if not row.devices and _is_of_rocm(row) and platform_told(case) not in ("", Platform.ROCM):
+        return None  # the image or the machine of another command
     place = options[0] if options else None
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
     words = _words(case, known.spoken)
@@ -218,8 +222,12 @@ def _has_newest(row: KnownReport, engine: str) -> bool:
 
 def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
     """Whether the text names no devices, and shows the very error that the row is about."""
-    unknown = case.cluster is None and not known.spoken and not case.platform
+    unknown = case.cluster is None and not known.spoken and not case.platform and not is_elsewhere(row.devices, case)
     return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
+
+
+def _is_of_rocm(row: KnownReport) -> bool:
+    return names_rocm((row.image, row.text, *row.variables))
 
 
 def _is_shared(row: KnownReport, engine: str) -> bool:
