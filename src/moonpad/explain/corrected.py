@@ -27,12 +27,19 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
-    judged = _without_needless(judged, meant, again)
+    judged = _without_needless(_without_advice_alone(judged), meant, again)
     mending = _with_corrected(judged, meant, again)
     usable = [better for better in mending.better if _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
     kept = (each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
     return replace(mending, better=tuple(kept))
+
+
+def _without_advice_alone(judged: Judged) -> Judged:
+    """Without what is only added beside a mending, where nothing is mended."""
+    if any(remark.changes for remark in judged.remarks):
+        return judged
+    return replace(judged, remarks=tuple(replace(remark, others=()) for remark in judged.remarks))
 
 
 def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
