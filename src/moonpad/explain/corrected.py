@@ -161,6 +161,8 @@ def _is_meant(other: Judged, judged: Judged) -> bool:
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:
     """Whether the line alone lacks what joins its ranks over machines, which the controller of its pods adds."""
+    if command.made and command.pods > 1:
+        return True
     nodes = ENGINES[judged.engine].command_line.nodes if judged.engine in ENGINES else None
     if command.pods < 2 or nodes is None or judged.layout is None or not since(judged.version, nodes.native_since):
         return False
