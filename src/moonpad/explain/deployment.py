@@ -160,10 +160,10 @@ class Deployment(Struct, frozen=True):
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
-            ranks = ranks_of(first)
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
-                unjudged = f"{because}: name them with --on {example_of(ranks, self.engine, because)}"
+                example = example_of(ranks_of(first), self.engine, because, first.node.nodes, checkpoint)
+                unjudged = f"{because}: name them with --on {example}"
         judged = Judged(
             self.engine.name,
             version.text or newest(self.engine.program),

@@ -33,6 +33,7 @@ from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import is_server
 from moonpad.explain.target_detection import Question
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 
@@ -42,7 +43,10 @@ MACHINE: Final = 8
 """Devices of a usual machine."""
 _EXAMPLES: Final = {Platform.CUDA: (MACHINE, "H200"), Platform.ROCM: (MACHINE, "MI300X"), Platform.ASCEND: (16, "A3")}
 """Devices of a machine, and their kind."""
+_LARGER: Final = {Platform.CUDA: ("B200", "B300"), Platform.ROCM: ("MI355X",)}
+"""Kinds with more memory, which a model may want."""
 
+_NAMES_SEVERAL: Final = re.compile(r"the text names (\w+(?: and \w+)+):")
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _LONGEST: Final = 2000
@@ -60,14 +64,29 @@ def ranks_of(reading: Reading) -> int:
     return reading.layout.world_size * reading.replicas * max(1, ways or 1)
 
 
-def example_of(ranks: int, engine: Engine | None, because: str) -> str:
+def example_of(
+    ranks: int, engine: Engine | None, because: str, nodes: int | None = None, checkpoint: Checkpoint | None = None
+) -> str:
     """A cluster for the engine with a device for each rank, as `--on` takes it; a whole machine where one rank says
-    little. `because`: why no devices are known."""
+    little. `because`: why no devices are known; `nodes`: the machines that the command counts. Its devices hold the
+    weights, where any do."""
     platform = Platform.ROCM if because.startswith(NO_AMD_DEVICE) else engine.platforms[0] if engine else Platform.CUDA
     size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
+    each = checkpoint.total_bytes / (ranks if ranks > 1 else size) if checkpoint is not None else 0
+    kinds = (kind, *_LARGER.get(platform, ()))
+    if named := _NAMES_SEVERAL.match(because):
+        kinds = tuple(named[1].split(" and "))
+    kind = next((larger for larger in kinds if _usable(larger) > each), kinds[0])
+    if nodes is not None and 1 < nodes <= ranks and ranks % nodes == 0 and ranks // nodes <= size:
+        return f"{nodes}x{ranks // nodes}x{kind}"
     machines = ranks // size if ranks > size and ranks % size == 0 else 1
     per_machine = ranks if 1 < ranks < size else size
     return f"{machines}x{size}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
+
+
+def _usable(kind: str) -> float:
+    cluster = cluster_named(f"1x{kind}")
+    return cluster.device.usable_bytes if cluster is not None else 0.0
 
 
 def cluster_of(
