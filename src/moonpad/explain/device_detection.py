@@ -20,6 +20,7 @@ from moonpad.explain.documents.device_mentions import (
 )
 from moonpad.explain.documents.device_nearness import (
     by_nearness,
+    has_titles,
     in_templates,
     of_layout,
     owned,
@@ -151,9 +152,12 @@ def cluster_of(
         (other.line for other in script.commands if other.line < first and is_server(other.program)), default=0
     )
     sure = sure_mentions(named, script.asked, script.lines, before, first)
-    for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=script.markdown)):
+    document = script.markdown or has_titles(script.lines)
+    for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=document)):
         copy = reading.layout.world_size
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
+        if cluster is not None and not layout_known:
+            return _on_all_nodes(cluster, because, reading.node.nodes, granted)
         if cluster is not None or because:
             return cluster, because
     if not in_words:
@@ -175,6 +179,15 @@ def cluster_of(
     if maker := other_maker(script):
         return None, f"the text is about {maker}, which moonpad does not judge: --on 8xH200 names others"
     return None, NO_DEVICES
+
+
+def _on_all_nodes(cluster: Cluster, because: str, nodes: int | None, granted: int | None) -> tuple[Cluster, str]:
+    """As many machines as the command counts, where its container is given all the devices of one: the layout, which
+    would say how many it uses, is not known."""
+    if nodes is None or nodes < 2 or cluster.nodes > 1 or granted != cluster.devices:
+        return cluster, because
+    whole = cluster_named(f"{nodes}x{granted}x{cluster.name.rpartition('x')[2]}")
+    return (whole, f"{because} for each of its {nodes} nodes") if whole is not None else (cluster, because)
 
 
 def _holds(kind: str, devices: int) -> bool:

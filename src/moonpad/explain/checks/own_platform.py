@@ -10,7 +10,8 @@ from typing import Final
 
 from moonpad.catalog.image_devices import image_devices
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.command_traits import is_generation_of_amd, sm_of
+from moonpad.explain.checks.command_traits import is_generation_of_amd
+from moonpad.explain.documents.spoken_capabilities import sm_of
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000

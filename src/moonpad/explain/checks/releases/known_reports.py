@@ -44,8 +44,11 @@ from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import role_of
 from moonpad.explain.image_days import build_day
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.roles import ROLES
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
@@ -54,6 +57,9 @@ from moonpad.values.versions import is_final, order, release_of
 _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
 """Where no release is named, what ended in any of them may be the cause."""
+_MOST_COMMANDS: Final = 200
+_OF_POOLS: Final = re.compile(r"cache_transceiver|max_tokens_in_buffer|disaggregat")
+"""Keys and words of servers that hand their cache over."""
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
@@ -177,6 +183,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None  # a few options of a command may leave out any other
     if row.text and not _is_spoken(row.text, case):
         return None
+    if row.text and _OF_POOLS.search(row.text) and _is_beside_pools(case):
+        return None
     if row.no_text and _in_lines(row.no_text, case):
         return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]
@@ -224,6 +232,12 @@ def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
     """Whether the text names no devices, and shows the very error that the row is about."""
     unknown = case.cluster is None and not known.spoken and not case.platform and not is_elsewhere(row.devices, case)
     return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
+
+
+def _is_beside_pools(case: Case) -> bool:
+    """Whether it does both, and other servers of the text one alone: what the text says of those is not of it."""
+    others = (each for each in case.script.commands[:_MOST_COMMANDS] if is_server(each.program))
+    return role_of(case.commands[0]) not in ROLES and any(role_of(each) in ROLES for each in others)
 
 
 def _is_of_rocm(row: KnownReport) -> bool:
