@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.engines.value_checks import SWITCHED, unresolved
+from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import LAYOUT, SIZES
 from moonpad.explain.results import shortened
@@ -126,6 +126,8 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
             yield place, word.text
         elif line.nodes and (switched := SWITCHED.fullmatch(word.text)) and switched["switch"] == line.nodes.headless:
             continue  # with it or without, layout and context are the same
+        elif ENDPOINT.fullmatch(word.text):
+            continue
         elif (word.unresolved or _FILLED.fullmatch(word.text)) and (not is_model or _is_several(word)):
             yield place, shortened(word.text)
     for option in reading.parsed.occurrences:

@@ -26,13 +26,25 @@ Deploy Kimi K2 Thinking on {second} NVL72 with disaggregated serving#
 Launch the workers#
 Write this file for the workers, and start them with it.
 """
-POOL = """\
-hardware: {gpus_per_node: 4, num_ctx_servers: 1, num_gen_servers: 1}
-environment: {model_path: nvidia/Kimi-K2-Thinking-NVFP4}
-worker_config:
-  gen: {tensor_parallel_size: 4, cache_transceiver_config: {backend: UCX, max_tokens_in_buffer: 8448}}
-  ctx: {tensor_parallel_size: 4, cache_transceiver_config: {backend: UCX, max_tokens_in_buffer: 8448}}
+ROLE = """\
+  {name}:
+    tensor_parallel_size: 4
+    trust_remote_code: true
+    cache_transceiver_config:
+      backend: UCX
+      max_tokens_in_buffer: 8448
 """
+POOL = f"""\
+slurm:
+  partition: gpus
+hardware:
+  gpus_per_node: 4
+  num_ctx_servers: 1
+  num_gen_servers: 1
+environment:
+  model_path: nvidia/Kimi-K2-Thinking-NVFP4
+worker_config:
+{ROLE.format(name="gen")}{ROLE.format(name="ctx")}"""
 
 
 @pytest.mark.parametrize(("first", "second"), [("B200", "GB200"), ("B300", "GB300"), ("GB200", "B200")])
@@ -44,8 +56,8 @@ def test_a_title_names_the_devices_of_what_follows(first: str, second: str) -> N
 
 
 def test_faults_of_pools_are_not_told_of_the_server_beside_them() -> None:
-    page = PAGE.format(first="B200", second="GB200").replace("model_path", "model")
-    text = f"{page}cat << EOF > /tmp/slurm.yml\n{POOL}EOF\n"
+    server = PAGE.partition("Launch the server#\n")[2].partition("Deploy")[0]
+    text = f"# One server\n\n```bash\n{server}```\n\n# A pool\n\n```yaml\n{POOL}```\n"
     alone, *pool = ask(text)
     apart = [["prefill and decode" in each.message for each in judged.all_findings] for judged in (alone, *pool)]
     assert {judged.kind for judged in pool} == {"prefill", "decode"}
