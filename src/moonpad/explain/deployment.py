@@ -46,7 +46,7 @@ from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.mended_lines import program_words
-from moonpad.explain.model_detection import is_of_other_family, model_of
+from moonpad.explain.model_detection import folder_of, is_of_other_family, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
@@ -120,7 +120,6 @@ class Deployment(Struct, frozen=True):
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
             ray = is_in_lines(_OVER_RAY, self.script.lines, 500)
-            line = self.engine.command_line
             remarks += node_remarks(line, version.text, cluster, readings, commands, self.script, speaks_of_ray=ray)
         asked, engine = self.question.cluster is not None, self.engine
         whole = None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
@@ -174,6 +173,7 @@ class Deployment(Struct, frozen=True):
             settings=first.settings,
             checkpoint=checkpoint,
             model_written="" if first.model.startswith("-") or unresolved(first.model) else first.model,
+            model_folder=folder_of(first.model),
             cluster=cluster,
             cluster_because=because,
             memory=memory,

@@ -19,6 +19,7 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
+_NO_PROGRAM: Final = "has no module of that name to start"
 _NEVER_SERVES: Final = (
     "Kubernetes refuses",
     "the pod never becomes ready",
@@ -40,6 +41,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
     """The sentence and its style."""
     errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
     wrong = [finding for finding in errors if finding.code not in OF_MEMORY]
+    wrong.sort(key=lambda finding: _NO_PROGRAM not in finding.message)  # whose options nothing reads
     memory = judged.memory
     starts = not any(finding.code is Code.DOES_NOT_FIT for finding in errors)
     if memory is not None and not memory.fits and starts and not wrong:

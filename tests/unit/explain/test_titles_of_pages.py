@@ -1,4 +1,4 @@
-"""Pages that were copied as text, whose titles end in the sign of their link: devices are those of the nearest title."""
+"""Pages that were copied as text, whose titles end in the sign of a link: devices are those of the nearest title."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ _PREFILLS: Final = re.compile(r"[\"']kv_role[\"']\s*:\s*[\"']kv_producer[\"']")
 _LONGEST_OBJECT: Final = 4000
 _IS_BASE: Final = re.compile(r"[-_.]base(?![a-z])", re.IGNORECASE)
 """A model that was not taught to answer: it calls no tools."""
-_MEASURES: Final = re.compile(r"^[ \t-]*(?:lm[-_]eval\w*|(?:\w+[-_])?bench(?:mark)?s?|accuracy|acc)[ \t]*:[ \t]*(?:#.*)?$")
+_MEASURES: Final = re.compile(
+    r"^[ \t-]*(?:lm[-_]eval\w*|(?:\w+[-_])?bench(?:mark)?s?|accuracy|acc)[ \t]*:[ \t]*(?:#.*)?$"
+)
 """A key of a file for a tool that starts a server, and measures it."""
 _NO_TEXT: Final = "--skip-tokenizer-init"
 """The server hands out tokens, which its caller makes text of: it has nothing to parse."""
