@@ -31,6 +31,7 @@ from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray
 from moonpad.explain.checks.options.security import serving_remarks, wrapper_remarks
 from moonpad.explain.checks.options.stray_words import stray_remarks
 from moonpad.explain.checks.releases.config_keys import config_remarks
+from moonpad.explain.chosen_kernels import but_chosen
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.corrected import mended_command
@@ -359,9 +360,9 @@ class Deployment(Struct, frozen=True):
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
-        command, maps = self.group.commands[0], self.engine.facts.gguf_only
-        for finding in but_longer(but_held(judgement, first.layout), self.group.commands):
-            if (spoken := as_spoken(finding, memory, self.script, command, maps=maps)) is None:
+        given, maps = self.group.commands, self.engine.facts.gguf_only
+        for finding in but_chosen(but_longer(but_held(judgement, first.layout), given), given):
+            if (spoken := as_spoken(finding, memory, self.script, given[0], maps=maps)) is None:
                 continue
             finding = spoken
             is_error = finding.severity is not Severity.NOTE
@@ -371,8 +372,7 @@ class Deployment(Struct, frozen=True):
             others = () if self.question.cluster else also_meant(subject.configuration.cluster, self.script)
             asked = (subject.configuration, memory, subject.context, self.calibrations)
             finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
-            built = subject.configuration
-            finding = of_fork(finding, self.group.commands[0], built.platform, built.version)
+            finding = of_fork(finding, given[0], subject.configuration.platform, subject.configuration.version)
             option, edits = self._occurrence(first, finding.where), self._stated(finding, first)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             at, remedy = option.index if option else None, in_own_flags(finding.remedy, self.engine.command_line)
