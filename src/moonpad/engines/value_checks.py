@@ -39,7 +39,6 @@ ENDPOINT: Final = re.compile(
 context are the same."""
 
 
-
 def unresolved(text: str) -> bool:
     """Whether something stands in for the value: a shell variable that is not set, `<YOUR_MODEL_DIR>`, a template."""
     return bool(_PLACEHOLDER.search(text) or _BRACKETED.fullmatch(text))
