@@ -15,6 +15,10 @@ _SPOILS: Final = re.compile(
 )
 
 
+LACKS_OTHERS: Final = "waits for the others"
+"""The end of a finding about one of several machines whose commands the text does not have."""
+
+
 def spoils(finding: Finding) -> bool:
     """Whether it was reported that with it the engine ends, or answers wrongly."""
     return finding.code is Code.KNOWN_REPORT and _SPOILS.search(finding.message) is not None
@@ -27,8 +31,10 @@ def ends_it(finding: Finding) -> bool:
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:
-    """Warnings of that kind whose words stand in the corrected commands as they stood before."""
+    """Warnings of that kind, and of commands of other machines that lack, whose words stand in the corrected commands
+    as they stood before."""
     for remark in judged.remarks:
-        warned = remark.finding.severity is Severity.WARNING and spoils(remark.finding)
+        left = spoils(remark.finding) or remark.finding.message.endswith(LACKS_OTHERS)
+        warned = remark.finding.severity is Severity.WARNING and left
         if warned and not remark.mends and not remark.of_former and remark.placed:
             yield remark

@@ -19,6 +19,7 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
+_ENDS_WITHOUT: Final = "ends at its start without it"
 _NO_PROGRAM: Final = "has no module of that name to start"
 _NEVER_SERVES: Final = (
     "Kubernetes refuses",
@@ -126,7 +127,8 @@ def _reported(judged: Judged) -> str:
             named = shortened(of_text.message, _LONGEST) if of_text.where in _OF_ALL else _short(of_text)
             return f"Will likely fail: {_sentence(named)} The command: "
         title = f"{of_text.where} is missing" if lacks else f"Known fault ({of_text.where})"
-        cause = _sentence(shortened(said[0 if lacks else 2] or of_text.message, _LONGEST_CAUSE))
+        told = said[2] if not lacks or said[2].endswith(_ENDS_WITHOUT) else said[0]
+        cause = _sentence(shortened(told or of_text.message, _LONGEST_CAUSE))
         return f"{title}: {cause} The command: "
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
