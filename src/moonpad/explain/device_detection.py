@@ -232,7 +232,8 @@ def _of_mentions(
         (each.kind for each in firsts.values() if not each.known and (each.machine or len(each.kind) > 3)), None
     )
     if foreign is not None and not counted:
-        return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
+        example = example_of(devices, None, "", devices // per_node if per_node else None)
+        return None, f"the text names {foreign}, which the catalogue does not have: --on {example} names another"
     if not layout_known:
         return None, ""
     if not kinds:
