@@ -168,6 +168,8 @@ def usual(remark: Remark) -> str:
     finding = remark.finding
     if finding.code is Code.PREFIX_FLAG and finding.where in _SHORT_SIZES and finding.severity is Severity.WARNING:
         return f"{finding.where} is short for {finding.where}-size"
+    if finding.where in _SHORT_SIZES and f"takes it for {finding.where}-size" in finding.message:
+        return f"{finding.where} is short for {finding.where}-size"
     if finding.code is Code.MISSING_FLAG and finding.severity is Severity.NOTE and "trust" in finding.where:
         return f"the tokenizer is Python code, which some releases load only with {finding.where}"
     if finding.code is not Code.INSECURE or finding.severity is Severity.ERROR:
