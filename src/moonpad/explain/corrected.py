@@ -33,8 +33,15 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     known = _known_of(judged, meant, again) if mending.better else frozenset()
     usable = [better for better in mending.better if _is_usable(better, judged, known, meant, again)]
     lines = [each.lines for each in usable]
-    kept = (each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
-    return replace(mending, better=tuple(kept))
+    kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
+    left = {better.why for better in judged.better} - {better.why for better in kept}
+    told = (remark for remark in mending.remarks if not (_is_advice(remark) and remark.finding.remedy in left))
+    return replace(mending, better=kept, remarks=tuple(told))
+
+
+def _is_advice(remark: Remark) -> bool:
+    """The note that another setting holds more, whose remedy is the best of these."""
+    return remark.finding.code is Code.SUBOPTIMAL and remark.finding.where == "memory"
 
 
 def _without_advice_alone(judged: Judged) -> Judged:

@@ -11,7 +11,8 @@ from moonpad.values.finding import Code, Finding, Severity
 
 _SPOILS: Final = re.compile(
     r"garbage|\bwrong|\bnoise\b|nonsense|gibberish|\bNaN\b|\bcrash|\bhangs?\b|\bends in\b|\bends the\b|illegal|deadlock"
-    r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid|\blost\b|repeat|loops?\b"
+    r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid"
+    r"|\blost\b|repeat|loops?\b|\breturns? 500\b"
 )
 
 

@@ -52,3 +52,13 @@ def test_an_image_of_amd_in_the_text_is_not_that_of_nvidias_command(devices: str
 def test_a_pod_says_whose_devices_it_gets(resource: str, image: str, may_be: bool) -> None:
     notes = told(POD.format(resource=resource, image=image), version="0.5.5.post3")
     assert any("aiter" in each.casefold() for each in notes) is may_be
+
+
+@pytest.mark.parametrize(
+    ("image", "offered"), [("vllm/vllm-openai-rocm:nightly", False), ("vllm/vllm-openai-rocm", True)]
+)
+def test_what_a_report_speaks_against_is_not_offered_either(image: str, offered: bool) -> None:
+    guide = GUIDE.format(devices="8x MI300X").replace("vllm/vllm-openai-rocm:nightly", image)
+    (judged,) = ask(guide.replace(" --kv-cache-dtype fp8", ""))
+    assert any("FP8 KV cache" in better.why for better in judged.better) is offered
+    assert any("could hold more" in each.message for each in judged.findings) is offered
