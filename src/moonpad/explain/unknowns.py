@@ -70,7 +70,7 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     if example == "pp" and example not in words and (len(keys) > 1 or only_more):
         return f"{lacks}: --set pp=1 says that {'it holds' if len(each) == 1 else 'they hold'} nothing of the layout"
     value = {CONTEXT: "131072", "kv_cache_dtype": "auto"}.get(example, "0.9" if example in _MEMORY else "8")
-    supplies = "supplies it" if len(each) == 1 else "supplies one, and another --set each of the others"
+    supplies = "supplies it" if len(each) == 1 else "supplies one of them"
     return f"{lacks}: --set {example}={value} {supplies}"
 
 
