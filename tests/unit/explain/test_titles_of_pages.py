@@ -63,3 +63,13 @@ def test_faults_of_pools_are_not_told_of_the_server_beside_them() -> None:
     assert {judged.kind for judged in pool} == {"prefill", "decode"}
     assert not any(apart[0])
     assert all(any(each) for each in apart[1:])
+
+
+@pytest.mark.parametrize(("mark", "end"), [("## ", ""), ("", "#")])
+def test_devices_above_a_title_that_names_others_are_not_of_the_command(mark: str, end: str) -> None:
+    serve = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8"
+    fence = "```\n" if mark else ""
+    text = f"{mark}Serving Kimi K2 Thinking{end}\n{mark}Machines{end}\n8x H200\n{mark}On B200{end}\n{fence}{serve}\n{fence}"
+    (judged,) = ask(text)
+    assert judged.cluster is not None
+    assert judged.cluster.name == "8xB200"

@@ -180,13 +180,15 @@ def by_nearness(
     above the line from there upwards, then below it."""
     above = (each for each in named if 0 <= line - each.line <= _CLOSE)
     close = [each for each in above if not lines[each.line - 1].lstrip().startswith("|")]
+    chains = sections(lines) if document else ()
+    own = chains[min(line, len(chains)) - 1] if chains else ()
+    title = max((number for number in own if _OF_DEVICES.search(lines[number - 1][:_LONGEST])), default=0)
+    close = [each for each in close if each.line >= title]  # a title that names devices is of what stands below it
     if close:
         yield _nearest(close, line)
     if not document:
         yield _nearest(named, line)
         return
-    chains = sections(lines)
-    own = chains[min(line, len(chains)) - 1] if chains else ()
     rest = list(named)
     for depth in range(len(own), -1, -1):
         inside = [chains[min(each.line, len(chains)) - 1] == own[:depth] for each in rest]
