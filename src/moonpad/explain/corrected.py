@@ -14,11 +14,10 @@ from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited
-from moonpad.explain.spoiling import spoils
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
-from moonpad.values.versions import is_final, since
+from moonpad.values.versions import since
 
 _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})
 """Errors whose mending may change what the deployment is."""
@@ -30,8 +29,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     judged = _without_needless(_without_advice_alone(judged), meant, again)
     mending = _with_corrected(judged, meant, again)
-    known = _known_of(judged, meant, again) if mending.better else frozenset()
-    usable = [better for better in mending.better if _is_usable(better, judged, known, meant, again)]
+    usable = [better for better in mending.better if _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
     kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
     left = {better.why for better in judged.better} - {better.why for better in kept}
@@ -89,17 +87,8 @@ def _met(remark: Remark) -> Remark:
     return replace(_unedited(remark), read_as_meant=True)
 
 
-def _known_of(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> frozenset[str]:
-    """What is said of the commands as they stand, and with all that is mended."""
-    other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
-    remarks = (*judged.remarks, *(other.remarks if other is not None else ()))
-    return frozenset(remark.finding.message for remark in remarks)
-
-
-def _is_usable(
-    better: Better, judged: Judged, known: frozenset[str], meant: Group, again: Callable[[Group], Judged | None]
-) -> bool:
-    """Whether its lines are taken, start the same deployment, and no report speaks against them."""
+def _is_usable(better: Better, judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> bool:
+    """Whether its lines are taken, and start the same deployment."""
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
     if other is None or other.refused or other.layout is None or judged.layout is None:
         return False
@@ -108,15 +97,7 @@ def _is_usable(
     mended = {remark.finding for remark in judged.remarks if remark.changes and _is_reported(remark)}
     if any(_ends(remark) or remark.finding in mended for remark in other.remarks):
         return False  # with this setting it ends, or has a fault again that is mended here
-    certain = judged.fits and is_final(judged.version)  # a build between releases may have what mended it
-    if certain and any(_is_spoilt(remark) and remark.finding.message not in known for remark in other.remarks):
-        return False  # a report speaks against what is not needed
     return replace(other.layout, dcp=judged.layout.dcp) == judged.layout or _may_change(judged)
-
-
-def _is_spoilt(remark: Remark) -> bool:
-    """Whether it is reported to end, or to answer wrongly, with releases that may be meant."""
-    return spoils(remark.finding) and not remark.of_former
 
 
 def _is_reported(remark: Remark) -> bool:

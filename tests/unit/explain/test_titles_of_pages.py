@@ -69,7 +69,8 @@ def test_faults_of_pools_are_not_told_of_the_server_beside_them() -> None:
 def test_devices_above_a_title_that_names_others_are_not_of_the_command(mark: str, end: str) -> None:
     serve = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8"
     fence = "```\n" if mark else ""
-    text = f"{mark}Serving Kimi K2 Thinking{end}\n{mark}Machines{end}\n8x H200\n{mark}On B200{end}\n{fence}{serve}\n{fence}"
+    titles = [f"{mark}{title}{end}\n" for title in ("Serving Kimi K2 Thinking", "Machines", "On B200")]
+    text = f"{titles[0]}{titles[1]}8x H200\n{titles[2]}{fence}{serve}\n{fence}"
     (judged,) = ask(text)
     assert judged.cluster is not None
     assert judged.cluster.name == "8xB200"
