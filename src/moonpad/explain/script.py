@@ -16,7 +16,7 @@ from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.dockerfile import is_dockerfile
 from moonpad.explain.documents.flat_pages import with_breaks
-from moonpad.explain.documents.machine_types import types_in
+from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
@@ -333,7 +333,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
-    machines = (*machines_of(text, state.budget), *types_in(text))
+    machines = (*machines_of(text, state.budget), *types_in(text), *keyed_machines(text))
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines, state.commands)
