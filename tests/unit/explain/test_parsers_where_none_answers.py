@@ -43,3 +43,34 @@ def test_whole_prompts_are_left_as_they_are() -> None:
     assert any("chunked prefill is off" in each.message for each in judged.findings)
     (line,) = judged.corrected
     assert line.argv[line.argv.index("--chunked-prefill-size") + 1] == "-1"
+
+
+MEASURED = """\
+model: moonshotai/Kimi-K2.5
+serve_args: >-
+  --tensor-parallel-size 8
+  --trust-remote-code
+{key}:
+  tasks: [gsm8k]
+"""
+VALUES = """\
+workload:
+  model: moonshotai/Kimi-K3
+  image: lmsysorg/sglang:kimi-k3
+  framework: sglang
+  nnodes: 4
+  tpSize: 16
+"""
+
+
+@pytest.mark.parametrize(("key", "count"), [("lm_eval", 0), ("vllm_bench", 0), ("notes", 2)])
+def test_a_measurement_takes_answers_as_they_come(key: str, count: int) -> None:
+    (parsers,) = advised(MEASURED.format(key=key))
+    assert len(parsers) == count
+
+
+def test_the_template_of_a_chart_adds_its_own() -> None:
+    (judged,) = ask(VALUES)
+    assert judged.layout_words == "TP16"
+    assert advised(VALUES) == [[]]
+    assert not judged.corrected
