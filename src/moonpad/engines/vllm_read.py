@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, get_args
 
+from moonpad.catalog.attention import backends
 from moonpad.catalog.drafts import known_draft
 from moonpad.catalog.options import Option
 from moonpad.engines.argument_values import MOST, Words, start_of
 from moonpad.engines.base import Invocation, NodeFlags, Reading
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
-from moonpad.engines.value_checks import fits, unresolved, vllm_tokens, whole
+from moonpad.engines.value_checks import fits, vllm_tokens, whole
 from moonpad.values.draft import DraftMethod
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.records import replace
@@ -187,8 +188,10 @@ def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:
     """The option takes a name in small letters too, and `auto` for none (vllm/config/attention.py)."""
     inner = words.mapping("--attention-config").get("backend")
     flag = words.text("--attention-backend") or (inner if isinstance(inner, str) else None)
-    if flag and not unresolved(flag):
-        return None if flag.casefold() == "auto" else flag.upper()
+    if flag and flag.casefold() == "auto":
+        return None
+    if flag and flag.upper() in backends():
+        return flag.upper()
     return flag or env.get("VLLM_ATTENTION_BACKEND") or None
 
 
