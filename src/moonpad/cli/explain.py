@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from errno import EFBIG
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from moonpad.values.cluster import Cluster
 
 MAX_BYTES = 1_000_000
+_EXAMPLE = re.compile(r"--on (\d+x\w+)")
 _PROSE = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
 
 
@@ -234,5 +236,7 @@ def _next(judged: Sequence[Judged]) -> str:
     ranks = first.layout.world_size if first is not None and first.layout is not None else 1
     engine, because = (ENGINES.get(first.engine), first.unjudged) if first is not None else (None, "")
     known = first.cluster.name if first is not None and first.cluster is not None else ""
-    cluster = known or example_of(ranks, engine, because)
+    named = _EXAMPLE.search(because)
+    checkpoint = first.checkpoint if first is not None else None
+    cluster = known or (named[1] if named else example_of(ranks, engine, because, checkpoint=checkpoint))
     return f"moonpad plan --model {model} --on {cluster}"

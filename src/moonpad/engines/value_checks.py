@@ -30,6 +30,13 @@ SWITCHED: Final = re.compile(
 )
 """`$( [ "$RANK" != 0 ] && echo --headless )`, `${WORKER:+--headless}`: a switch, or nothing. The rank of the
 node may be with it."""
+ENDPOINT: Final = re.compile(
+    r"\$\{[A-Za-z_]\w{0,60}:\+"
+    r"(?:[ ]?--(?:host|port|api-key|log-level|uvicorn-log-level|api-server-count)[ =][^\s${}]{1,80}"
+    r"|[ ]?--(?:enable-metrics|enable-log-requests|disable-log-requests|log-requests)(?![\w-])){1,6}\}"
+)
+"""`${SERVER_ARGS:+--host 0.0.0.0 --port 8000}`, as the first of several nodes has it: with it or without, layout and
+context are the same."""
 
 
 def unresolved(text: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, get_args
 
+from moonpad.catalog.attention import backends
 from moonpad.catalog.drafts import known_draft
 from moonpad.catalog.options import Option
 from moonpad.engines.argument_values import MOST, Words, start_of
@@ -184,8 +185,13 @@ def _cpu_binding(env: Mapping[str, str]) -> str | None:
 
 
 def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:
+    """The option takes a name in small letters too, and `auto` for none (vllm/config/attention.py)."""
     inner = words.mapping("--attention-config").get("backend")
     flag = words.text("--attention-backend") or (inner if isinstance(inner, str) else None)
+    if flag and flag.casefold() == "auto":
+        return None
+    if flag and flag.upper() in backends():
+        return flag.upper()
     return flag or env.get("VLLM_ATTENTION_BACKEND") or None
 
 

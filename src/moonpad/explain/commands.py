@@ -179,6 +179,8 @@ class Command(Struct, frozen=True):
     """Its program is not named anywhere: it is the one that knows its options."""
     custom: bool = False
     """A controller that is not known starts it, it may be on more machines than the text says."""
+    made: bool = False
+    """The template of a chart makes it of values, and adds what these do not say."""
     more: str = ""
     """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
     by_ray: bool = False

@@ -27,12 +27,26 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
-    judged = _without_needless(judged, meant, again)
+    judged = _without_needless(_without_advice_alone(judged), meant, again)
     mending = _with_corrected(judged, meant, again)
     usable = [better for better in mending.better if _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
-    kept = (each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
-    return replace(mending, better=tuple(kept))
+    kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
+    left = {better.why for better in judged.better} - {better.why for better in kept}
+    told = (remark for remark in mending.remarks if not (_is_advice(remark) and remark.finding.remedy in left))
+    return replace(mending, better=kept, remarks=tuple(told))
+
+
+def _is_advice(remark: Remark) -> bool:
+    """The note that another setting holds more, whose remedy is the best of these."""
+    return remark.finding.code is Code.SUBOPTIMAL and remark.finding.where == "memory"
+
+
+def _without_advice_alone(judged: Judged) -> Judged:
+    """Without what is only added beside a mending, where nothing is mended."""
+    if any(remark.changes for remark in judged.remarks):
+        return judged
+    return replace(judged, remarks=tuple(replace(remark, others=()) for remark in judged.remarks))
 
 
 def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
@@ -154,6 +168,8 @@ def _is_meant(other: Judged, judged: Judged) -> bool:
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:
     """Whether the line alone lacks what joins its ranks over machines, which the controller of its pods adds."""
+    if command.made and command.pods > 1:
+        return True
     nodes = ENGINES[judged.engine].command_line.nodes if judged.engine in ENGINES else None
     if command.pods < 2 or nodes is None or judged.layout is None or not since(judged.version, nodes.native_since):
         return False

@@ -31,6 +31,7 @@ from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray
 from moonpad.explain.checks.options.security import serving_remarks, wrapper_remarks
 from moonpad.explain.checks.options.stray_words import stray_remarks
 from moonpad.explain.checks.releases.config_keys import config_remarks
+from moonpad.explain.chosen_kernels import but_chosen
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.corrected import mended_command
@@ -46,7 +47,7 @@ from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.mended_lines import program_words
-from moonpad.explain.model_detection import is_of_other_family, model_of
+from moonpad.explain.model_detection import folder_of, is_of_other_family, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
@@ -120,7 +121,6 @@ class Deployment(Struct, frozen=True):
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
             ray = is_in_lines(_OVER_RAY, self.script.lines, 500)
-            line = self.engine.command_line
             remarks += node_remarks(line, version.text, cluster, readings, commands, self.script, speaks_of_ray=ray)
         asked, engine = self.question.cluster is not None, self.engine
         whole = None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
@@ -160,10 +160,10 @@ class Deployment(Struct, frozen=True):
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
-            ranks = ranks_of(first)
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
-                unjudged = f"{because}: name them with --on {example_of(ranks, self.engine, because)}"
+                example = example_of(ranks_of(first), self.engine, because, first.node.nodes, checkpoint)
+                unjudged = f"{because}: name them with --on {example}"
         judged = Judged(
             self.engine.name,
             version.text or newest(self.engine.program),
@@ -174,6 +174,7 @@ class Deployment(Struct, frozen=True):
             settings=first.settings,
             checkpoint=checkpoint,
             model_written="" if first.model.startswith("-") or unresolved(first.model) else first.model,
+            model_folder=folder_of(first.model),
             cluster=cluster,
             cluster_because=because,
             memory=memory,
@@ -359,9 +360,9 @@ class Deployment(Struct, frozen=True):
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
-        command, maps = self.group.commands[0], self.engine.facts.gguf_only
-        for finding in but_longer(but_held(judgement, first.layout), self.group.commands):
-            if (spoken := as_spoken(finding, memory, self.script, command, maps=maps)) is None:
+        given, maps = self.group.commands, self.engine.facts.gguf_only
+        for finding in but_chosen(but_longer(but_held(judgement, first.layout), given), given):
+            if (spoken := as_spoken(finding, memory, self.script, given[0], maps=maps)) is None:
                 continue
             finding = spoken
             is_error = finding.severity is not Severity.NOTE
@@ -371,8 +372,7 @@ class Deployment(Struct, frozen=True):
             others = () if self.question.cluster else also_meant(subject.configuration.cluster, self.script)
             asked = (subject.configuration, memory, subject.context, self.calibrations)
             finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
-            built = subject.configuration
-            finding = of_fork(finding, self.group.commands[0], built.platform, built.version)
+            finding = of_fork(finding, given[0], subject.configuration.platform, subject.configuration.version)
             option, edits = self._occurrence(first, finding.where), self._stated(finding, first)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             at, remedy = option.index if option else None, in_own_flags(finding.remedy, self.engine.command_line)

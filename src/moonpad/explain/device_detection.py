@@ -20,6 +20,7 @@ from moonpad.explain.documents.device_mentions import (
 )
 from moonpad.explain.documents.device_nearness import (
     by_nearness,
+    has_titles,
     in_templates,
     of_layout,
     owned,
@@ -33,6 +34,7 @@ from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import is_server
 from moonpad.explain.target_detection import Question
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 
@@ -42,7 +44,10 @@ MACHINE: Final = 8
 """Devices of a usual machine."""
 _EXAMPLES: Final = {Platform.CUDA: (MACHINE, "H200"), Platform.ROCM: (MACHINE, "MI300X"), Platform.ASCEND: (16, "A3")}
 """Devices of a machine, and their kind."""
+_LARGER: Final = {Platform.CUDA: ("B200", "B300"), Platform.ROCM: ("MI355X",)}
+"""Kinds with more memory, which a model may want."""
 
+_NAMES_SEVERAL: Final = re.compile(r"the text names (\w+(?: and \w+)+):")
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _LONGEST: Final = 2000
@@ -60,14 +65,29 @@ def ranks_of(reading: Reading) -> int:
     return reading.layout.world_size * reading.replicas * max(1, ways or 1)
 
 
-def example_of(ranks: int, engine: Engine | None, because: str) -> str:
+def example_of(
+    ranks: int, engine: Engine | None, because: str, nodes: int | None = None, checkpoint: Checkpoint | None = None
+) -> str:
     """A cluster for the engine with a device for each rank, as `--on` takes it; a whole machine where one rank says
-    little. `because`: why no devices are known."""
+    little. `because`: why no devices are known; `nodes`: the machines that the command counts. Its devices hold the
+    weights, where any do."""
     platform = Platform.ROCM if because.startswith(NO_AMD_DEVICE) else engine.platforms[0] if engine else Platform.CUDA
     size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
+    each = checkpoint.total_bytes / (ranks if ranks > 1 else size) if checkpoint is not None else 0
+    kinds = (kind, *_LARGER.get(platform, ()))
+    if named := _NAMES_SEVERAL.match(because):
+        kinds = tuple(named[1].split(" and "))
+    kind = next((larger for larger in kinds if _usable(larger) > each), kinds[0])
+    if nodes is not None and 1 < nodes <= ranks and ranks % nodes == 0 and ranks // nodes <= size:
+        return f"{nodes}x{ranks // nodes}x{kind}"
     machines = ranks // size if ranks > size and ranks % size == 0 else 1
     per_machine = ranks if 1 < ranks < size else size
     return f"{machines}x{size}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
+
+
+def _usable(kind: str) -> float:
+    cluster = cluster_named(f"1x{kind}")
+    return cluster.device.usable_bytes if cluster is not None else 0.0
 
 
 def cluster_of(
@@ -132,9 +152,12 @@ def cluster_of(
         (other.line for other in script.commands if other.line < first and is_server(other.program)), default=0
     )
     sure = sure_mentions(named, script.asked, script.lines, before, first)
-    for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=script.markdown)):
+    document = script.markdown or has_titles(script.lines)
+    for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=document)):
         copy = reading.layout.world_size
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
+        if cluster is not None and not layout_known:
+            return _on_all_nodes(cluster, because, reading.node.nodes, granted)
         if cluster is not None or because:
             return cluster, because
     if not in_words:
@@ -156,6 +179,15 @@ def cluster_of(
     if maker := other_maker(script):
         return None, f"the text is about {maker}, which moonpad does not judge: --on 8xH200 names others"
     return None, NO_DEVICES
+
+
+def _on_all_nodes(cluster: Cluster, because: str, nodes: int | None, granted: int | None) -> tuple[Cluster, str]:
+    """As many machines as the command counts, where its container is given all the devices of one: the layout, which
+    would say how many it uses, is not known."""
+    if nodes is None or nodes < 2 or cluster.nodes > 1 or granted != cluster.devices:
+        return cluster, because
+    whole = cluster_named(f"{nodes}x{granted}x{cluster.name.rpartition('x')[2]}")
+    return (whole, f"{because} for each of its {nodes} nodes") if whole is not None else (cluster, because)
 
 
 def _holds(kind: str, devices: int) -> bool:
@@ -200,7 +232,8 @@ def _of_mentions(
         (each.kind for each in firsts.values() if not each.known and (each.machine or len(each.kind) > 3)), None
     )
     if foreign is not None and not counted:
-        return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
+        example = example_of(devices, None, "", devices // per_node if per_node else None)
+        return None, f"the text names {foreign}, which the catalogue does not have: --on {example} names another"
     if not layout_known:
         return None, ""
     if not kinds:

@@ -94,7 +94,7 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
         elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
             yield from _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
-            message = f"{book.label} has it; from {change.since} on: {change.message}"
+            message = f"{book.label} has {option.written}; from {change.since} on: {change.message}"
             code, _ = _CODES[change.kind]
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
 

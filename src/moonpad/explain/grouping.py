@@ -73,7 +73,7 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
             groups.append([command])
             if server is not None:
                 servers, last_server = groups[-1], server
-    return tuple(Group(tuple(members), _role(members[0])) for members in groups)
+    return tuple(Group(tuple(members), role_of(members[0])) for members in groups)
 
 
 def _kind(command: Command) -> str:
@@ -110,7 +110,7 @@ class _Server:
     """A command that serves, and the ranks that belong to it. Each command is looked through once."""
 
     def __init__(self, command: Command) -> None:
-        self.same = (command.program, _role(command), model_of(command))
+        self.same = (command.program, role_of(command), model_of(command))
         self.values = [value_of(command.argv, names) for names in _SAME]
         self.heading = command.heading
         port = value_of(command.argv, ("--port",))
@@ -165,7 +165,7 @@ def _headless(command: Command) -> bool:
     return any(word.text == "--headless" for word in command.argv)
 
 
-def _role(command: Command) -> str:
+def role_of(command: Command) -> str:
     """The kind of its group."""
     if (kind := _kind(command)) != "server":
         return kind

@@ -12,6 +12,7 @@ from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
 from moonpad.engines import ENGINES
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.folder_names import usual_name
@@ -77,7 +78,17 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     return None, unknown
 
 
+_FOLDER: Final = re.compile(r"(?=[\w.-]*[A-Za-z])(?=[\w.-]*[0-9])[A-Za-z0-9][\w.-]{3,95}", re.ASCII)
+
+
+def folder_of(written: str) -> str:
+    """The last part of a path of which a variable or a substitution hides another part; "" where that has no name."""
+    path, slash, name = written.rstrip("/").rpartition("/")
+    return name if slash and unresolved(path) and not unresolved(name) and _FOLDER.fullmatch(name) else ""
+
+
 def _unknown(written: str) -> str:
+    written = folder_of(written) or written
     if _VARIABLE.fullmatch(written):
         return f"which model {shortened(written, 80)} is, the text does not say"
     if written.startswith("<") and written.endswith(">"):

@@ -180,6 +180,8 @@ class Judged(Struct, frozen=True):
     checkpoint: Checkpoint | None = None
     model_written: str = ""
     """What the command calls the model."""
+    model_folder: str = ""
+    """The last part of a path that is known in part alone: `Moonlight-16B-A3B` of `$ROOT/Moonlight-16B-A3B`."""
     cluster: Cluster | None = None
     cluster_because: str = ""
     memory: Memory | None = None

@@ -15,7 +15,8 @@ from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.dockerfile import is_dockerfile
-from moonpad.explain.documents.machine_types import types_in
+from moonpad.explain.documents.flat_pages import with_breaks
+from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
@@ -134,7 +135,7 @@ def process_words(text: str) -> list[str]:
 
 def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document. `text` is without what was logged; files of other kinds are read whole."""
-    text = _fenced(without_template_comments(text))
+    text = _fenced(with_breaks(without_template_comments(text)))
     program = markdown is None and is_program(raw)
     document = (is_markdown(text) and not program) if markdown is None else markdown
     known_before = len(state.commands)
@@ -332,7 +333,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
-    machines = (*machines_of(text, state.budget), *types_in(text))
+    machines = (*machines_of(text, state.budget), *types_in(text), *keyed_machines(text))
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines, state.commands)

@@ -11,8 +11,13 @@ from moonpad.values.finding import Code, Finding, Severity
 
 _SPOILS: Final = re.compile(
     r"garbage|\bwrong|\bnoise\b|nonsense|gibberish|\bNaN\b|\bcrash|\bhangs?\b|\bends in\b|\bends the\b|illegal|deadlock"
-    r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid|\blost\b|repeat|loops?\b"
+    r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid"
+    r"|\blost\b|repeat|loops?\b|\breturns? 500\b"
 )
+
+
+LACKS_OTHERS: Final = "waits for the others"
+"""The end of a finding about one of several machines whose commands the text does not have."""
 
 
 def spoils(finding: Finding) -> bool:
@@ -27,8 +32,10 @@ def ends_it(finding: Finding) -> bool:
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:
-    """Warnings of that kind whose words stand in the corrected commands as they stood before."""
+    """Warnings of that kind, and of commands of other machines that lack, whose words stand in the corrected commands
+    as they stood before."""
     for remark in judged.remarks:
-        warned = remark.finding.severity is Severity.WARNING and spoils(remark.finding)
+        left = spoils(remark.finding) or remark.finding.message.endswith(LACKS_OTHERS)
+        warned = remark.finding.severity is Severity.WARNING and left
         if warned and not remark.mends and not remark.of_former and remark.placed:
             yield remark

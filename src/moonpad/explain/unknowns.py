@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.engines.value_checks import SWITCHED, unresolved
+from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import LAYOUT, SIZES
 from moonpad.explain.results import shortened
@@ -24,6 +24,8 @@ _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……"})
 """What a sketch has in the place of the model and of options."""
 _ASKED: Final = (*LAYOUT, CONTEXT)
+_MOST_SHOWN: Final = 2
+"""Of the pieces that are not known in one sentence."""
 
 
 class Missing(Struct, frozen=True):
@@ -56,15 +58,20 @@ def missing_pieces(
 def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     """Why nothing is judged, and what a person can do."""
     keys = frozenset().union(*(piece.keys for piece in pieces))
-    what = " and ".join(dict.fromkeys(piece.what for piece in pieces))
+    each = list(dict.fromkeys(piece.what for piece in pieces))
+    what = " and ".join(each)
     words = {*re.split(r"[^a-z]+", what.casefold())}
     usual = [name for name in (*_ASKED, *_MEMORY) if name in keys and (name in line.options or len(keys) == 1)]
     example = next((name for name in usual if name in words), usual[0])  # `ep` of `$EP_FLAG`
     only_more = all(piece.more_options for piece in pieces)
+    if len(each) > _MOST_SHOWN:
+        what = f"{', '.join(each[:_MOST_SHOWN])} and {len(each) - _MOST_SHOWN} more"
+    lacks = f"{what} {'is' if len(each) == 1 else 'are'} not known here"
     if example == "pp" and example not in words and (len(keys) > 1 or only_more):
-        return f"{what} is not known here: --set pp=1 says that it holds nothing of the layout"
+        return f"{lacks}: --set pp=1 says that {'it holds' if len(each) == 1 else 'they hold'} nothing of the layout"
     value = {CONTEXT: "131072", "kv_cache_dtype": "auto"}.get(example, "0.9" if example in _MEMORY else "8")
-    return f"{what} is not known here: --set {example}={value} supplies it"
+    supplies = "supplies it" if len(each) == 1 else "supplies one of them"
+    return f"{lacks}: --set {example}={value} {supplies}"
 
 
 def set_words(given: Mapping[str, str], line: CommandLine) -> tuple[str, ...]:
@@ -119,6 +126,8 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
             yield place, word.text
         elif line.nodes and (switched := SWITCHED.fullmatch(word.text)) and switched["switch"] == line.nodes.headless:
             continue  # with it or without, layout and context are the same
+        elif ENDPOINT.fullmatch(word.text):
+            continue
         elif (word.unresolved or _FILLED.fullmatch(word.text)) and (not is_model or _is_several(word)):
             yield place, shortened(word.text)
     for option in reading.parsed.occurrences:

@@ -19,6 +19,8 @@ _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
+_ENDS_WITHOUT: Final = "ends at its start without it"
+_NO_PROGRAM: Final = "has no module of that name to start"
 _NEVER_SERVES: Final = (
     "Kubernetes refuses",
     "the pod never becomes ready",
@@ -40,6 +42,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
     """The sentence and its style."""
     errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
     wrong = [finding for finding in errors if finding.code not in OF_MEMORY]
+    wrong.sort(key=lambda finding: _NO_PROGRAM not in finding.message)  # whose options nothing reads
     memory = judged.memory
     starts = not any(finding.code is Code.DOES_NOT_FIT for finding in errors)
     if memory is not None and not memory.fits and starts and not wrong:
@@ -124,7 +127,8 @@ def _reported(judged: Judged) -> str:
             named = shortened(of_text.message, _LONGEST) if of_text.where in _OF_ALL else _short(of_text)
             return f"Will likely fail: {_sentence(named)} The command: "
         title = f"{of_text.where} is missing" if lacks else f"Known fault ({of_text.where})"
-        cause = _sentence(shortened(said[0 if lacks else 2] or of_text.message, _LONGEST_CAUSE))
+        told = said[2] if not lacks or said[2].endswith(_ENDS_WITHOUT) else said[0]
+        cause = _sentence(shortened(told or of_text.message, _LONGEST_CAUSE))
         return f"{title}: {cause} The command: "
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
@@ -163,6 +167,8 @@ def usual(remark: Remark) -> str:
     """What is to be done about a finding that nearly every command has; "" where it is another one."""
     finding = remark.finding
     if finding.code is Code.PREFIX_FLAG and finding.where in _SHORT_SIZES and finding.severity is Severity.WARNING:
+        return f"{finding.where} is short for {finding.where}-size"
+    if finding.where in _SHORT_SIZES and f"takes it for {finding.where}-size" in finding.message:
         return f"{finding.where} is short for {finding.where}-size"
     if finding.code is Code.MISSING_FLAG and finding.severity is Severity.NOTE and "trust" in finding.where:
         return f"the tokenizer is Python code, which some releases load only with {finding.where}"

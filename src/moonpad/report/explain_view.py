@@ -234,6 +234,8 @@ def _head(judged: Judged) -> str:
     elif judged.model_written:
         name = repository_of(judged.model_written)
         words.append(f"{shortened(name.rpartition('/')[2] or name)} (not known)")
+    elif judged.model_folder:
+        words.append(f"{judged.model_folder} (not known)")
     if judged.cluster is not None:
         words.append(f"on {judged.cluster.name} ({judged.cluster_because})")
     if judged.layout is not None:

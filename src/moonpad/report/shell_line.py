@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from moonpad.engines.value_checks import SWITCHED
+from moonpad.engines.value_checks import ENDPOINT, SWITCHED
 from moonpad.values.visible_text import is_visible, shell_word
 
 if TYPE_CHECKING:  # `plan` shows commands too, and reads none
@@ -62,7 +62,7 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
         rest = word.removeprefix(_HOME)
         return _HOME + (quoted(rest, unresolved) if rest else "")
     kept = _kept(word, unresolved) if is_visible(word) else []
-    if word in unresolved and SWITCHED.fullmatch(word):
+    if word in unresolved and (SWITCHED.fullmatch(word) or ENDPOINT.fullmatch(word)):
         return word  # in quotes it would be an argument where it is empty
     if not kept:
         return shell_word(word)

@@ -222,3 +222,12 @@ def test_flags_that_say_less_than_they_seem_to(flags: str, settings: Settings) -
 def test_a_number_in_place_of_an_object(version: str, words: tuple[str, ...], problem: str | None) -> None:
     parsed = parse(words, grammar(PROGRAM, version))
     assert [each.problem for each in parsed.occurrences] == [problem]
+
+
+@pytest.mark.parametrize(
+    ("words", "backend"),
+    [("tokenspeed_mla", "TOKENSPEED_MLA"), ("FLASHMLA", "FLASHMLA"), ("auto", None), ("$BACKEND", "$BACKEND")],
+)
+def test_a_backend_is_the_same_in_small_letters(words: str, backend: str | None) -> None:
+    reading = read(f"vllm serve moonshotai/Kimi-K2.6 --attention-backend '{words}'")
+    assert reading.settings.attention_backend == backend

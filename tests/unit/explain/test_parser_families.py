@@ -103,7 +103,7 @@ def test_a_worker_of_dynamo_has_options_of_its_own() -> None:
         f"python -m dynamo.vllm --model moonshotai/Kimi-K2.5 {AUTO} --tool-call-parser kimi_k2 -tp 8"
     )
     assert [message for message in said if "Dynamo's worker refuses it" in message]
-    assert corrected.endswith("--dyn-tool-call-parser kimi_k2 -tp 8")
+    assert "--dyn-tool-call-parser kimi_k2 -tp 8" in corrected
     recipe = """
 frontend:
   type: {}

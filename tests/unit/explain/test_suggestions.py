@@ -67,10 +67,15 @@ def test_what_is_set_already_is_not_offered() -> None:
 
 
 def test_dcp_is_only_offered_where_the_version_has_it() -> None:
-    assert any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.11.0")))
+    assert any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.11.1")))
     assert not any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.10.0")))
     server = f"python -m sglang.launch_server --model {K2T} --tp-size 8"
     assert not any("context-parallel" in words for words in offered(ask_one(server, "8xH200")))
+
+
+def test_a_setting_that_a_report_of_the_release_speaks_against_is_not_offered() -> None:
+    """https://github.com/vllm-project/vllm/pull/28526: 0.10.2 to 0.11.0 answer wrongly with it."""
+    assert not any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.11.0")))
 
 
 def test_an_option_that_stands_there_is_changed_in_its_place() -> None:

@@ -19,6 +19,9 @@ _CLOSE: Final = 6
 _FEW: Final = 2
 """Kinds of two makers may be here and elsewhere; more are a list."""
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+_TITLE: Final = re.compile(r"(?![#\s$>*|/-])(?:[^\n#]{2,150}[^\s#=:;,(])[#¶]\s*")
+"""`Prepare the image#`, a title as it is copied from a page of Sphinx: its depth is lost."""
+_OF_DEVICES: Final = re.compile(r"\b(?:[GD]?[GBH]?[ABHL][1-9]\d{1,2}|MI[23]\d\d[AXP]?|Ascend|A[235] (?:node|pod)s?)\b")
 
 
 _TELLS: Final = re.compile(
@@ -39,11 +42,24 @@ def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     for number, text in enumerate(lines, 1):
         if text.lstrip(" >").startswith(("```", "~~~")):
             fenced = not fenced
-        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
-            level = len(match[1])
+        elif not fenced and (level := _level(text[:_LONGEST], first=not open_titles)):
             open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
         chains.append(tuple(line for _, line in open_titles))
     return tuple(chains)
+
+
+def _level(text: str, *, first: bool) -> int:
+    """Of a heading, 0 where it is none. Of titles without a depth, those that name devices stand above the others."""
+    if match := _HEADING.match(text):
+        return len(match[1])
+    if not _TITLE.fullmatch(text):
+        return 0
+    return 1 if first else 2 if _OF_DEVICES.search(text) else 3
+
+
+def has_titles(lines: tuple[str, ...]) -> bool:
+    """Whether it was copied from a page whose titles end in `#`."""
+    return sum(_TITLE.fullmatch(text[:_LONGEST]) is not None for text in lines) > _FEW
 
 
 @lru_cache(maxsize=1)
@@ -164,13 +180,15 @@ def by_nearness(
     above the line from there upwards, then below it."""
     above = (each for each in named if 0 <= line - each.line <= _CLOSE)
     close = [each for each in above if not lines[each.line - 1].lstrip().startswith("|")]
+    chains = sections(lines) if document else ()
+    own = chains[min(line, len(chains)) - 1] if chains else ()
+    title = max((number for number in own if _OF_DEVICES.search(lines[number - 1][:_LONGEST])), default=0)
+    close = [each for each in close if each.line >= title]  # a title that names devices is of what stands below it
     if close:
         yield _nearest(close, line)
     if not document:
         yield _nearest(named, line)
         return
-    chains = sections(lines)
-    own = chains[min(line, len(chains)) - 1] if chains else ()
     rest = list(named)
     for depth in range(len(own), -1, -1):
         inside = [chains[min(each.line, len(chains)) - 1] == own[:depth] for each in rest]

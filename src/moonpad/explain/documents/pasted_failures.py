@@ -71,6 +71,8 @@ _IN_GENERAL: Final = re.compile(
 )
 _GOES_ON: Final = re.compile(r"[ \t]*#[ \t].*[^\s.:!?。：！？][ \t]*$")
 """A line of a comment, which looks like a heading, that ends within a sentence."""
+_CONTINUES: Final = re.compile(r"[ \t]*#[ \t]+(?:[a-z]+[ ,]|[a-z_]+\(\))")
+"""A line of a comment that begins within a sentence, which explains a setting: no log has it."""
 _CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|常见", re.IGNORECASE)
 """A heading whose parts all speak of errors in general."""
 _CAUSE_TOLD: Final = re.compile(
@@ -137,6 +139,8 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
         elif not fenced and number > intro + _MOST_INTRODUCED:
             intro_general = False
         if heading_general or intro_general or number in mended:
+            continue
+        if number not in logged and number and _CONTINUES.match(text) and _GOES_ON.match(lines[number - 1][:_LONGEST]):
             continue
         if not _ERRS.search(text) and not (number in logged and _LOGGED_ERRS.search(text)):
             continue

@@ -39,6 +39,7 @@ class MadeCommands:
             granted = (WrapperOption("--gpus", devices.text, (devices,)),) if devices is not None else ()
             wrappers = (Wrapper("docker run", (), granted, found.image),) if found.image is not None else ()
             frame = Command("", (), (), env, wrappers, label=around.label, by_ray="model_loading_config" in fields)
+            frame = replace(frame, made=found.chart and found.image is not None)
             if found.files:
                 frame = replace(frame, files=found.files)
                 self.state.files.update(found.files)

@@ -30,6 +30,16 @@ _CONFIG: Final = re.compile(r"(\w+?)_config")
 _LISTS: Final = ("base_args", "extra_args", "args")
 _FIXED: Final = "fixed_args"
 """Options of all variants of a file that has the others by their names, as a list or as keys."""
+_ONE_MACHINE: Final = "single_node_tp"
+_OF_MACHINE: Final = 8
+_OF_TRAY: Final = 4
+"""Devices of a machine, and of one with Grace."""
+_FAMILIES: Final[Mapping[str, re.Pattern[str]]] = {
+    "hopper": re.compile(r"H\d"),
+    "blackwell": re.compile(r"G?B[23]"),
+    "amd": re.compile(r"MI"),
+}
+"""As recipes call the devices that their overrides are for."""
 _OF_RECIPE: Final = frozenset({"base_args", "hardware_overrides", "strategy_overrides"})
 
 
@@ -132,15 +142,37 @@ def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
             base += _words_in(source.fields(feature), source)
     named = model.get("model_id") or recipe.get("model_id")
     overrides = list(_overrides(recipe, source))
-    if len(overrides) > 1:
+    by_default = _by_default(recipe, base, named, source)
+    if by_default is not None:
+        yield by_default
+        overrides = [each for each in overrides if not each[1] or each[1][-1] not in by_default.argv]
+    elif len(overrides) > 1:
         overrides = [({}, []), *overrides]
     more = "what the recipe's strategy adds"
-    for arm, (override, extra) in enumerate(overrides or [({}, [])]):
+    for arm, (override, extra) in enumerate(overrides or [({}, [])], start=0 if by_default is None else 1):
         chosen = override.get("model_id") or named
         named_model = (source.word(chosen),) if chosen is not None else ()
         words = [*named_model, *_without(base, extra), *extra]
         if words and any(word.text.startswith("--") for word in words):
             yield Served(names.PROGRAM_OF[names.UNNAMED], words, arm=arm, more=more, line=words[-1].line)
+
+
+def _by_default(recipe: Fields, base: Sequence[Word], named: Node | None, source: YamlSource) -> Served | None:
+    """What the recipe's page shows first: its default devices, all of one machine in tensor parallelism."""
+    kind = cluster_of_label(scalar(source.fields(recipe.get("meta")).get("default_hardware")))
+    if not kind or named is None or scalar(recipe.get("default_strategy")) != _ONE_MACHINE:
+        return None
+    devices = _OF_TRAY if kind.startswith("GB") else _OF_MACHINE
+    overrides = source.fields(recipe.get("hardware_overrides"))
+    family = next((name for name, kinds in _FAMILIES.items() if kinds.match(kind)), "")
+    override = source.fields(overrides.get(kind.casefold()) or overrides.get(family))
+    extra = list(_words_in(override, source))
+    at = replace(source.word(named), pieces=())
+    size = [replace(at, text=text) for text in ("--tensor-parallel-size", str(devices))]
+    env = {name: source.word(node) for name, node in source.fields(override.get("extra_env")).items()}
+    words = [source.word(named), *_without(base, extra), *extra, *size]
+    program = names.PROGRAM_OF[names.UNNAMED]
+    return Served(program, words, env=env, machine=f"{devices}x{kind}", arm=0, line=at.line)
 
 
 def _varied(recipe: Fields, source: YamlSource) -> Iterator[Served]:

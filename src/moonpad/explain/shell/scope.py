@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from moonpad.engines.value_checks import SWITCHED
+from moonpad.engines.value_checks import ENDPOINT, SWITCHED
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import EXPORTED, too_large
 from moonpad.values.records import replace
@@ -140,13 +140,18 @@ def _merged(name: str, before: Value | None, values: Sequence[Value]) -> Value:
 
 
 def _switch(name: str, values: Sequence[Value]) -> Word | None:
-    """A switch in one branch, and nothing in the others: `${EXTRA:+--headless}` is the same."""
+    """A switch or options of the endpoint in one branch, and nothing in the others: `${EXTRA:+--headless}` is the
+    same."""
     known = [value for value in values if isinstance(value, Word) and not value.unresolved]
     texts = {value.text.strip() for value in known}
     if len(known) < len(values) or len(texts) != 2 or "" not in texts:
         return None
     text = f"${{{name}:+{max(texts)}}}"
-    return replace(known[0], text=text, unresolved=(text,), pieces=()) if SWITCHED.fullmatch(text) else None
+    return replace(known[0], text=text, unresolved=(text,), pieces=()) if _is_switch(text) else None
+
+
+def _is_switch(text: str) -> bool:
+    return SWITCHED.fullmatch(text) is not None or ENDPOINT.fullmatch(text) is not None
 
 
 def _extends(value: Value, before: Value) -> bool:

@@ -37,7 +37,9 @@ def no_such_module(case: Case) -> Iterator[Remark]:
         if number is not None:
             title = case.engine.facts.title if module.startswith(case.engine.name) else module.partition(".")[0]
             message = f"{case.script.where(number)}: {title} has no module of that name to start"
-            yield make_remark(Severity.WARNING, Code.REMOVED_FLAG, module, message, f"start python -m {right}")
+            own = any(word.text == module for word in case.commands[0].prefix)
+            severity = Severity.ERROR if own else Severity.WARNING  # beside the server, or the server itself
+            yield make_remark(severity, Code.REMOVED_FLAG, module, message, f"start python -m {right}")
 
 
 def plain_server(case: Case) -> Iterator[Remark]:

@@ -156,8 +156,8 @@ def twice(case: Case) -> Iterator[Remark]:
     for number, reading in enumerate(case.readings):
         seen: dict[str, Occurrence] = {}
         for place in reading.parsed.occurrences:
-            if place.flag is None or "." in place.written:
-                continue
+            if place.flag is None or "." in place.written or place.index >= len(case.commands[number].argv):
+                continue  # the last: what the person said beside the command
             if isinstance(place.value, tuple) and place.flag not in names.LISTS_REPLACED:
                 continue
             before = seen.get(place.flag)

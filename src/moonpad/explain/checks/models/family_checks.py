@@ -123,7 +123,18 @@ def remote_code(case: Case) -> Iterator[Remark]:
             stops = bool(known and by_clients) and _serves(case)
             yield replace(remark, command=number, complained=_shows_traceback(case), stops=stops)
     if not likely:
-        yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+        advice = make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+        yield replace(advice, others=tuple(_where_it_lacks(case, option, first)) if known_by and own is None else ())
+
+
+def _where_it_lacks(case: Case, option: str, first: str) -> Iterator[tuple[int, tuple[Edit, ...]]]:
+    """Where no release is named: some of those that may be meant, from before `first`, end without it."""
+    least = case.script.minimum_versions.get(case.engine.name, "")
+    if case.version or (first and least and since(least, first)):
+        return
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        if not reading.serving.trust_remote_code:
+            yield number, (Edit(len(command.argv), 0, (option,)),)
 
 
 def _why_it_lacks(case: Case, first: str) -> str:

@@ -31,6 +31,7 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.own_platform import is_elsewhere, names_rocm, platform_told
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
@@ -43,15 +44,22 @@ from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.grouping import role_of
 from moonpad.explain.image_days import build_day
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.roles import ROLES
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order, release_of
 
 _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
 """Where no release is named, what ended in any of them may be the cause."""
+_MOST_COMMANDS: Final = 200
+_OF_POOLS: Final = re.compile(r"cache_transceiver|max_tokens_in_buffer|disaggregat")
+"""Keys and words of servers that hand their cache over."""
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
 _ANY_WORD: Final = "{x}"
 """A template: only a pattern that asks for its very word fits."""
@@ -175,6 +183,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None  # a few options of a command may leave out any other
     if row.text and not _is_spoken(row.text, case):
         return None
+    if row.text and _OF_POOLS.search(row.text) and _is_beside_pools(case):
+        return None
     if row.no_text and _in_lines(row.no_text, case):
         return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]
@@ -187,6 +197,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None
     if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
         return None
+    if not row.devices and _is_of_rocm(row) and platform_told(case) not in ("", Platform.ROCM):
+        return None  # the image or the machine of another command
     place = options[0] if options else None
     where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
     words = _words(case, known.spoken)
@@ -197,6 +209,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         message = f"on {', '.join(row.devices)}, if the devices are of these: {message}"
     at = place.index if place is not None else None
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
+    sure = sure and not _is_before_it(row, case.version)
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     meant = not (may_be and row.devices) and not case.version and _has_newest(row, case.engine.name)
@@ -218,8 +231,25 @@ def _has_newest(row: KnownReport, engine: str) -> bool:
 
 def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
     """Whether the text names no devices, and shows the very error that the row is about."""
-    unknown = case.cluster is None and not known.spoken and not case.platform
+    unknown = case.cluster is None and not known.spoken and not case.platform and not is_elsewhere(row.devices, case)
     return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
+
+
+def _is_before_it(row: KnownReport, version: str) -> bool:
+    """Whether it was seen in a later release, and that this one had it too is concluded from the dates alone."""
+    if not (version and row.last) or row.since or row.provenance.standing != "estimated":
+        return False
+    return order(release_of(version) or version) < order(row.last)
+
+
+def _is_beside_pools(case: Case) -> bool:
+    """Whether it does both, and other servers of the text one alone: what the text says of those is not of it."""
+    others = (each for each in case.script.commands[:_MOST_COMMANDS] if is_server(each.program))
+    return role_of(case.commands[0]) not in ROLES and any(role_of(each) in ROLES for each in others)
+
+
+def _is_of_rocm(row: KnownReport) -> bool:
+    return names_rocm((row.image, row.text, *row.variables))
 
 
 def _is_shared(row: KnownReport, engine: str) -> bool:

@@ -29,6 +29,7 @@ from moonpad.explain.checks.command_traits import (
 )
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
+from moonpad.explain.checks.own_platform import is_elsewhere
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
@@ -217,7 +218,7 @@ def _is_of_format(word: str, formats: Sequence[str]) -> bool:
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
     of_amd = spoken == Platform.ROCM and any(map(is_generation_of_amd, row.devices))
     unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
-    unknown = unknown and not (row.devices and speaks_of_others(case.script))
+    unknown = unknown and not (row.devices and (speaks_of_others(case.script) or is_elsewhere(row.devices, case)))
     if not (unknown or are_devices(row.devices, (), case, spoken)) or not are_left_out(row.lacks, case):
         return False
     variables = case.commands[0].env

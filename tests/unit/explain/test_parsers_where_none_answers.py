@@ -1,0 +1,76 @@
+"""Parsers of tool calls and thoughts are advised where a server answers in words, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.values.finding import Code
+
+from .judging import ask
+
+SGLANG = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --trust-remote-code --tp 8"
+
+
+def advised(text: str) -> list[list[str]]:
+    """Of each command the parsers that it is said to lack."""
+    return [
+        [each.where for each in judged.findings if each.code is Code.MISSING_FLAG and "-parser" in each.where]
+        for judged in ask(text)
+    ]
+
+
+def test_a_usual_server_is_told_of_both() -> None:
+    assert advised(f"{SGLANG}\n") == [["--tool-call-parser", "--reasoning-parser"]]
+
+
+def test_clients_get_the_answers_of_decode() -> None:
+    pool = f"{SGLANG} --disaggregation-mode prefill\n\n{SGLANG} --port 30001 --disaggregation-mode decode\n"
+    assert advised(pool) == [[], ["--tool-call-parser", "--reasoning-parser"]]
+
+
+def test_a_server_that_hands_out_tokens_parses_nothing() -> None:
+    assert advised(f"{SGLANG} --skip-tokenizer-init\n") == [[]]
+
+
+@pytest.mark.parametrize(("model", "parsers"), [("Kimi-K2-Base", []), ("Kimi-K2-Instruct", ["--tool-call-parser"])])
+def test_a_base_model_calls_no_tools(model: str, parsers: list[str]) -> None:
+    assert advised(f"vllm serve moonshotai/{model} --trust-remote-code --tensor-parallel-size 16\n") == [parsers]
+
+
+def test_whole_prompts_are_left_as_they_are() -> None:
+    whole = f"{SGLANG} --context-length 131072 --chunked-prefill-size -1"
+    (judged,) = ask(f"{whole}\n", on="8xB200")
+    assert any("chunked prefill is off" in each.message for each in judged.findings)
+    (line,) = judged.corrected
+    assert line.argv[line.argv.index("--chunked-prefill-size") + 1] == "-1"
+
+
+MEASURED = """\
+model: moonshotai/Kimi-K2.5
+serve_args: >-
+  --tensor-parallel-size 8
+  --trust-remote-code
+{key}:
+  tasks: [gsm8k]
+"""
+VALUES = """\
+workload:
+  model: moonshotai/Kimi-K3
+  image: lmsysorg/sglang:kimi-k3
+  framework: sglang
+  nnodes: 4
+  tpSize: 16
+"""
+
+
+@pytest.mark.parametrize(("key", "count"), [("lm_eval", 0), ("vllm_bench", 0), ("notes", 2)])
+def test_a_measurement_takes_answers_as_they_come(key: str, count: int) -> None:
+    (parsers,) = advised(MEASURED.format(key=key))
+    assert len(parsers) == count
+
+
+def test_the_template_of_a_chart_adds_its_own() -> None:
+    (judged,) = ask(VALUES)
+    assert judged.layout_words == "TP16"
+    assert advised(VALUES) == [[]]
+    assert not judged.corrected
