@@ -12,10 +12,10 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other
 from moonpad.explain.checks.models.parser_families import family_of, own_parser
+from moonpad.explain.checks.models.textless import writes_no_text
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.manifests.option_sources import following
-from moonpad.explain.partial_loads import encoder_alone
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.spelling import is_another_number
 from moonpad.values.checkpoint import Checkpoint
@@ -23,8 +23,6 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
-_PREFILLS: Final = re.compile(r"[\"']kv_role[\"']\s*:\s*[\"']kv_producer[\"']")
-_LONGEST_OBJECT: Final = 4000
 
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
@@ -75,13 +73,8 @@ def parser_remarks(
             finding = remark.finding
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
     later = (reading.node.node_rank or 0) > 0  # which answers no client
-    if name and not later and not is_other(checkpoint) and not encoder_alone(reading) and not _only_prefills(command):
+    if name and not later and not is_other(checkpoint) and not writes_no_text(command, reading):
         yield from _lacking(length, reading, engine, version, name)
-
-
-def _only_prefills(command: Command) -> bool:
-    """Whether clients get what another server writes, which takes the cache over."""
-    return any(_PREFILLS.search(word.text[:_LONGEST_OBJECT]) for word in command.argv)
 
 
 def _runs_nightly(script: Script) -> bool:
