@@ -13,6 +13,8 @@ _SPOILS: Final = re.compile(
     r"garbage|\bwrong|\bnoise\b|nonsense|gibberish|\bNaN\b|\bcrash|\bhangs?\b|\bends in\b|\bends the\b|illegal|deadlock"
     r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid|\blost\b|repeat|loops?\b"
 )
+_OF_MACHINES: Final = frozenset({"--node-rank", "--master-addr", "--dist-init-addr", "--data-parallel-address"})
+"""Options by which machines find each other: their addresses and ranks are a person's to write."""
 
 
 def spoils(finding: Finding) -> bool:
@@ -27,8 +29,14 @@ def ends_it(finding: Finding) -> bool:
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:
-    """Warnings of that kind whose words stand in the corrected commands as they stood before."""
+    """Warnings of that kind whose words stand in the corrected commands as they stood before, and what the machines of
+    one deployment lack to meet, which one command does not show."""
     for remark in judged.remarks:
-        warned = remark.finding.severity is Severity.WARNING and spoils(remark.finding)
-        if warned and not remark.mends and not remark.of_former and remark.placed:
+        if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:
+            continue
+        if (spoils(remark.finding) and remark.placed) or _is_of_machines(remark.finding):
             yield remark
+
+
+def _is_of_machines(finding: Finding) -> bool:
+    return finding.code is Code.MISSING_FLAG and finding.where in _OF_MACHINES
