@@ -12,6 +12,7 @@ from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.mended_lines import mended, mended_line
+from moonpad.explain.needed_beside import with_needed
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited
 from moonpad.values.finding import Code, Severity
@@ -29,10 +30,26 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     judged = _without_needless(judged, meant, again)
     mending = _with_corrected(judged, meant, again)
-    usable = [better for better in mending.better if _is_usable(better, judged, meant, again)]
+
+    def with_setting(better: Better) -> tuple[Judged | None, tuple[Command, ...]]:
+        commands = tuple(_mended_all(judged, meant, better))
+        return again(replace(meant, commands=commands)), commands
+
+    whole = (with_needed(better, judged, meant.commands, with_setting) for better in mending.better)
+    usable = [better for better in whole if better is not None and _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
-    kept = (each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
-    return replace(mending, better=tuple(kept))
+    kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
+    return replace(mending, better=kept, remarks=tuple(_as_kept(mending, kept)))
+
+
+def _as_kept(judged: Judged, kept: Sequence[Better]) -> Iterator[Remark]:
+    """The note that the cache could hold more names a setting that is proposed, and is left out where none is."""
+    gone = {better.why for better in judged.better} - {better.why for better in kept}
+    for remark in judged.remarks:
+        if remark.finding.code is not Code.SUBOPTIMAL or remark.finding.remedy not in gone:
+            yield remark
+        elif kept:
+            yield replace(remark, finding=replace(remark.finding, remedy=kept[0].why))
 
 
 def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:

@@ -1,0 +1,77 @@
+"""Better settings against what is known of them: what a report asks for beside them is added, and where it cannot be,
+they are not proposed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from moonpad.explain.commands import Command
+from moonpad.explain.mended_lines import mended_line
+from moonpad.explain.results import Better, Edit, Judged, Remark
+from moonpad.explain.spoiling import spoils
+from moonpad.values.finding import Severity
+from moonpad.values.records import replace
+
+Edits = tuple[tuple[Edit, ...], ...]
+_MOST: Final = 3
+"""Times that a setting is judged, each with what the one before asked for."""
+_LATER: Final = re.compile(r"take (?:SGLang |vLLM )?\d[\w.]* or (?:later|newer)\b")
+
+
+def with_needed(
+    better: Better,
+    judged: Judged,
+    commands: Sequence[Command],
+    again: Callable[[Better], tuple[Judged | None, Sequence[Command]]],
+) -> Better | None:
+    """The same with the options that reports ask for beside what it changes, and with those reports that a later
+    release mended; None where others ask for more than that."""
+    for _ in range(_MOST):
+        other, changed = again(better)
+        new = _new(other, judged)
+        better = replace(better, but=tuple(each.finding for each in new if _LATER.match(each.finding.remedy)))
+        reports = [each for each in new if each.finding not in better.but]
+        if not reports:
+            return better
+        added = tuple(_added(reports, number, command) for number, command in enumerate(changed))
+        if any(each is None for each in added) or not any(added):
+            return None
+        better = _with_more(better, judged, commands, tuple(each or () for each in added))
+    return None
+
+
+def _new(other: Judged | None, judged: Judged) -> list[Remark]:
+    """Warnings of reports by which the engine ends or answers wrongly, that are not said of the command as it is."""
+    said = {remark.finding.message for remark in judged.remarks}
+    return [
+        remark
+        for remark in (other.remarks if other is not None else ())
+        if remark.finding.severity is Severity.WARNING and spoils(remark.finding) and remark.finding.message not in said
+    ]
+
+
+def _added(reports: Sequence[Remark], number: int, command: Command) -> tuple[Edit, ...] | None:
+    """What they add behind the words of a command; None where they change others of them, or a variable."""
+    edits: list[Edit] = []
+    for remark in reports:
+        own = remark.edits if (remark.command or 0) == number else ()
+        own += tuple(edit for at, others in remark.others if at == number for edit in others)
+        if any(edit.length or edit.at < len(command.argv) for edit in own) or not remark.edits or remark.sets:
+            return None
+        edits += own
+    return tuple(edits)
+
+
+def _with_more(better: Better, judged: Judged, commands: Sequence[Command], added: Edits) -> Better:
+    behind = tuple(
+        tuple(replace(edit, at=len(command.argv)) for edit in edits)
+        for command, edits in zip(commands, added, strict=True)
+    )
+    edits = tuple((*before, *more) for before, more in zip(better.edits, behind, strict=True))
+    lines = (
+        mended_line(command, judged.remarks_on(number), more)
+        for number, (command, more) in enumerate(zip(commands, edits, strict=True))
+    )
+    return replace(better, edits=edits, lines=tuple(lines))
