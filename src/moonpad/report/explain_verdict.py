@@ -223,7 +223,8 @@ def _fits(judged: Judged, memory: Memory) -> str:
         return f"{_how_well(judged, tight=True)}: perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
     longest = judged.checkpoint.architecture.max_context if judged.checkpoint is not None else 0
-    if memory.context == int(tokens) < longest and judged.settings is not None and judged.settings.max_model_len is None:
+    asked = judged.settings is None or judged.settings.max_model_len is not None
+    if memory.context == int(tokens) < longest and not asked:
         sequences = f"less than one sequence of the model's {longest:,}"
     return f"{_how_well(judged, tight=memory.tight)}: {cache}{each}, {sequences}"
 
