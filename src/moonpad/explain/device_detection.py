@@ -70,6 +70,13 @@ def example_of(ranks: int, engine: Engine | None, because: str) -> str:
     return f"{machines}x{size}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
 
 
+def ranks_of_mpi(commands: Sequence[Command]) -> int:
+    """How many `mpirun -n 16` starts, 0 where none does."""
+    wrappers = [wrapper for command in commands for wrapper in command.wrappers if wrapper.kind == "mpirun"]
+    given = (wrapper.value(name) for wrapper in wrappers for name in ("-n", "-np", "--np"))
+    return max((whole_number(value) or 0 for value in given if value), default=0)
+
+
 def cluster_of(
     engine: Engine,
     reading: Reading,
@@ -78,6 +85,28 @@ def cluster_of(
     question: Question,
     *,
     layout_known: bool = True,
+) -> tuple[Cluster | None, str]:
+    """The devices as `_cluster_of` finds them; where the layout is not known, as many of these machines as `mpirun` has
+    ranks for."""
+    cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
+    if layout_known or question.cluster is not None or cluster is None or cluster.nodes > 1:
+        return cluster, because
+    ranks, container = ranks_of_mpi(commands), commands[0].container
+    whole = container is not None and container.devices == cluster.devices
+    if not whole or ranks <= cluster.devices or ranks % cluster.devices:
+        return cluster, because
+    more = cluster_named(f"{ranks // cluster.devices}x{cluster.name}")
+    return (more, f"{because}, mpirun starts {ranks} ranks") if more is not None else (cluster, because)
+
+
+def _cluster_of(
+    engine: Engine,
+    reading: Reading,
+    script: Script,
+    commands: Sequence[Command],
+    question: Question,
+    *,
+    layout_known: bool,
 ) -> tuple[Cluster | None, str]:
     """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
 

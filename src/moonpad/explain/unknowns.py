@@ -18,6 +18,7 @@ from moonpad.explain.results import shortened
 
 CONTEXT: Final = "max_model_len"
 _MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
+_EXAMPLES: Final = {CONTEXT: "131072", "kv_cache_dtype": "auto", "pp": "1", "dcp": "1"}
 _STANDS_IN: Final = re.compile(r"X+|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
 _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 """`{extra_args}`, of a template."""
@@ -56,15 +57,22 @@ def missing_pieces(
 def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     """Why nothing is judged, and what a person can do."""
     keys = frozenset().union(*(piece.keys for piece in pieces))
-    what = " and ".join(dict.fromkeys(piece.what for piece in pieces))
+    named = list(dict.fromkeys(piece.what for piece in pieces))
+    what, verb = " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named), "are" if named[1:] else "is"
     words = {*re.split(r"[^a-z]+", what.casefold())}
     usual = [name for name in (*_ASKED, *_MEMORY) if name in keys and (name in line.options or len(keys) == 1)]
     example = next((name for name in usual if name in words), usual[0])  # `ep` of `$EP_FLAG`
     only_more = all(piece.more_options for piece in pieces)
     if example == "pp" and example not in words and (len(keys) > 1 or only_more):
-        return f"{what} is not known here: --set pp=1 says that it holds nothing of the layout"
-    value = {CONTEXT: "131072", "kv_cache_dtype": "auto"}.get(example, "0.9" if example in _MEMORY else "8")
-    return f"{what} is not known here: --set {example}={value} supplies it"
+        return f"{what} {verb} not known here: --set pp=1 says that it holds nothing of the layout"
+    each = dict.fromkeys(next(iter(piece.keys)) for piece in pieces if len(piece.keys) == 1)
+    if len(each) > 1 and each.keys() == keys:
+        return f"{what} {verb} not known here: {' '.join(map(_set, each))} supply them"
+    return f"{what} {verb} not known here: {_set(example)} supplies it"
+
+
+def _set(name: str) -> str:
+    return f"--set {name}={_EXAMPLES.get(name, '0.9' if name in _MEMORY else '8')}"
 
 
 def set_words(given: Mapping[str, str], line: CommandLine) -> tuple[str, ...]:
