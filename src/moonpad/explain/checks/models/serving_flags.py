@@ -23,7 +23,6 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
-
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 
