@@ -23,7 +23,8 @@ _PLATFORM: Final = re.compile(
 _RELEASE: Final = re.compile(r"\d+\.\d+\.\d+|nightly|latest|main|20\d{6}")
 _BRANCH: Final = re.compile(
     r"[`'\"](?P<quoted>[A-Za-z][\w.-]{4,60})[`'\"][ ]branch\b|(?<![\w/.-])(?P<bare>[A-Za-z]+-[\w.-]{1,60})[ ]branch\b"
-    r"|\bbranch[ ](?:of[ ])?[`'\"]?(?P<behind>[A-Za-z][\w.-]{4,60})|[ ](?:-b|--branch)[ =](?P<cloned>[A-Za-z][\w.-]{4,60})"
+    r"|\bbranch[ ](?:of[ ])?[`'\"]?(?P<behind>[A-Za-z][\w.-]{4,60})"
+    r"|[ ](?:-b|--branch)[ =](?P<cloned>[A-Za-z][\w.-]{4,60})"
 )
 """``the `kimi-k3` branch``, `branch kimi-k3`, `git clone -b kimi-k3`."""
 _OF_COMMIT: Final = re.compile(r"-(?=[a-f]*\d)[0-9a-f]{7,40}$")

@@ -19,7 +19,8 @@ SERVE = "vllm serve Eco-Tech/Kimi-K2.7-Code-w4a8 --quantization ascend --tensor-
     ],
 )
 def test_kind_of_value(variable: str, key: str, value: object) -> None:
-    judged = ask_one(f"{variable} {SERVE} --enable-expert-parallel --trust-remote-code", on="16xA3", version="0.30.0rc2")
+    command = f"{variable} {SERVE} --enable-expert-parallel --trust-remote-code"
+    judged = ask_one(command, on="16xA3", version="0.30.0rc2")
     (line,) = judged.corrected
     given = json.loads(line.argv[line.argv.index("--additional-config") + 1])[key]
     assert (given, type(given)) == (value, type(value))
