@@ -46,7 +46,7 @@ from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.mended_lines import program_words
-from moonpad.explain.model_detection import is_of_other_family, model_of
+from moonpad.explain.model_detection import is_named_apart, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
@@ -231,7 +231,7 @@ class Deployment(Struct, frozen=True):
             return None, f"{unnamed}: name it with --model MODEL"
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
-            return None, because if is_of_other_family(first.model) else f"{because}: name it with --model MODEL"
+            return None, because if is_named_apart(first.model) else f"{because}: name it with --model MODEL"
         if doubt := doubtful_weights(model, first, self.engine, self.script):
             return None, f"{doubt}: --model MODEL"
         try:
