@@ -25,7 +25,7 @@ ABOVE = "Here are the commands for the throughput numbers above:"
 
 def device(measured: str, said: str) -> str:
     (judged,) = ask(GUIDE.format(measured=measured, said=said))
-    return judged.cluster.device.name if judged.cluster is not None else ""
+    return judged.cluster.name if judged.cluster is not None else ""
 
 
 def test_devices_of_the_numbers_above() -> None:
