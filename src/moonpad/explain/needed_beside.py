@@ -4,19 +4,22 @@ they are not proposed."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from moonpad.explain.commands import Command
 from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.results import Better, Edit, Judged, Remark
 from moonpad.explain.spoiling import spoils
-from moonpad.values.finding import Severity
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 Edits = tuple[tuple[Edit, ...], ...]
 _MOST: Final = 3
 """Times that a setting is judged, each with what the one before asked for."""
+_SHOWN: Final = 2
+_IN_RELEASES: Final = "in releases "
+"""How a rule begins that holds for some releases alone."""
 _LATER: Final = re.compile(r"take (?:SGLang |vLLM )?\d[\w.]* or (?:later|newer)\b")
 
 
@@ -26,15 +29,15 @@ def with_needed(
     commands: Sequence[Command],
     again: Callable[[Better], tuple[Judged | None, Sequence[Command]]],
 ) -> Better | None:
-    """The same with the options that reports ask for beside what it changes, and with those reports that a later
-    release mended; None where others ask for more than that."""
+    """The same with the options that reports ask for beside what it changes, and with what is known of releases that a
+    later one mended; None where reports ask for more than that."""
     for _ in range(_MOST):
         other, changed = again(better)
         new = _new(other, judged)
-        better = replace(better, but=tuple(each.finding for each in new if _LATER.match(each.finding.remedy)))
-        reports = [each for each in new if each.finding not in better.but]
+        later = [each.finding for each in new if _LATER.match(each.finding.remedy)]
+        reports = [each for each in new if each.finding not in later]
         if not reports:
-            return better
+            return replace(better, but=(*later, *_of_older(other, judged, better))[:_SHOWN])
         added = tuple(_added(reports, number, command) for number, command in enumerate(changed))
         if any(each is None for each in added) or not any(added):
             return None
@@ -50,6 +53,17 @@ def _new(other: Judged | None, judged: Judged) -> list[Remark]:
         for remark in (other.remarks if other is not None else ())
         if remark.finding.severity is Severity.WARNING and spoils(remark.finding) and remark.finding.message not in said
     ]
+
+
+def _of_older(other: Judged | None, judged: Judged, better: Better) -> Iterator[Finding]:
+    """Where no release is named, what is known of releases before the one that it is judged by."""
+    said = {remark.finding.message for remark in judged.remarks}
+    changed = {word for edits in better.edits for edit in edits for word in edit.words}
+    for finding in other.findings if other is not None else ():
+        reported = finding.code is Code.KNOWN_REPORT and (finding.where in changed or spoils(finding))
+        known = reported or finding.message.startswith(_IN_RELEASES)
+        if finding.severity is Severity.NOTE and known and finding.message not in said:
+            yield finding
 
 
 def _added(reports: Sequence[Remark], number: int, command: Command) -> tuple[Edit, ...] | None:

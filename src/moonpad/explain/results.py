@@ -151,7 +151,7 @@ class Better(Struct, frozen=True):
     changes: tuple[tuple[str, str | None], ...] = ()
     """The same by our names of layout and settings, None for a switch."""
     but: tuple[Finding, ...] = ()
-    """What is reported of it in the release that runs, which a later one mended."""
+    """What is known of it in the release that runs, or in those that may, and was mended in a later one."""
 
 
 class Judged(Struct, frozen=True):
