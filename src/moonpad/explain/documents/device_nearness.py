@@ -183,8 +183,8 @@ def by_nearness(
         rest = [each for each, is_here in zip(rest, inside, strict=True) if not is_here]
         if here:
             yield _nearest(here, line)
-    if before := _of_section_before(rest, chains, own, lines, line):
-        yield _nearest(before, line)
+        if depth == len(own) and (before := _of_section_before(rest, chains, own, lines, line)):
+            yield _nearest(before, line)
     others = set(elsewhere)
     rest = [each for each in rest if each in others]
     told = [each for each in rest if _TELLS.match(lines[each.line - 1][:_LONGEST])]
