@@ -38,7 +38,7 @@ from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
-from moonpad.explain.documents.spoken_settings import not_spoken_against
+from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -153,7 +153,7 @@ class Deployment(Struct, frozen=True):
                     known = {remark.finding.message for remark in remarks}
                     judged_with = partial(self._judged_with, readings)
                     subject, found = sound_improvements(subject, memory, line.options, judged_with, known)
-                    suggestions = not_spoken_against(found, self.script)
+                    suggestions = as_spoken_of(found, self.script, subject.configuration)
                 begun = Started(commands, readings, self.engine, version.text, cluster)
                 of_memory = self._judgement_remarks(subject, judgement, suggestions, first)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
