@@ -234,5 +234,5 @@ def _next(judged: Sequence[Judged]) -> str:
     ranks = first.layout.world_size if first is not None and first.layout is not None else 1
     engine, because = (ENGINES.get(first.engine), first.unjudged) if first is not None else (None, "")
     known = first.cluster.name if first is not None and first.cluster is not None else ""
-    cluster = known or example_of(ranks, engine, because)
+    cluster = known or example_of(ranks, engine, because, first.checkpoint if first is not None else None)
     return f"moonpad plan --model {model} --on {cluster}"

@@ -163,7 +163,7 @@ class Deployment(Struct, frozen=True):
             ranks = ranks_of(first)
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
-                unjudged = f"{because}: name them with --on {example_of(ranks, self.engine, because)}"
+                unjudged = f"{because}: name them with --on {example_of(ranks, self.engine, because, checkpoint)}"
         judged = Judged(
             self.engine.name,
             version.text or newest(self.engine.program),

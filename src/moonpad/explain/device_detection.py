@@ -33,6 +33,7 @@ from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import is_server
 from moonpad.explain.target_detection import Question
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 
@@ -40,8 +41,14 @@ NO_DEVICES: Final = "no devices are named"
 NO_AMD_DEVICE: Final = "the text is about ROCm, and names no AMD device"
 MACHINE: Final = 8
 """Devices of a usual machine."""
-_EXAMPLES: Final = {Platform.CUDA: (MACHINE, "H200"), Platform.ROCM: (MACHINE, "MI300X"), Platform.ASCEND: (16, "A3")}
-"""Devices of a machine, and their kind."""
+_EXAMPLES: Final = {
+    Platform.CUDA: (MACHINE, ("H200", "B200", "B300")),
+    Platform.ROCM: (MACHINE, ("MI300X", "MI355X")),
+    Platform.ASCEND: (16, ("A3",)),
+}
+"""Devices of a machine, and their kinds, the larger ones behind."""
+_FOR_WEIGHTS: Final = 0.9
+"""The share of a device that weights can have at most."""
 
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
@@ -60,14 +67,21 @@ def ranks_of(reading: Reading) -> int:
     return reading.layout.world_size * reading.replicas * max(1, ways or 1)
 
 
-def example_of(ranks: int, engine: Engine | None, because: str) -> str:
-    """A cluster for the engine with a device for each rank, as `--on` takes it; a whole machine where one rank says
-    little. `because`: why no devices are known."""
+def example_of(ranks: int, engine: Engine | None, because: str, checkpoint: Checkpoint | None = None) -> str:
+    """A cluster for the engine with a device for each rank, as `--on` takes it, of a kind that holds a rank's part of
+    the weights where one does; a whole machine where one rank says little. `because`: why no devices are known."""
     platform = Platform.ROCM if because.startswith(NO_AMD_DEVICE) else engine.platforms[0] if engine else Platform.CUDA
-    size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
+    size, kinds = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
     machines = ranks // size if ranks > size and ranks % size == 0 else 1
     per_machine = ranks if 1 < ranks < size else size
+    part = checkpoint.total_bytes / ranks if checkpoint is not None and ranks > 1 else 0.0
+    kind = next((kind for kind in kinds if part <= _FOR_WEIGHTS * _usable_bytes(kind)), kinds[0])
     return f"{machines}x{size}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
+
+
+def _usable_bytes(kind: str) -> int:
+    cluster = cluster_named(f"1x{kind}")
+    return cluster.device.usable_bytes if cluster is not None else 0
 
 
 def ranks_of_mpi(commands: Sequence[Command]) -> int:
