@@ -23,6 +23,10 @@ _SET: Final = re.compile(
 )
 """`export NAME=value`, `NAME="${NAME:-value}"`, `: "${NAME:=value}"`."""
 _DEFAULT: Final = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^${}]*)\}")
+_TRAINS: Final = re.compile(
+    r"\b(?:torchrun|deepspeed|accelerate|megatron|verl|train|finetune|sft|grpo|ppo)\b", re.IGNORECASE
+)
+"""Programs of training have options of the same names."""
 _FEWEST: Final = 5
 """So many of them are options of one engine."""
 _MOST: Final = 200
@@ -37,8 +41,10 @@ def exported_options(
         values = dict(_values(state, start, text))
         if len(values) < _FEWEST:
             continue
-        named = [PROGRAM_OF[name] for name in MENTION.findall(text.casefold()) if name in PROGRAM_OF]
-        found = {program: _options(values, program) for program in (*named, *serving_programs())}
+        named = {PROGRAM_OF[name] for name in MENTION.findall(text.casefold()) if name in PROGRAM_OF}
+        found = {program: _options(values, program) for program in serving_programs() if program in named}
+        if not found or _TRAINS.search(text):
+            continue
         program = max(found, key=lambda each: len(_flags(found[each])))
         words, flags = found[program], _flags(found[program])
         if len(flags) >= _FEWEST and flags & {*decisive}:

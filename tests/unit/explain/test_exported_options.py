@@ -53,3 +53,11 @@ def test_plain_assignments_and_defaults_of_colons_are_read_too() -> None:
 def test_few_variables_and_those_of_other_programs_start_nothing() -> None:
     assert not ask("export MODEL_PATH=moonshotai/Kimi-K2-Instruct\nexport PORT=8000\nexport HOST=0.0.0.0\n./run\n")
     assert not ask("export TP_SIZE=8\nexport ROUTER_QUEUE_SIZE=1\nexport WORLD=3\nexport EPOCHS=4\nexport LR=5\n./t\n")
+
+
+def test_training_and_texts_of_no_engine_are_left_alone() -> None:
+    plain = "export MODEL_PATH=moonshotai/Kimi-K2-Instruct\nexport TP_SIZE=8\nexport PP_SIZE=2\n"
+    plain += "export CONTEXT_LENGTH=8192\nexport MAX_RUNNING_REQUESTS=8\nexport MEM_FRACTION_STATIC=0.8\n"
+    assert ask(f"{plain}# for the sglang entrypoint\n./run\n")
+    assert not ask(f"{plain}./run\n")
+    assert not ask(f"{plain}export SGLANG_LOG_LEVEL=info\n./verl/train GRPO\n")
