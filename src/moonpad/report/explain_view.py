@@ -134,9 +134,11 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
     is_changed = _is_changed(judged, script)
     if is_changed:
-        text.append_text(wrapped(_corrected_heading(judged), width, "bold"))
-        for line in judged.corrected[:NOTES]:
-            text.append("".join(f"  {row}\n" for row in filled_lines(line, width - 2)))
+        typed = "".join(f"  {row}\n" for line in judged.corrected[:NOTES] for row in filled_lines(line, width - 2))
+        same = typed in before
+        text.append_text(wrapped(f"{_corrected_heading(judged)}{': as above' if same else ''}", width, "bold"))
+        text.append("" if same else typed)
+        told.add(typed)
         if len(judged.corrected) > NOTES:
             text.append(f"  and {len(judged.corrected) - NOTES} more commands: --verbose\n")
         text.append_text(_left_in(judged, width))
