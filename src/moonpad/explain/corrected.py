@@ -31,11 +31,13 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     judged = _without_needless(judged, meant, again)
     mending = _with_corrected(judged, meant, again)
 
-    def with_setting(better: Better) -> tuple[Judged | None, tuple[Command, ...]]:
+    def with_setting(better: Better | None) -> tuple[Judged | None, tuple[Command, ...]]:
         commands = tuple(_mended_all(judged, meant, better))
         return again(replace(meant, commands=commands)), commands
 
-    whole = (with_needed(better, judged, meant.commands, with_setting) for better in mending.better)
+    without = with_setting(None)[0] if mending.better else None
+    known = [remark.finding.message for each in (judged, without) if each is not None for remark in each.remarks]
+    whole = (with_needed(better, judged, meant.commands, with_setting, known) for better in mending.better)
     usable = [better for better in whole if better is not None and _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
     kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))

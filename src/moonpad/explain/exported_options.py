@@ -18,7 +18,7 @@ from moonpad.values.records import replace
 
 _SET: Final = re.compile(
     r"^[ \t]*(?:export[ \t]+|:[ \t]+\"?\$\{)?(?P<name>[A-Z][A-Z0-9_]{1,60}):?="
-    r"(?P<quote>[\"']?)(?P<value>[^\"'\n#]{1,200}?)(?P=quote)\}?\"?[ \t]*(?:#.*)?$",
+    r"(?P<quote>[\"']?)(?P<value>[^\"'\n#]{1,200}?)(?P=quote)\}?\"?[ \t]*(?:#.*)?$(?<!\\)",
     re.MULTILINE,
 )
 """`export NAME=value`, `NAME="${NAME:-value}"`, `: "${NAME:=value}"`."""

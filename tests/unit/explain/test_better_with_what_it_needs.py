@@ -42,16 +42,6 @@ def test_other_models_get_it_without() -> None:
     assert not any(QUERY in argv for argv in lines)
 
 
-def test_what_a_later_release_mended_is_said_of_it() -> None:
-    """vllm-project/vllm#28526 mended in 0.11.1 what decode context parallelism of MLA computes wrongly."""
-    command = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8 --trust-remote-code"
-    for version, told in (("0.11.0", True), ("0.11.2", False)):
-        judged = ask_one(command, on="8xH200", version=version)
-        dealt = [each for each in judged.better if "--decode-context-parallel-size" in each.lines[0].argv]
-        assert dealt
-        assert all(any("28526" in finding.message for finding in each.but) == told for each in dealt)
-
-
 def test_without_a_release_older_ones_are_told_of() -> None:
     """Kimi-K3 has decode context parallelism since vLLM 0.28.0."""
     judged = ask_one(K3, on="8xB300", version="")

@@ -61,3 +61,8 @@ def test_training_and_texts_of_no_engine_are_left_alone() -> None:
     assert ask(f"{plain}# for the sglang entrypoint\n./run\n")
     assert not ask(f"{plain}./run\n")
     assert not ask(f"{plain}export SGLANG_LOG_LEVEL=info\n./verl/train GRPO\n")
+
+
+def test_variables_in_front_of_a_command_over_several_lines_are_its_own() -> None:
+    names = ("MAX_NUM_SEQS=32", "MAX_MODEL_LEN=65536", "GPU_MEMORY_UTILIZATION=0.82", "PORT=8000", "MODEL=m/k", "TP=8")
+    assert not ask("# vLLM\n" + " \\\n".join((*names, "./start")) + "\n")
