@@ -42,11 +42,11 @@ def exported_options(
         if len(values) < _FEWEST:
             continue
         named = {PROGRAM_OF[name] for name in MENTION.findall(text.casefold()) if name in PROGRAM_OF}
-        found = {program: _options(values, program) for program in serving_programs() if program in named}
-        if not found or _TRAINS.search(text):
+        by_program = {program: _options(values, program) for program in serving_programs() if program in named}
+        if not by_program or _TRAINS.search(text):
             continue
-        program = max(found, key=lambda each: len(_flags(found[each])))
-        words, flags = found[program], _flags(found[program])
+        program = max(by_program, key=lambda each: len(_flags(by_program[each])))
+        words, flags = by_program[program], _flags(by_program[program])
         if len(flags) >= _FEWEST and flags & {*decisive}:
             yield replace(fragment(words, state, ""), program=program, env=_other(values, program), guessed=True)
 

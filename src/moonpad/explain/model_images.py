@@ -64,8 +64,8 @@ def _named_alone(lines: Sequence[str]) -> str:
 def _branches(lines: Sequence[str]) -> list[str]:
     """The names of branches, each once."""
     near = (line[:_LONGEST_LINE] for line in lines if "branch" in line or " -b " in line)
-    found = (match for line in near for match in _BRANCH.finditer(line))
-    return list(dict.fromkeys(next(name for name in match.groups() if name) for match in found))
+    matches = (match for line in near for match in _BRANCH.finditer(line))
+    return list(dict.fromkeys(next(name for name in match.groups() if name) for match in matches))
 
 
 def _first_with(engine: str, written: str) -> tuple[str, str]:

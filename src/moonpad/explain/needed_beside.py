@@ -34,12 +34,12 @@ def with_needed(
     later one mended, or that is about what stands beside it; None where reports of what it changes ask for more than
     that. `known`: what is said without it."""
     for _ in range(_MOST):
-        found, changed = again(better)
-        new = _new(found, known)
+        whole, changed = again(better)
+        new = _new(whole, known)
         later = [each.finding for each in new if _LATER.match(each.finding.remedy)]
         reports = [each for each in new if each.finding not in later]
         if not reports:
-            return replace(better, but=(*later, *_of_older(found, known, better))[:_SHOWN])
+            return replace(better, but=(*later, *_of_older(whole, known, better))[:_SHOWN])
         pairs = enumerate(zip(changed, commands, strict=True))
         added = tuple(_added(reports, number, other, command) for number, (other, command) in pairs)
         if any(each is None for each in added) or not any(added):
