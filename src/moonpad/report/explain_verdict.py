@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.explain.results import Judged, Remark, shortened
+from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
@@ -17,6 +18,7 @@ from moonpad.values.units import GIB
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
 _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
+_SOURCE: Final = re.compile(r" \([\w.-]{1,60}/[\w.-]{1,60}#\d{1,6}\)$")
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
 _ENDS_WITHOUT: Final = "ends at its start without it"
@@ -90,7 +92,7 @@ def _stopped(judged: Judged) -> str:
     """Why the engine stopped, where the text has a line that says so, as a sentence in front of what the command is."""
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.WARNING:
-            cause = shortened(finding.message.removeprefix(_THE_ENGINE_STOPPED), _LONGEST_CAUSE)
+            cause = _cut(finding.message.removeprefix(_THE_ENGINE_STOPPED), _LONGEST_CAUSE)
             return (
                 f"Stopped ({finding.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
             )
@@ -124,11 +126,11 @@ def _reported(judged: Judged) -> str:
         lacks = of_text.code is Code.MISSING_FLAG
         said = of_text.message.partition(": ")
         if not lacks and not (of_text.code is Code.KNOWN_REPORT or said[0].startswith(_OF_RELEASES)):
-            named = shortened(of_text.message, _LONGEST) if of_text.where in _OF_ALL else _short(of_text)
+            named = _cut(of_text.message, _LONGEST) if of_text.where in _OF_ALL else _short(of_text)
             return f"Will likely fail: {_sentence(named)} The command: "
         title = f"{of_text.where} is missing" if lacks else f"Known fault ({of_text.where})"
         told = said[2] if not lacks or said[2].endswith(_ENDS_WITHOUT) else said[0]
-        cause = _sentence(shortened(told or of_text.message, _LONGEST_CAUSE))
+        cause = _sentence(_cut(told or of_text.message, _LONGEST_CAUSE))
         return f"{title}: {cause} The command: "
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
@@ -226,6 +228,10 @@ def _fits(judged: Judged, memory: Memory) -> str:
     if tokens < 1:
         return f"{_how_well(judged, tight=True)}: perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
+    longest = judged.checkpoint.architecture.max_context if judged.checkpoint is not None else 0
+    asked = judged.settings is None or judged.settings.max_model_len is not None
+    if memory.context == int(tokens) < longest and not asked:
+        sequences = f"less than one sequence of the model's {longest:,}"
     return f"{_how_well(judged, tight=memory.tight)}: {cache}{each}, {sequences}"
 
 
@@ -266,5 +272,12 @@ def _counted(judged: Judged) -> str:
 
 def _short(finding: Finding) -> str:
     named = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
-    text = f"{named}{finding.message}"
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return _cut(f"{named}{finding.message}", _LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    """No longer than that: without the report behind it, which stands below, then up to the end of a word."""
+    if len(text) <= most:
+        return text
+    text = _SOURCE.sub("", text)
+    return text if len(text) <= most else f"{text[: most - 3].rpartition(' ')[0].rstrip(',;:(')}..."
