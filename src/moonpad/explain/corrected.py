@@ -28,6 +28,7 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
+    again = _asked_once(again)
     judged = _without_needless(_without_advice_alone(judged), meant, again)
     mending = _with_corrected(judged, meant, again)
 
@@ -42,6 +43,20 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     lines = [each.lines for each in usable]
     kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
     return replace(mending, better=kept, remarks=tuple(_as_kept(mending, kept)))
+
+
+def _asked_once(again: Callable[[Group], Judged | None]) -> Callable[[Group], Judged | None]:
+    """The same, which judges no commands a second time: to judge a few takes longer than all else that is done here."""
+    known: list[tuple[tuple[Command, ...], Judged | None]] = []
+
+    def asked(group: Group) -> Judged | None:
+        for commands, judged in known:
+            if commands == group.commands:
+                return judged
+        known.append((group.commands, again(group)))
+        return known[-1][1]
+
+    return asked
 
 
 def _as_kept(judged: Judged, kept: Sequence[Better]) -> Iterator[Remark]:
