@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.models.other_families import IF_PUBLISHED
 from moonpad.explain.results import Judged, Remark, shortened
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.unknowns import CONTEXT
@@ -81,7 +82,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
             Severity.WARNING if doubtful else Severity.NOTE
         ]
     if judged.layout is not None:
-        unjudged = f", memory not judged: {judged.unjudged}" if judged.unjudged else ""
+        told = judged.unjudged[:_LONGEST_CAUSE] in stopped
+        unjudged = f", memory not judged{'' if told else f': {judged.unjudged}'}" if judged.unjudged else ""
         return f"{stopped}No error{unjudged}{_counted(judged)}", _STYLES[Severity.WARNING]
     return f"{stopped}No error{_counted(judged)}", _STYLES[Severity.WARNING if stopped else Severity.NOTE]
 
@@ -265,6 +267,7 @@ def _counted(judged: Judged) -> str:
 
 
 def _short(finding: Finding) -> str:
-    named = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
-    text = f"{named}{finding.message}"
+    message = finding.message.partition(IF_PUBLISHED)[0]
+    named = "" if message.startswith(finding.where) else f"{finding.where}: "
+    text = f"{named}{message}"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

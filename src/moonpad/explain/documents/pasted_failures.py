@@ -84,6 +84,10 @@ _MENDED: Final = re.compile(
     re.IGNORECASE,
 )
 """`**Fix:**` below `**Symptom:**`: the part tells what stopped an earlier start and no longer does."""
+_OF_A_FORM: Final = re.compile(
+    r"\bwhat (?:has )?happen(?:s|ed)\b|\bactual (?:behaviou?r|results?|output)\b|\bobserved\b", re.IGNORECASE
+)
+"""Headings of forms for reports: `What happened + What you expected to happen` has what came, beside what did not."""
 _REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
 _SAYS: Final = re.compile(
     r"(?:error|exception"
@@ -171,7 +175,7 @@ def _mended(lines: Sequence[str]) -> set[int]:
 
 @lru_cache(maxsize=1024)  # of a log many lines are alike
 def _general(text: str) -> bool:
-    return bool(_IN_GENERAL.search(text)) and not _REPORTED.search(text)
+    return bool(_IN_GENERAL.search(text)) and not (_REPORTED.search(text) or _OF_A_FORM.search(text))
 
 
 def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:

@@ -99,7 +99,11 @@ _ASIDE: Final = re.compile(
 )
 """`Trying it on two machines (96 GB each)`: a sentence, in which brackets start no shell."""
 _FEW_WORDS: Final = 1
-_SENTENCE_BEGINS: Final = re.compile(r"[ \t]*(?:[A-Z]|[a-z]+')")
+_SENTENCE_BEGINS: Final = re.compile(
+    r"[ \t]*(?:[*_]{1,3}(?=\w)|[A-Z]|[a-z]+'|(?:the|this|that|these|when|but|so|and|because|after|before|my|our|we|you"
+    r"|there|here|also|now|not|it)[ ])"
+)
+"""With a capital or marks of bold print, with a word that has the apostrophe, or with one that no program is called."""
 _CJK: Final = re.compile("[\u4e00-\u9fff]")
 """Of a sentence that goes on behind a command without a blank."""
 _OPENS: Final = re.compile(
