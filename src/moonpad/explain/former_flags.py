@@ -33,7 +33,12 @@ def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Rema
 
 
 def right_later(option: Occurrence, book: Rulebook) -> bool:
-    """Whether the next recorded version takes it, so that one in between may."""
+    """Whether the next recorded version takes it, so that one in between may, or later ones are known to have dropped
+    it."""
+    if option.problem == "unknown" and any(
+        change.kind == "removed" and change.flag == option.written and not change.value for change in book.later
+    ):
+        return True
     known = book.following.named(option.written) if book.following is not None else None
     if known is None:
         return False

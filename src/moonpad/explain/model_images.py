@@ -35,7 +35,7 @@ def release_before_its_model(
     match = OF_MAKERS.search(image or (_named_alone(lines) if command.container is None else ""))
     if match is None or _RELEASE.search(match["tag"]):
         return None
-    title, first = _first_with(engine, written[:_LONGEST])
+    title, first = first_with(engine, written[:_LONGEST])
     tag, plain = _plain(_PLATFORM.sub("", match["tag"])), _plain(title)
     if not first or len(tag) < _SHORTEST or not plain.startswith(tag):
         return None
@@ -50,7 +50,7 @@ def _named_alone(lines: Sequence[str]) -> str:
     return named.pop() if len(named) == 1 else ""
 
 
-def _first_with(engine: str, written: str) -> tuple[str, str]:
+def first_with(engine: str, written: str) -> tuple[str, str]:
     """The model's name, and the first release of the engine that has it; "" where that is not known."""
     if (model := find_model(written) or find_model(usual_name(written))) is not None:
         kind = model.architecture.model_type if model.architecture is not None else ""

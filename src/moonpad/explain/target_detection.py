@@ -24,8 +24,9 @@ from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spo
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
 from moonpad.explain.image_days import is_of_commit, release_of_its_day
-from moonpad.explain.model_images import release_before_its_model
+from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.started_releases import started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, since
@@ -177,6 +178,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version(bare, f"the text names {bare}")
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
+    taking, option = started_release(engine, command, script) if command is not None else ("", "")
+    if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
+        because = f"none is named: the log shows that {option} was taken, and {taking} is the last that has it"
+        return Version(taking, because)
     return Version("", f"none is named: {BY_NEWEST}")
 
 

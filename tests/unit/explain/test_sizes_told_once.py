@@ -1,5 +1,5 @@
-"""A tensor parallel size that cannot be is told once, and first: 18432 / 32 = 576 and 2048 / 32 = 64 are no multiples of
-the 128 columns that one scale of DeepSeek-R1's FP8 weights is for."""
+"""A tensor parallel size that cannot be is told once, and first: 18432 / 32 = 576 and 2048 / 32 = 64 are no multiples
+of the 128 columns that one scale of DeepSeek-R1's FP8 weights is for."""
 
 from __future__ import annotations
 
