@@ -40,7 +40,8 @@ _TYPE_UNKNOWN: Final = re.compile(
 )
 _FAILS: Final = re.compile(
     r"\b(?:problems?[ ]serving|fail(?:s|ed|ure)?|not able to|unable to|cannot|can['’]t|does(?:n['’]t| not)"
-    r" (?:start|work|run|load)|crash\w*|failing|hangs?|hung|OOM|error)\b|\[Bug\]|报错|失败|无法|挂死",
+    r" (?:start|work|run|load)|not working|breaking change|crash\w*|failing|hangs?|hung|OOM|error)\b"
+    r"|\[Bug\]|报错|失败|无法|挂死",
     re.IGNORECASE,
 )
 _IN_GENERAL: Final = re.compile(
@@ -68,7 +69,7 @@ def spoken_report(script: Script) -> Judged | None:
         return None
     if not named and _is_failure(lines):  # its errors told it
         found[engine] += [*rows_of(engine, spoken_of(script, engine))]
-    version = script.versions.get(engine, "")
+    version = script.versions.get(engine, "") or spoken_of(script, engine).version
     because = f"the text names {engine} {version}" if version else "the text starts nothing"
     return Judged(engine, version, because, tuple(map(_of_text, found[engine][:_MOST])), kind="report")
 

@@ -63,7 +63,11 @@ def verdict(judged: Judged) -> tuple[str, str]:
         remedy = f"; {errors[0].remedy}" if errors[0].remedy else ""
         return f"Does not fit: {errors[0].message}{remedy}", _STYLES[Severity.ERROR]
     if judged.kind == "report":
-        return "No command: what the text reports is judged alone", _STYLES[Severity.WARNING]
+        reports = (finding.message for finding in judged.findings if finding.severity is not Severity.NOTE)
+        whole = next(reports, "what the text reports is judged alone")
+        said = whole.partition(": ")
+        cause = shortened(said[2] if said[2] and said[0].startswith(_OF_RELEASES) else whole, _LONGEST)
+        return f"No command: {cause}", _STYLES[Severity.WARNING]
     stopped = _stopped(judged)
     if judged.unknown - {CONTEXT}:
         doubted = "" if stopped else _doubted(judged)
@@ -235,7 +239,8 @@ def _how_well(judged: Judged, *, tight: bool) -> str:
     """`Fits (sure)`; `Tight` alone where the confidence is called so too. Nothing is sure where the log says that the
     memory was not enough."""
     name = "Tight" if tight else "Fits"
-    stopped = (each.message for each in judged.findings if each.code is Code.LOGGED_FAILURE)
+    stopped = [each.message for each in judged.findings if each.code is Code.LOGGED_FAILURE]
+    stopped += [each.finding.message for each in judged.remarks if each.complained]
     if any(word in message for message in stopped for word in _OF_MEMORY):
         return f"{name} by the arithmetic"
     return name if f"{judged.confidence}".casefold() == name.casefold() else f"{name} ({judged.confidence})"
