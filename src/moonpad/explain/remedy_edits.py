@@ -28,6 +28,8 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _OF_LAYOUT: Final = ("tp", "pp", "dp", "dcp", "ep", "nodes", "node_rank")
+WHOLE_EXPERTS: Final = "--enable-expert-parallel"
+"""A switch that shares whole experts out over the same devices."""
 _NEVER: Final = frozenset(
     {"--host", "--port", "--nnodes", "--node-rank", "--dp-size", "--data-parallel-size", "--pp-size"}
 )
@@ -246,7 +248,8 @@ def _has_keys(given: Occurrence, place: _Place) -> bool:
 def _written(step: Step, name: str, place: _Place) -> Mending | None:
     option = place.options.named(name)
     given = place.occurrence(option.name) if option is not None else None
-    if option is None or {name, *option.names} & place.sizes or (given is not None and "." in given.written):
+    sized = option is not None and bool({name, *option.names} & place.sizes) and name != WHOLE_EXPERTS
+    if option is None or sized or (given is not None and "." in given.written):
         return None
     value = step.value
     if value is not None and value.startswith("{"):

@@ -18,6 +18,8 @@ from moonpad.values.units import GIB
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
 _LONGEST: Final = 160
 _LONGEST_CAUSE: Final = 120
+_LONGEST_SIZE: Final = 220
+_OF_OLDER: Final = "Perhaps a fault of an older release, see below."
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
 _ENDS_WITHOUT: Final = "ends at its start without it"
@@ -140,8 +142,11 @@ def _reported(judged: Judged) -> str:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
             cause = suspected(judged) or " with an error whose cause is not known."
             return f"Failed ({finding.where}){cause} The command: "
-    if any(remark.as_told for remark in judged.remarks) and judged.version_because.endswith(BY_NEWEST):
-        return "Perhaps a fault of an older release, see below. The command: "
+    told = [remark.finding for remark in judged.remarks if remark.as_told]
+    if told and judged.version_because.endswith(BY_NEWEST):
+        size = next((each for each in told if each.code in _ENDS_SOMEWHERE), None)
+        named = "" if size is None else _sentence(shortened(f"{size.where}: {size.message}", _LONGEST_SIZE))
+        return f"Perhaps by {named} The command: " if named else f"{_OF_OLDER} The command: "
     return ""
 
 

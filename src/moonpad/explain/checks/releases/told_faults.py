@@ -51,6 +51,14 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
 """What can go wrong, as a text says it and as a fault does."""
 _OF_MEMORY: Final = re.compile(r"\bOOM\b|\bout[ -]of[ -]memory\b|(?:显存|内存)(?:不足|不够|溢出)|爆显存", re.IGNORECASE)
 """What many faults end in, and more starts that have none: it counts of a release that is named."""
+_FAILS: Final = re.compile(
+    r"\b(?:fail\w*|errors?|crash\w*|raises?|refus\w+|asserts?|cannot|can not|unable|broken)\b"
+    r"|\b(?:can|does|do|wo|is)n't\b"
+    r"|\bnot (?:be )?(?:work|start|run|load|support|set)\w*|报错|失败|无法|崩溃|不支持",
+    re.IGNORECASE,
+)
+"""A start or a request that came to nothing: no slow one, and no wrong answer."""
+_LOGGED: Final = re.compile(r"\b(?:ERROR|WARNING|INFO)[ ]+(?:\d{4}-)?\d\d-\d\d |\bFile \"|\w(?:Error|Exception)\b")
 _LEAST_OF_SENTENCE: Final = 4
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 
@@ -64,6 +72,11 @@ def told_words(script: Script) -> frozenset[str]:
 def told_kinds(script: Script) -> frozenset[str]:
     """What a text of the same length says that went wrong, by its kind."""
     return kinds_of(_prose(script))
+
+
+def tells_of_failure(script: Script) -> bool:
+    """Whether a sentence of such a text says that something fails."""
+    return any(_FAILS.search(line) and not _LOGGED.search(line) for line in _prose_lines(script))
 
 
 def tells_of_memory(script: Script, fault: str) -> bool:
