@@ -29,7 +29,7 @@ from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.started_releases import started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.versions import checked_version, is_final, order, since
+from moonpad.values.versions import checked_version, is_final, order, release_of, since
 
 BY_NEWEST: Final = "judged by the newest"
 """The end of a sentence about a release that is not named."""
@@ -154,6 +154,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             return _of_series(engine, own[1], f"{because} {name} {own[1]}")
         near = nearest_version(name, script, command) if command is not None else None
         if named := versions.get(name) if near is None else near:
+            if (of_main := _of_main(engine, name, named, versions)) is not None:
+                return of_main
             version = _of_series(engine, named, f"the text names {name} {named}")
             if command is None or not _came_later(command, name, version.text):
                 return version
@@ -194,6 +196,22 @@ def _below(engine: str, script: Script) -> Version | None:
     if not release:
         return None
     return Version(release, f"the text speaks of {engine} before {bound}: judged by {release}, the last of these")
+
+
+def _of_main(engine: str, name: str, named: str, versions: Mapping[str, str]) -> Version | None:
+    """A plugin's build from its main branch, beside a later release of what it plugs into: the number behind which it
+    counts its changes is that of the last tag on that branch, and it is of the time of the other one."""
+    build, days = ENGINES[engine].command_line.build, release_days().get(engine)
+    base = versions.get(build.of, "") if build is not None and name == engine and ".dev" in named else ""
+    if days is None or not base or order(release_of(base)) <= order(release_of(named)):
+        return None
+    later = [each for each in days.releases if order(release_of(each)) >= order(release_of(base))]
+    earlier = [each for each in days.releases if each not in later]
+    if not later or not earlier:
+        return None
+    before, behind = max(earlier, key=order), min(later, key=order)
+    because = f"the text names {name} {named}, a build of main for {build.of if build else name} {base}"
+    return Version(before, f"{because}: judged by {before} and {behind}", behind)
 
 
 def _paired(engine: str, versions: Mapping[str, str]) -> Version | None:

@@ -16,8 +16,8 @@ from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
 
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
-_LONGEST: Final = 160
-_LONGEST_CAUSE: Final = 120
+_LONGEST: Final = 170
+_LONGEST_CAUSE: Final = 170
 _LONGEST_SIZE: Final = 220
 _OF_OLDER: Final = "Perhaps a fault of an older release, see below."
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "

@@ -18,6 +18,7 @@ from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PR
 from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import program_named, program_table
@@ -290,7 +291,7 @@ def _remark(
             continue
         failure = failure_at(cause, match)
         message = f"{STOPPED}{shortened(failure.message, 400)}"
-        remedy = _in_flags(failure.remedy, engine)
+        remedy = of_known_type(match) or _in_flags(failure.remedy, engine)
         finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
     return None
