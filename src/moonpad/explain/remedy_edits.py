@@ -213,6 +213,8 @@ def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
         return Mending(tuple(Edit(given.index, given.length, ()) for given in keys))
     option = place.options.named(name)
     given = place.occurrence(option.name if option is not None else name)
+    if given is None and option is None:
+        given = _unknown(name, place)
     negations = option.negations if option is not None else ()
     if given is None or (given.written in negations) != (name in negations):
         return None
@@ -233,6 +235,14 @@ def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
         or (each.flag or each.written).startswith(beginnings or "\0")
     ]
     return Mending(tuple(edits))
+
+
+def _unknown(name: str, place: _Place) -> Occurrence | None:
+    """An option that the release does not have, where no word behind it may be its value."""
+    given = next((each for each in place.reading.parsed.occurrences if each.written == name), None)
+    behind = given.index + given.length if given is not None else 0
+    argv = place.command.argv
+    return given if behind >= len(argv) or argv[behind].text.startswith("-") else None
 
 
 def _has_keys(given: Occurrence, place: _Place) -> bool:

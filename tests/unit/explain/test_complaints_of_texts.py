@@ -70,25 +70,3 @@ def test_a_package_that_no_complaint_names(sentence: str) -> None:
 def test_such_a_report_without_a_command() -> None:
     text = "# Kimi-VL-A3B-Instruct not working with latest SGLang + Transformer 4.54.0\n\nPlease pin it below that.\n"
     assert "imports a name that Transformers 4.54 lacks" in _first(text)
-
-
-LINEAR = "python3 -m sglang.launch_server --model moonshotai/Kimi-Linear-48B-A3B-Instruct --tp 4 --trust-remote-code"
-
-
-@pytest.mark.parametrize(
-    "complaint",
-    [
-        "It causes a server launch error for kimi-linear.",
-        "Kimi-Linear does not start.",
-        "启动失败。",
-        "It fails to launch.",
-    ],
-)
-def test_a_start_that_fails_is_the_fault_of_that_model_whose_start_failed(complaint: str) -> None:
-    first = _first(f"{complaint}\n\n```\n{LINEAR}\n```\n")
-    assert first.startswith("Perhaps a fault of an older release: Kimi-Linear does not start")
-
-
-@pytest.mark.parametrize("complaint", ["It starts.", "Answers are slow."])
-def test_a_start_that_does_not_fail_is_no_such_fault(complaint: str) -> None:
-    assert "Kimi-Linear does not start" not in _first(f"{complaint}\n\n```\n{LINEAR}\n```\n")
