@@ -74,7 +74,12 @@ def verdict(judged: Judged) -> tuple[str, str]:
     if judged.unknown - {CONTEXT}:
         doubted = "" if stopped else _doubted(judged)
         return f"{stopped}{doubted}Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
-    if not stopped and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None:
+    # What the text complains of has started: it is of another release than the newest, by which it is judged.
+    complains = any(each.complained and not (each.ends_start or each.stops) for each in judged.remarks)
+    if (
+        not (stopped or complains)
+        and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None
+    ):
         if ending.code is Code.DOES_NOT_FIT:
             return f"May not fit: {_short(ending)}", _STYLES[Severity.WARNING]
         does = "Known to fail" if ending.code is Code.KNOWN_REPORT else "Does not start"

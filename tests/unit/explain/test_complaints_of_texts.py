@@ -70,3 +70,31 @@ def test_a_package_that_no_complaint_names(sentence: str) -> None:
 def test_such_a_report_without_a_command() -> None:
     text = "# Kimi-VL-A3B-Instruct not working with latest SGLang + Transformer 4.54.0\n\nPlease pin it below that.\n"
     assert "imports a name that Transformers 4.54 lacks" in _first(text)
+
+
+THINKING = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --tp 8 {} 4 --trust-remote-code"
+
+
+@pytest.mark.parametrize("option", ["--ep", "--ep-size"])
+def test_an_option_that_the_complaint_names(option: str) -> None:
+    first = _first(f"The INT4 experts fail with {option} today.\n\n```\n{THINKING.format(option)}\n```\n")
+    assert first.startswith("Perhaps a fault of an older release: the INT4 experts of moonshotai/Kimi-K2-Thinking")
+
+
+def test_an_option_that_no_complaint_names() -> None:
+    assert not _first(f"Fails with --tp.\n\n```\n{THINKING.format('--ep')}\n```\n").startswith("Perhaps a fault")
+
+
+DRAFTS = """vllm serve nvidia/Kimi-K2.6-NVFP4 -tp 8 --attention-config.use_trtllm_ragged_deepseek_prefill=True \\
+  --speculative-config '{"model":"lightseekorg/kimi-k2.6-eagle3-mla","method":"eagle3","num_speculative_tokens":3}'"""
+
+
+@pytest.mark.parametrize("many", ["more than 20 requests", "high concurrency", "larger batches"])
+def test_what_runs_and_is_slow_has_started(many: str) -> None:
+    first = _first(f"Fast alone, but with {many} it is very slow.\n\n```\n{DRAFTS}\n```\n", on="8xB300")
+    assert first.startswith("Known fault (--speculative-config): drafts speed up few sequences and slow down many")
+
+
+def test_without_a_complaint_the_newest_does_not_start() -> None:
+    first = _first(f"Tested with more than 20 requests.\n\n```\n{DRAFTS}\n```\n", on="8xB300")
+    assert first.startswith("Does not start with vllm")

@@ -137,6 +137,8 @@ def reported(case: Case) -> Iterator[Remark]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
         if case.version and row.models and row.until + row.last and words:
             told |= bool(kinds & kinds_of(row.message)) or tells_of_memory(case.script, row.message)
+        option = remark.finding.where if row.options and remark.finding.where.startswith("--") else ""
+        told |= bool(words and option) and complains_of(case.script, rf"{re.escape(option)}(?![\w-])")
         exact = tells_figures(row.message, case.script)
         shown = shared_pairs(row.message, errors) > 1 or exact
         if words and row.text and row.models and complains_of(case.script, row.text):
