@@ -71,7 +71,7 @@ def rows_of(engine: str, spoken: Spoken) -> Iterator[Remark]:
         if (
             engine in row.engines
             and not row.fork
-            and not (row.usual and not (row.text and complains_in(spoken.lines, row.text)))
+            and not (row.usual and not (row.complained_of and complains_in(spoken.lines, row.text)))
             and row.models
             and (name := _is_about(row, spoken, engine))
         ):

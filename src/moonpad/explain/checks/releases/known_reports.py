@@ -141,7 +141,7 @@ def reported(case: Case) -> Iterator[Remark]:
         told |= bool(words and option) and complains_of(case.script, rf"{re.escape(option)}(?![\w-])")
         exact = tells_figures(row.message, case.script)
         shown = shared_pairs(row.message, errors) > 1 or exact
-        if words and row.text and row.models and complains_of(case.script, row.text):
+        if words and row.complained_of and complains_of(case.script, row.text):
             exact = shown = True
         if exact:
             remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING), of_former=False)
