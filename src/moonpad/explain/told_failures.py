@@ -113,6 +113,8 @@ def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
 
 def _may_stop_it(remark: Remark) -> bool:
     """A former name that the release of the log may well have taken did not, nor a fault that ends no start."""
+    if remark.unmeant and not remark.ends_start:
+        return False  # it starts with that, and answers otherwise than it should
     if remark.finding.code is Code.KNOWN_REPORT and remark.finding.severity is not Severity.ERROR:
         return remark.stops or remark.complained or remark.ends_start
     return remark.finding.code not in _OF_NAMES or remark.ends_start

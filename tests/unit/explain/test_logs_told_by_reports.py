@@ -59,3 +59,15 @@ def test_a_word_behind_it_may_be_its_value() -> None:
         "error: unrecognized arguments: --some-unknown-thing deep",
     )
     assert not any("--some-unknown-thing" not in line.argv for line in judged.corrected)
+
+
+HALF = (
+    "vllm serve moonshotai/Kimi-K2-Instruct -tp 16 --trust-remote-code --distributed-executor-backend ray --dtype half"
+)
+GRAPH = "AssertionError: ('placeholder', 0, 'out_of_band_tensors', [])"
+
+
+def test_what_only_spoils_answers_did_not_stop_it() -> None:
+    assert _judged("vllm 0.10.2", HALF, GRAPH).corrected == ()
+    (line,) = _judged("vllm 0.10.2", HALF, "").corrected
+    assert "bfloat16" in line.argv
