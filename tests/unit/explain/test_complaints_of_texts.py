@@ -6,7 +6,7 @@ import pytest
 
 from moonpad.report.explain_verdict import verdict
 from moonpad.values.finding import Severity
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 PREFILL = """vllm serve /weights/Kimi-K2.6-w4a8 --tensor-parallel-size 8 --data-parallel-size 2 \
 --enable-expert-parallel --quantization ascend --max-model-len 32768 --gpu-memory-utilization 0.9 --kv-transfer-config \
@@ -98,3 +98,18 @@ def test_what_runs_and_is_slow_has_started(many: str) -> None:
 def test_without_a_complaint_the_newest_does_not_start() -> None:
     first = _first(f"Tested with more than 20 requests.\n\n```\n{DRAFTS}\n```\n", on="8xB300")
     assert first.startswith("Does not start with vllm")
+
+
+@pytest.mark.parametrize("devices", ["A3", "Atlas 800I A3"])
+def test_a_report_that_names_the_devices_alone(devices: str) -> None:
+    text = (
+        f"# Kimi on releases/v0.26.0rc\n\nOn {devices} Kimi K2.6-w4a8 2P1D fails to start: P nodes run out of memory.\n"
+    )
+    judged = ask_one(text, on="")
+    assert (judged.engine, judged.version) == ("vllm-ascend", "0.26.0rc1")
+    assert "run out of memory at the start" in verdict(judged)[0]
+
+
+def test_devices_of_two_makers_name_no_engine() -> None:
+    text = "# Kimi on releases/v0.26.0rc\n\nOn A3 and H200 Kimi K2.6-w4a8 2P1D fails: P nodes run out of memory.\n"
+    assert not ask(text)
