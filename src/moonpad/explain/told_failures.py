@@ -61,7 +61,7 @@ def beside_findings(
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
             if not any(_tells(remark, lines, script) for remark in told):
-                yield failure
+                yield _of_whole_release(failure, told)
         else:
             shown = [
                 script.lines[each.number - 1] for each in errors if script.where(each.number) == failure.finding.where
@@ -137,6 +137,17 @@ def _told_by_report(failure: Remark, told: Iterable[Remark], lines: Sequence[str
         if of_report and named & {*_NAME.findall(finding.message)}:
             return _in_words_of(failure, finding)
     return None
+
+
+def _of_whole_release(failure: Remark, told: Iterable[Remark]) -> Remark:
+    """An error that no row knows, by what is known to end each start of the model in this release."""
+    for remark in told:
+        finding = remark.finding
+        whole = finding.where == "engine" and not remark.placed and remark.stops
+        if failure.by_itself and whole and finding.code is Code.KNOWN_REPORT and finding.severity is Severity.WARNING:
+            told_by = _in_words_of(failure, finding)
+            return replace(told_by, finding=replace(told_by.finding, severity=Severity.WARNING))
+    return failure
 
 
 def _in_words_of(failure: Remark, cause: Finding) -> Remark:

@@ -71,3 +71,20 @@ def test_what_only_spoils_answers_did_not_stop_it() -> None:
     assert _judged("vllm 0.10.2", HALF, GRAPH).corrected == ()
     (line,) = _judged("vllm 0.10.2", HALF, "").corrected
     assert "bfloat16" in line.argv
+
+
+K25 = "vllm serve /weights/Kimi-K2.5-w4a8 -tp 16 --enable-expert-parallel --quantization ascend --trust-remote-code"
+UNKNOWN = (
+    "AttributeError: 'KimiK25ForConditionalGeneration' object has no attribute 'packed_modules_mapping'",
+    "RuntimeError: something of which nobody has heard",
+)
+
+
+@pytest.mark.parametrize("error", UNKNOWN)
+def test_an_error_that_no_row_knows_in_a_release_that_never_starts_the_model(error: str) -> None:
+    log = f"(Worker_TP3 pid=123) ERROR 03-12 10:00:01 [multiproc_executor.py:783] {error}"
+    judged = _judged("vllm-ascend v0.16.0rc1", K25, log)
+    assert verdict(judged)[0].startswith("Stopped (line 8): support of K2.5 begins with 0.17.0rc1")
+    assert sum("begins with 0.17.0rc1" in each.message for each in judged.findings) == 1
+    later = _judged("vllm-ascend v0.18.0", K25, log)
+    assert "0.17.0rc1" not in verdict(later)[0]
