@@ -203,14 +203,14 @@ class Judged(Struct, frozen=True):
         if self.layout is None:
             return ""
         if self.unknown.isdisjoint(field_names(Layout)):
-            ways = self._prefill_ways
+            ways = self.prefill_ways
             whole = replace(self.layout, ep=self.layout.ep * ways) if self.layout.ep > 1 else self.layout
             return " ".join([whole.words, *([f"PCP{ways}"] if ways > 1 else [])])
         known = {name: size for name, size in as_dict(self.layout).items() if name not in self.unknown and size > 1}
         return " ".join([*(f"{name.upper()}{size}" for name, size in known.items()), "layout not known"])
 
     @property
-    def _prefill_ways(self) -> int:
+    def prefill_ways(self) -> int:
         """Ranks beside those of the layout, which take the parts of a prompt."""
         words = [word.text for word in self.sources[0].argv] if self.sources else []
         given = [after for word, after in pairwise(words) if word in PREFILL_WAYS]
