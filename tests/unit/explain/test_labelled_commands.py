@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 SERVE = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code"
 
@@ -38,5 +38,15 @@ def test_a_program_of_an_archived_server() -> None:
 @pytest.mark.parametrize("line", ['  command: ["vllm", "serve", "moonshotai/Kimi-K2.5", "-tp", "8"]'])
 def test_a_key_of_a_manifest_stays_one(line: str) -> None:
     judged = ask_one(f"services:\n  kimi:\n    image: vllm/vllm-openai:v0.20.0\n  {line}\n")
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+
+
+@pytest.mark.parametrize("value", ["--model moonshotai/Kimi-K2.5 -tp 8", "vllm serve moonshotai/Kimi-K2.5 -tp 8"])
+def test_a_key_of_a_manifest_that_a_script_writes(value: str) -> None:
+    written = f"services:\n  kimi:\n    image: vllm/vllm-openai:v0.20.0\n    command: {value}\n"
+    (judged,) = [
+        each for each in ask(f"cat > compose.yml <<'EOF'\n{written}EOF\ndocker compose up -d\n") if each.layout
+    ]
     assert judged.layout is not None
     assert judged.layout.tp == 8

@@ -95,9 +95,9 @@ _LEAD: Final = re.compile(
 )
 """`单机 8 卡，python3 -m …`: what a sentence says in front of its command, without a blank."""
 _LABEL: Final = re.compile(
-    r"^[ \t]{0,8}(?:[-*+] )?(?:(?P<bold>\*\*|__)[^*_\n`$=|;&<>]{1,40}(?P=bold)[ ]?[:：]?|(?:[A-Za-z]{2,12}[ ]){0,3}"
+    r"^(?:[ \t]{0,8}(?:[-*+] )?(?P<bold>\*\*|__)[^*_\n`$=|;&<>]{1,40}(?P=bold)[ ]?[:：]?|(?:[A-Za-z]{2,12}[ ]){0,3}"
     r"(?i:command(?:[ -]?line)?|cmd(?:[ -]?line)?|(?:启动|运行|部署|执行)?命令)[ ]?[:：])"
-    rf"(?=[ \t]*(?:{BEHIND_A_SENTENCE}|[A-Z][A-Z0-9_]+=\S|[\w./-]+[ ](?:[\w./-]+[ ]){{0,4}}--?[a-z]))",
+    rf"(?=[ \t]*(?:{BEHIND_A_SENTENCE}|[A-Z][A-Z0-9_]+=\S|[A-Za-z./][\w./-]*[ ](?:[\w./-]+[ ]){{0,4}}--?[a-z]))",
     re.MULTILINE,
 )
 """`**command line**: vllm serve …`, `my launch command: …`: what a person calls the command in front of it."""
