@@ -147,13 +147,13 @@ def _reported(judged: Judged) -> str:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
             cause = suspected(judged) or " with an error whose cause is not known."
             return f"Failed ({finding.where}){cause} The command: "
-    told = [remark.finding for remark in judged.remarks if remark.as_told]
-    if told and judged.version_because.endswith(BY_NEWEST):
-        size = next((each for each in told if each.code in _ENDS_SOMEWHERE), None)
+    older = [remark.finding for remark in judged.remarks if remark.as_told]
+    if older and judged.version_because.endswith(BY_NEWEST):
+        size = next((each for each in older if each.code in _ENDS_SOMEWHERE), None)
         named = "" if size is None else _sentence(shortened(f"{size.where}: {size.message}", _LONGEST_SIZE))
-        if not named and len({each.message for each in told}) == 1:
-            said = told[0].message.partition(": ")
-            cause = said[2] if said[0].startswith(_OF_RELEASES) else told[0].message
+        if not named and len({each.message for each in older}) == 1:
+            said = older[0].message.partition(": ")
+            cause = said[2] if said[0].startswith(_OF_RELEASES) else older[0].message
             named = _sentence(shortened(cause, _LONGEST_SIZE))
             return f"{_OF_OLDER.partition(',')[0]}: {named} The command: "
         return f"Perhaps by {named} The command: " if named else f"{_OF_OLDER} The command: "
