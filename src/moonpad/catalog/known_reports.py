@@ -61,6 +61,8 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The start ends, or every answer is wrong, where its message does not have one of the usual words for that."""
     usual: bool = False
     """It holds for nearly every command of those releases, so it is a note."""
+    complained_of: bool = False
+    """A text with a complaint in the line that has `text`, a package's release or a load, complains of just this."""
     also_unnamed: bool = False
     """Worth a note where no release is named."""
     fork: str = ""

@@ -233,8 +233,9 @@ def _next(judged: Sequence[Judged]) -> str:
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
     first = servers[0] if servers else None
     model = first.checkpoint.name if first is not None and first.checkpoint is not None else "MODEL"
-    ranks = first.layout.world_size if first is not None and first.layout is not None else 1
-    engine, because = (ENGINES.get(first.engine), first.unjudged) if first is not None else (None, "")
+    ranks = first.layout.world_size * first.prefill_ways if first is not None and first.layout is not None else 1
+    about = first or next((report for report in judged if report.kind == "report"), None)
+    engine, because = (ENGINES.get(about.engine), about.unjudged) if about is not None else (None, "")
     known = first.cluster.name if first is not None and first.cluster is not None else ""
     named = _EXAMPLE.search(because)
     checkpoint = first.checkpoint if first is not None else None

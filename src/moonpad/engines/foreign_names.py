@@ -306,6 +306,7 @@ POOL: Final = re.compile(
 PARALLEL_DRAFTS: Final = frozenset({"dspark", "dflash"})
 """Methods of `EXPERTS_BY_VARIABLE` that propose all tokens at once, and reserve room for them in each step."""
 PREFILL_PARALLEL: Final = "--prefill-context-parallel-size"
+PREFILL_WAYS: Final = frozenset({PREFILL_PARALLEL, "-pcp"})
 CACHE_OF_WORKERS: Final = re.compile(
     r"(?:\b(?:max_local_cpu_size|cpuOffloadingBufferSize)\s?[:=]|LMCACHE_MAX_LOCAL_CPU_SIZE=)\s{0,4}[\"']?(\d{1,5})"
 )

@@ -65,9 +65,10 @@ def ascend_draft_dcp(configuration: Configuration) -> Iterator[Finding]:
     kv_heads = draft.sizes.kv_heads if draft else 0
     what = f"a draft with decode context parallel {dcp}"
     if draft is None or draft.sizes.latent_attention:
-        remedy = "start it once before you rely on it, or set dcp = 1"
-        why = "one that its config.json calls kimi_k2 is taken for plain attention, and the start ends"
-        yield Finding(Severity.WARNING, Code.CONFLICT, "dcp", f"{what} needs latent attention, and {why}", remedy)
+        remedy = "set dcp = 1, or start it once with this draft before you rely on it"
+        said = "a draft that config.json calls kimi_k2 is taken for plain attention"
+        message = f"{said}; decode context parallel {dcp} needs latent attention, and the start ends"
+        yield Finding(Severity.WARNING, Code.CONFLICT, "dcp", message, remedy)
     elif tp <= kv_heads:
         message = f"{what}: {draft.id} has {kv_heads} KV heads, and needs tensor parallel above that, not {tp}"
         remedy = "set dcp = 1, or take a draft with latent attention"

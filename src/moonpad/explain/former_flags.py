@@ -32,8 +32,18 @@ def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Rema
     return make_remark(Severity.ERROR, code, option.written, message, former.remedy, at=option.index, edits=edits)
 
 
+def removed_later(option: Occurrence, book: Rulebook) -> bool:
+    """Whether it is an option of releases before the first recorded one, as the version in question is."""
+    return option.problem == "unknown" and any(
+        change.kind == "removed" and change.flag == option.written and not change.value for change in book.later
+    )
+
+
 def right_later(option: Occurrence, book: Rulebook) -> bool:
-    """Whether the next recorded version takes it, so that one in between may."""
+    """Whether the next recorded version takes it, so that one in between may, or later ones are known to have dropped
+    it."""
+    if removed_later(option, book):
+        return True
     known = book.following.named(option.written) if book.following is not None else None
     if known is None:
         return False

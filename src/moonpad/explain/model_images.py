@@ -44,7 +44,7 @@ def release_before_its_model(
     tags = {"its image is a build": match["tag"]} if match is not None else {}
     if command.container is None and match is None:
         tags = {f"the text runs the branch {branch}": branch for branch in _branches(lines)}
-    title, first = _first_with(engine, written[:_LONGEST])
+    title, first = first_with(engine, written[:_LONGEST])
     plain = _plain(title)
     for named, tag in tags.items():
         short = _plain(_PLATFORM.sub("", tag))
@@ -68,7 +68,7 @@ def _branches(lines: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(next(name for name in match.groups() if name) for match in matches))
 
 
-def _first_with(engine: str, written: str) -> tuple[str, str]:
+def first_with(engine: str, written: str) -> tuple[str, str]:
     """The model's name, and the first release of the engine that has it; "" where that is not known."""
     whole = _OF_COMMIT.sub("", written.rstrip("/"))
     if (model := find_model(written) or find_model(usual_name(whole))) is not None:

@@ -12,6 +12,7 @@ from moonpad.explain.builds import other_build
 from moonpad.explain.checks.dynamo.dynamo_workers import by_module
 from moonpad.explain.commands import Command
 from moonpad.explain.flags import change_of
+from moonpad.explain.former_flags import removed_later
 from moonpad.explain.manifests.option_sources import Rulebook, program_of, rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.target_detection import Version
@@ -58,7 +59,7 @@ def _is_problem(option: Occurrence, command: Command, book: Rulebook) -> bool:
     change = None if option.problem == "unknown" and option.matches else change_of(option, book.now)
     if change is not None:
         return change.kind in _REFUSES
-    if option.problem in (None, "prefix"):
+    if option.problem in (None, "prefix") or (not book.options.exact and removed_later(option, book)):
         return False
     if option.written.lstrip("-").replace("-", "_") in command.accepted or _is_of_starter(option, command):
         return False

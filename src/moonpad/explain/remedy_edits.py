@@ -28,6 +28,8 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 _OF_LAYOUT: Final = ("tp", "pp", "dp", "dcp", "ep", "nodes", "node_rank")
+WHOLE_EXPERTS: Final = "--enable-expert-parallel"
+"""A switch that shares whole experts out over the same devices."""
 _NEVER: Final = frozenset(
     {"--host", "--port", "--nnodes", "--node-rank", "--dp-size", "--data-parallel-size", "--pp-size"}
 )
@@ -211,6 +213,8 @@ def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
         return Mending(tuple(Edit(given.index, given.length, ()) for given in keys))
     option = place.options.named(name)
     given = place.occurrence(option.name if option is not None else name)
+    if given is None and option is None:
+        given = _unknown(name, place)
     negations = option.negations if option is not None else ()
     if given is None or (given.written in negations) != (name in negations):
         return None
@@ -233,6 +237,14 @@ def _left_out(step: Step, name: str, place: _Place) -> Mending | None:
     return Mending(tuple(edits))
 
 
+def _unknown(name: str, place: _Place) -> Occurrence | None:
+    """An option that the release does not have, where no word behind it may be its value."""
+    given = next((each for each in place.reading.parsed.occurrences if each.written == name), None)
+    behind = given.index + given.length if given is not None else 0
+    argv = place.command.argv
+    return given if behind >= len(argv) or argv[behind].text.startswith("-") else None
+
+
 def _has_keys(given: Occurrence, place: _Place) -> bool:
     """Whether it holds settings of several kinds, of which one alone is meant."""
     held = as_json(str(given.value))
@@ -246,7 +258,8 @@ def _has_keys(given: Occurrence, place: _Place) -> bool:
 def _written(step: Step, name: str, place: _Place) -> Mending | None:
     option = place.options.named(name)
     given = place.occurrence(option.name) if option is not None else None
-    if option is None or {name, *option.names} & place.sizes or (given is not None and "." in given.written):
+    sized = option is not None and bool({name, *option.names} & place.sizes) and name != WHOLE_EXPERTS
+    if option is None or sized or (given is not None and "." in given.written):
         return None
     value = step.value
     if value is not None and value.startswith("{"):

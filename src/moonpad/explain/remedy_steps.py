@@ -35,7 +35,7 @@ _JOINED: Final = re.compile(rf"({_QUOTED})|[ ]and[ ]")
 _VERB: Final = re.compile(
     r"(?:leave|write|add|set|unset|export|take|use|give|lower|raise|put|serve|draft|install|update|start|compare|try|name"
     r"|switch|run|pin|build|train|look|let|keep|merge|make|stop|count|upgrade|download|replace|convert|ask|send|pip"
-    r"|another|an?\b|tensor parallel|pipeline parallel|--?[a-z])"
+    r"|halve|another|an?\b|tensor parallel|pipeline parallel|--?[a-z])"
 )
 """How an alternative begins that stands by itself."""
 _RELATIVE: Final = re.compile(r"(?:which|whose|another for each|the|as|until then|since|so)\b")
@@ -57,6 +57,7 @@ _VALUE: Final = re.compile(
 )
 _ON: Final = re.compile(r" on (Hopper|Blackwell|Ampere|Ada|gfx\w+|MI\d\w*)(?=$|,(?! else))")
 DRAFT: Final = "the draft"
+_WHOLE_EXPERTS: Final = re.compile(r"keep the experts whole(?::| by) (--[a-z][a-z-]*(?: \d{1,3})?)(?=$|,)")
 _DRAFTS: Final = frozenset({"leave the draft out", "leave the drafts out"})
 _IT: Final = frozenset({"it", "the variable"})
 _LONGEST: Final = 400
@@ -67,7 +68,7 @@ def steps_of(remedy: str, *, any_alternative: bool, devices: frozenset[str] = fr
     """The steps of the first alternative, or of the first that has any. () where one of them is cut short (`add
     --deepep-mode normal, or low_latency on a decode server`): it says when the other one holds. What holds `on` one of
     these devices holds."""
-    said = next(iter(_parts(remedy[:_LONGEST].rstrip("."), _EXPLAINED)))
+    said = next(iter(_parts(_WHOLE_EXPERTS.sub(r"add \1", remedy[:_LONGEST].rstrip(".")), _EXPLAINED)))
     said = _ON.sub(lambda match: "" if match[1] in devices else match[0], said)
     clauses = [_small(clause) for clause in _parts(said, _APART)]
     alternatives = [clause for clause in clauses if not _RELATIVE.match(clause)]

@@ -30,7 +30,10 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
     refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
+    layouts = [remark for remark in kept.values() if remark.finding.code is Code.ILLEGAL_LAYOUT]
     for remark in kept.values():
+        if any(_is_of_size(each, remark) for each in layouts):
+            continue
         if any(_is_of_format(each.finding, remark.finding) for each in formats):
             continue
         # No kernel takes the value here: what was reported of it says that again.
@@ -48,6 +51,20 @@ def _says_it(error: Remark, report: Remark) -> bool:
     return first.where != second.where or same
 
 
+def _is_of_size(refused: Remark, other: Remark) -> bool:
+    """Whether the size of one option cannot be anyway: what would be better than it, or what else it does not divide
+    where one remedy mends both."""
+    first, second = refused.finding, other.finding
+    if refused is other or (first.where, refused.command, refused.at) != (second.where, other.command, other.at):
+        return False
+    if first.severity is Severity.NOTE:
+        return False
+    if second.code is Code.SUBOPTIMAL:
+        return True
+    dense = _DENSE in first.message and second.code is Code.ILLEGAL_LAYOUT
+    return dense and first.severity is second.severity and first.remedy == second.remedy and not other.changes
+
+
 def _is_of_format(said: Finding, report: Finding) -> bool:
     """Whether both say that the devices do not compute the format of the weights: a report that advises others."""
     if report.code is not Code.KNOWN_REPORT or not report.remedy.startswith("serve "):
@@ -55,6 +72,7 @@ def _is_of_format(said: Finding, report: Finding) -> bool:
     return bool({*_FORMAT.findall(said.message)} & {*_FORMAT.findall(report.message)})
 
 
+_DENSE: Final = " columns of the dense MLP"
 _OF_WEIGHTS: Final = "quantization"
 _FORMAT: Final = re.compile(r"\b(?:MX|NV)FP4\b")
 _OF_KERNELS: Final = frozenset({"attention-backend", "kv-cache-dtype"})

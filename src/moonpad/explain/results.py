@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 from msgspec import Struct
 
+from moonpad.engines.foreign_names import PREFILL_WAYS
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -199,13 +201,23 @@ class Judged(Struct, frozen=True):
 
     @property
     def layout_words(self) -> str:
-        """`TP8 DCP8`; what is left open is not in it."""
+        """`TP8 DCP8`; what is left open is not in it. Ranks of prefill context parallelism share the experts too."""
         if self.layout is None:
             return ""
         if self.unknown.isdisjoint(field_names(Layout)):
-            return self.layout.words
+            ways = self.prefill_ways
+            whole = replace(self.layout, ep=self.layout.ep * ways) if self.layout.ep > 1 else self.layout
+            return " ".join([whole.words, *([f"PCP{ways}"] if ways > 1 else [])])
         known = {name: size for name, size in as_dict(self.layout).items() if name not in self.unknown and size > 1}
         return " ".join([*(f"{name.upper()}{size}" for name, size in known.items()), "layout not known"])
+
+    @property
+    def prefill_ways(self) -> int:
+        """Ranks beside those of the layout, which take the parts of a prompt."""
+        words = [word.text for word in self.sources[0].argv] if self.sources else []
+        given = [after for word, after in pairwise(words) if word in PREFILL_WAYS]
+        given += [word.partition("=")[2] for word in words if word.partition("=")[0] in PREFILL_WAYS and "=" in word]
+        return int(given[-1]) if given and given[-1].isdecimal() and len(given[-1]) < 4 else 1
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -16,6 +16,7 @@ from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.dockerfile import is_dockerfile
 from moonpad.explain.documents.flat_pages import with_breaks
+from moonpad.explain.documents.hard_breaks import without_hard_breaks
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.documents.named_blocks import name_file
@@ -337,7 +338,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines, state.commands)
-    problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))
+    problems = (*without_hard_breaks(found, whole.lines), *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),
         whole.lines,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.explain.checks.models.other_families import IF_PUBLISHED
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import Code, Finding, Severity
 
@@ -27,10 +28,16 @@ def spoils(finding: Finding) -> bool:
     return finding.code is Code.KNOWN_REPORT and _SPOILS.search(finding.message) is not None
 
 
-def ends_it(finding: Finding) -> bool:
-    """Whether a rule of the engine warns of settings with which the start ends."""
-    is_conflict = finding.severity is Severity.WARNING and finding.code is Code.CONFLICT
-    return is_conflict and finding.message.endswith(", and the start ends")
+def ends_it(finding: Finding, written: str) -> bool:
+    """Whether a rule of the engine warns of settings with which the start ends, or with weights of the name that a
+    folder has (`written`) to the letter."""
+    if finding.severity is not Severity.WARNING:
+        return False
+    if finding.code is Code.CONFLICT and finding.message.endswith(", and the start ends"):
+        return True
+    weights = finding.message.rpartition(IF_PUBLISHED)
+    folder = written.rstrip("/").rpartition("/")[2].casefold()
+    return bool(weights[1]) and weights[2].rpartition("/")[2].casefold() == folder
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:

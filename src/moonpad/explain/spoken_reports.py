@@ -18,7 +18,7 @@ from moonpad.explain.checks.memory.device_formats import is_nvfp4, nvfp4_refused
 from moonpad.explain.checks.models.slices_of_others import MARLIN
 from moonpad.explain.checks.releases.transformers_checks import older_release, too_old
 from moonpad.explain.commands import ErrorLine, Script
-from moonpad.explain.documents.device_mentions import capability_of, mentions
+from moonpad.explain.documents.device_mentions import capability_of, mentions, platform_of
 from moonpad.explain.documents.pasted_failures import causes_in, itself_told
 from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
@@ -26,6 +26,7 @@ from moonpad.explain.documents.spoken_names import NAME
 from moonpad.explain.results import Judged, Remark, make_remark, printable
 from moonpad.explain.spoken_rows import rows_of, spoken_of
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.versions import is_final, order
 
@@ -40,7 +41,8 @@ _TYPE_UNKNOWN: Final = re.compile(
 )
 _FAILS: Final = re.compile(
     r"\b(?:problems?[ ]serving|fail(?:s|ed|ure)?|not able to|unable to|cannot|can['’]t|does(?:n['’]t| not)"
-    r" (?:start|work|run|load)|crash\w*|failing|hangs?|hung|OOM|error)\b|\[Bug\]|报错|失败|无法|挂死",
+    r" (?:start|work|run|load)|not working|breaking change|crash\w*|failing|hangs?|hung|OOM|error)\b"
+    r"|\[Bug\]|报错|失败|无法|挂死",
     re.IGNORECASE,
 )
 _IN_GENERAL: Final = re.compile(
@@ -68,7 +70,7 @@ def spoken_report(script: Script) -> Judged | None:
         return None
     if not named and _is_failure(lines):  # its errors told it
         found[engine] += [*rows_of(engine, spoken_of(script, engine))]
-    version = script.versions.get(engine, "")
+    version = script.versions.get(engine, "") or spoken_of(script, engine).version
     because = f"the text names {engine} {version}" if version else "the text starts nothing"
     return Judged(engine, version, because, tuple(map(_of_text, found[engine][:_MOST])), kind="report")
 
@@ -85,7 +87,15 @@ def _engines(script: Script, lines: Sequence[str]) -> Sequence[str]:
         return named
     builds = {name: build for name in ENGINES if (build := ENGINES[name].command_line.build) is not None}
     spoken = [name for name in builds if name not in named and {*named} <= {builds[name].of}]
-    return [*named, *(name for name in spoken if is_spoken_of(name, script))]
+    return [*named, *(name for name in spoken if is_spoken_of(name, script) or (not named and _runs_on(name, script)))]
+
+
+def _runs_on(name: str, script: Script) -> bool:
+    """Whether all devices that the text names are of a plugin, and of no other engine of the table."""
+    build = ENGINES[name].command_line.build
+    kinds = {each.kind for each in mentions(script.lines, script.placed_hints)}
+    own = build is not None and build.platform is Platform.ASCEND
+    return own and bool(kinds) and all(platform_of(kind) is Platform.ASCEND for kind in kinds)
 
 
 def _of_text(remark: Remark) -> Remark:

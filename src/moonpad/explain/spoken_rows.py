@@ -18,8 +18,11 @@ from moonpad.catalog.known_reports import KnownReport, known_reports, reports_of
 from moonpad.catalog.options import versions
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
+from moonpad.engines.ascend_names import TRANSFER_OPTION
 from moonpad.explain.checks.releases.known_reports import fits, of_release, told
+from moonpad.explain.checks.releases.told_faults import complains_in
 from moonpad.explain.commands import Script
+from moonpad.explain.documents.bare_versions import bare_version
 from moonpad.explain.documents.device_mentions import mentions
 from moonpad.explain.documents.spoken_capabilities import spoken_capability
 from moonpad.explain.documents.spoken_names import NAME
@@ -36,6 +39,11 @@ _GENERATION: Final = re.compile(rf"\b(?:{'|'.join(_GENERATIONS)})\b")
 _ASKS: Final = re.compile(r"only|support|requires?|need", re.IGNORECASE)
 """`only supported on Hopper` says what an engine asks for, not what there is."""
 _LONGEST: Final = 2000
+_ROLE: Final = '{"kv_role": "kv_producer"}'
+_OF_PREFILL: Final = re.compile(
+    r"(?<!\w)(?:[1-9]\d?P[1-9]\d?D|P[ -]nodes?|P节点|P 节点|prefill[ -](?:nodes?|servers?))(?![A-Za-z])", re.IGNORECASE
+)
+"""Nodes that are told so: `2P1D`, `the P nodes`."""
 
 
 class Spoken(Struct, frozen=True):
@@ -53,7 +61,7 @@ def spoken_of(script: Script, engine: str) -> Spoken:
     """`lines` of a name with a blank have it as publishers write it."""
     lines = [_APART.sub(r"\1-", line[:_LONGEST]) for line in script.lines]
     names = list(dict.fromkeys(match[0] for line in lines for match in NAME.finditer(line)))
-    version = script.versions.get(engine, "") or _only_release(lines, engine)
+    version = script.versions.get(engine, "") or _only_release(lines, engine) or _of_branch(lines, engine)
     named = list(dict.fromkeys(each.kind for each in mentions(script.lines, script.placed_hints)))
     return Spoken(lines, names, _kinds(named, script), named[0] if len(named) == 1 else "", version)
 
@@ -62,7 +70,8 @@ def rows_of(engine: str, spoken: Spoken) -> Iterator[Remark]:
     for row in known_reports().values():
         if (
             engine in row.engines
-            and not (row.usual or row.fork)
+            and not row.fork
+            and not (row.usual and not (row.complained_of and complains_in(spoken.lines, row.text)))
             and row.models
             and (name := _is_about(row, spoken, engine))
         ):
@@ -127,6 +136,14 @@ def _only_release(lines: Sequence[str], engine: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+def _of_branch(lines: Sequence[str], engine: str) -> str:
+    return (
+        bare_version(tuple(lines), versions(ENGINES[engine].program))
+        if any("release" in line for line in lines)
+        else ""
+    )
+
+
 def _is_written(word: str, lines: Sequence[str]) -> bool:
     plain = word.lstrip("-").replace("_", "-").casefold()
     return any(plain in line.replace("_", "-").casefold() for line in lines)
@@ -136,6 +153,8 @@ def _is_given(flag: str, value: str, lines: Sequence[str], engine: str) -> bool:
     """As an option, as a setting (`tensor_parallel_size=8`) or in words (`the aiter backend`, `TP8`)."""
     plain = re.escape(flag.lstrip("-")).replace(r"\-", "[-_]")
     patterns = [rf"(?<![\w]){plain}(?![\w-])[\"']?(?:[ ]?[=:][ ]?|[ ])(?P<value>'[^']*'|\"[^\"]*\"|[^\s,;`]+)"]
+    if flag == TRANSFER_OPTION and fits(value, _ROLE) and any(_OF_PREFILL.search(line) for line in lines):
+        return True
     if not value:
         patterns = [rf"(?<![\w]){plain}(?![\w-])(?P<value>)"]
     elif flag == ENGINES[engine].command_line.options.get("tp"):

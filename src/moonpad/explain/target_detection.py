@@ -24,11 +24,12 @@ from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spo
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
-from moonpad.explain.model_images import release_before_its_model
+from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.started_releases import started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.versions import checked_version, is_final, order, since
+from moonpad.values.versions import checked_version, is_final, order, release_of, since
 
 BY_NEWEST: Final = "judged by the newest"
 """The end of a sentence about a release that is not named."""
@@ -155,6 +156,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             return Version(version.text, f"its image is a build after {own[1]}", behind) if behind else version
         near = nearest_version(name, script, command) if command is not None else None
         if named := versions.get(name) if near is None else near:
+            if (of_main := _of_main(engine, name, named, versions)) is not None:
+                return of_main
             version = _of_series(engine, named, f"the text names {name} {named}")
             if command is not None and (behind := next_of_named_image(engine, version.text, command, script)):
                 version = Version(version.text, f"the text names an image built after {named}", behind)
@@ -181,6 +184,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version(bare, f"the text names {bare}")
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
+    taking, option = started_release(engine, command, script) if command is not None else ("", "")
+    if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
+        because = f"none is named: the log shows that {option} was taken, and {taking} is the last that has it"
+        return Version(taking, because)
     return Version("", f"none is named: {BY_NEWEST}")
 
 
@@ -193,6 +200,22 @@ def _below(engine: str, script: Script) -> Version | None:
     if not release:
         return None
     return Version(release, f"the text speaks of {engine} before {bound}: judged by {release}, the last of these")
+
+
+def _of_main(engine: str, name: str, named: str, versions: Mapping[str, str]) -> Version | None:
+    """A plugin's build from its main branch, beside a later release of what it plugs into: the number behind which it
+    counts its changes is that of the last tag on that branch, and it is of the time of the other one."""
+    build, days = ENGINES[engine].command_line.build, release_days().get(engine)
+    base = versions.get(build.of, "") if build is not None and name == engine and ".dev" in named else ""
+    if days is None or not base or order(release_of(base)) <= order(release_of(named)):
+        return None
+    later = [each for each in days.releases if order(release_of(each)) >= order(release_of(base))]
+    earlier = [each for each in days.releases if each not in later]
+    if not later or not earlier:
+        return None
+    before, behind = max(earlier, key=order), min(later, key=order)
+    because = f"the text names {name} {named}, a build of main for {build.of if build else name} {base}"
+    return Version(before, f"{because}: judged by {before} and {behind}", behind)
 
 
 def _paired(engine: str, versions: Mapping[str, str]) -> Version | None:

@@ -10,9 +10,9 @@ from typing import Final
 
 from moonpad.explain.checks.releases.error_agreement import pairs_of, shared_pairs
 from moonpad.explain.commands import ErrorLine, Script
-from moonpad.explain.documents.pasted_failures import NO_CAUSE
+from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
 from moonpad.explain.results import Judged, Remark
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
 _WORD: Final = re.compile(r"[a-z][a-z0-9]{2,}")
@@ -27,6 +27,14 @@ _LEAST: Final = 2
 _ABOVE: Final = 3
 """Lines above an exception that show the statement which raised it."""
 _OF_MEMORY: Final = re.compile(r"the engine stopped: (?:out of memory|the weights leave no memory)")
+_OF_MODEL: Final = re.compile(r"takes text only|this release serves as one of text|has no class|not among the models")
+_LACKS_MODEL: Final = re.compile(
+    r"\bthis release does not know \S+ ?\(|\bthis release does not know [A-Z]\S+$|has no class for"
+)
+_NAME: Final = re.compile(
+    r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+(?:\.\w+)?(?<!Error)(?<!Exception)\b|\b[a-z]+(?:_[a-z0-9]+){2,}\b"
+)
+"""`AutoImageProcessor.register`, `validate_fp8_block_shape`: names in a source."""
 _SHARE: Final = re.compile(r"set --[a-z-]+ 0\.\d+ or less")
 _OF_NAMES: Final = frozenset(
     {Code.RENAMED_FLAG, Code.REMOVED_FLAG, Code.PREFIX_FLAG, Code.DEAD_ENV, Code.REDUNDANT_FLAG}
@@ -53,9 +61,23 @@ def beside_findings(
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
             if not any(_tells(remark, lines, script) for remark in told):
-                yield failure
+                yield _of_whole_release(failure, told)
         else:
-            yield _with_remedies(failure, told)
+            shown = [
+                script.lines[each.number - 1] for each in errors if script.where(each.number) == failure.finding.where
+            ]
+            yield _told_by_report(failure, told, shown) or _with_remedies(failure, told)
+
+
+def without_repeated(remarks: Sequence[Remark], failures: Sequence[Remark]) -> tuple[Remark, ...]:
+    """Without a report of the whole release that a line of the log is told by."""
+    told = [failure.finding.message.removeprefix(STOPPED) for failure in failures]
+
+    def is_told(remark: Remark) -> bool:
+        whole = remark.finding.code is Code.KNOWN_REPORT and not remark.placed and not remark.mends
+        return whole and any(remark.finding.message.endswith(f": {message}") for message in told)
+
+    return tuple(remark for remark in remarks if not is_told(remark))
 
 
 def _is_of_a_fault(failure: Remark, faults: Iterable[str]) -> bool:
@@ -91,6 +113,8 @@ def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:
 
 def _may_stop_it(remark: Remark) -> bool:
     """A former name that the release of the log may well have taken did not, nor a fault that ends no start."""
+    if remark.unmeant and not remark.ends_start:
+        return False  # it starts with that, and answers otherwise than it should
     if remark.finding.code is Code.KNOWN_REPORT and remark.finding.severity is not Severity.ERROR:
         return remark.stops or remark.complained or remark.ends_start
     return remark.finding.code not in _OF_NAMES or remark.ends_start
@@ -102,10 +126,43 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
     return frozenset(pair for pair in pairwise(words) if not any(_COMMON.fullmatch(word) for word in pair))
 
 
+def _told_by_report(failure: Remark, told: Iterable[Remark], lines: Sequence[str]) -> Remark | None:
+    """By what is reported of the release, where that names what the error names and the failure itself does not: `the
+    installed transformers is of another release` says less than where it ends."""
+    named = {name for line in lines for name in _NAME.findall(line[:_LONGEST])}
+    named -= {*_NAME.findall(f"{failure.finding.message} {failure.finding.remedy}")}
+    for remark in told if named else ():
+        finding = remark.finding
+        of_report = finding.code is Code.KNOWN_REPORT and finding.severity is Severity.WARNING and not remark.placed
+        if of_report and named & {*_NAME.findall(finding.message)}:
+            return _in_words_of(failure, finding)
+    return None
+
+
+def _of_whole_release(failure: Remark, told: Iterable[Remark]) -> Remark:
+    """An error that no row knows, by what is known to end each start of the model in this release."""
+    for remark in told:
+        finding = remark.finding
+        whole = finding.where == "engine" and not remark.placed and remark.stops
+        if failure.by_itself and whole and finding.code is Code.KNOWN_REPORT and finding.severity is Severity.WARNING:
+            told_by = _in_words_of(failure, finding)
+            return replace(told_by, finding=replace(told_by.finding, severity=Severity.WARNING))
+    return failure
+
+
+def _in_words_of(failure: Remark, cause: Finding) -> Remark:
+    said = cause.message.partition(": ")
+    message = said[2] if said[0].startswith("reported for ") else cause.message
+    return replace(failure, finding=replace(failure.finding, message=f"{STOPPED}{message}", remedy=cause.remedy))
+
+
 def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     """What the parser refused has a finding of its own, with what to write instead."""
     finding = failure.finding
     told = tuple(told)
+    lacks = (remark.finding for remark in told if _LACKS_MODEL.search(remark.finding.message))
+    if _OF_MODEL.search(finding.message) and (cause := next(lacks, None)) is not None:
+        return _in_words_of(failure, cause)  # the engine says what follows from it
     short = (remark.finding.remedy for remark in told if remark.finding.code is Code.DOES_NOT_FIT)
     if _OF_MEMORY.search(finding.message) and (enough := next(filter(None, short), "")):
         # Weights that do not fit fit with no other share of the memory.
@@ -118,4 +175,7 @@ def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     refused = finding.message.split()
     own = [remark.finding for remark in told if remark.mends and remark.finding.where in refused]
     words = dict.fromkeys(f"{one.remedy[:1].lower()}{one.remedy[1:].rstrip('.')}" for one in own if one.remedy)
+    named = [word for word in refused if word.startswith("--")]
+    if not words and len(named) == 1:
+        words = {f"leave {named[0]} out": None}
     return replace(failure, finding=replace(finding, remedy="; ".join(words))) if words else failure

@@ -8,10 +8,10 @@ from typing import Final
 
 from rich.text import Text
 
-from moonpad.explain.results import Judged
+from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.report.explain_verdict import is_mended_later
-from moonpad.values.finding import Finding, Severity
+from moonpad.values.finding import Code, Finding, Severity
 
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
 MENDED: Final = 3
@@ -60,7 +60,7 @@ def mended_later(judged: Judged, width: int, before: frozenset[str], again: dict
         return Text()
     unnamed = judged.version_because.endswith(BY_NEWEST)
     if unnamed and not verbose:
-        told = list(dict.fromkeys(remark.finding for remark in judged.remarks if remark.as_told))[:MENDED]
+        told = list(dict.fromkeys(remark.finding for remark in judged.remarks if _of_older(remark)))[:MENDED]
         text = Text()
         if told:
             text.append_text(wrapped("Faults of older releases that this text may be about:", width, ""))
@@ -80,3 +80,8 @@ def mended_later(judged: Judged, width: int, before: frozenset[str], again: dict
     if len(mended) > len(shown):
         text.append(f"  and {len(mended) - len(shown)} more: --verbose\n", style=STYLES[Severity.NOTE])
     return text
+
+
+def _of_older(remark: Remark) -> bool:
+    """Whether the text complains of it, and it has no place among the warnings."""
+    return remark.as_told and remark.finding.code is not Code.ILLEGAL_LAYOUT

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from moonpad.explain.checks.models.other_families import IF_PUBLISHED
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.unknowns import CONTEXT
@@ -16,9 +17,11 @@ from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
 
 _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
-_LONGEST: Final = 160
-_LONGEST_CAUSE: Final = 120
+_LONGEST: Final = 170
+_LONGEST_CAUSE: Final = 170
+_LONGEST_SIZE: Final = 220
 _SOURCE: Final = re.compile(r" \([\w.-]{1,60}/[\w.-]{1,60}#\d{1,6}\)$")
+_OF_OLDER: Final = "Perhaps a fault of an older release, see below."
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
 _ENDS_WITHOUT: Final = "ends at its start without it"
@@ -64,12 +67,21 @@ def verdict(judged: Judged) -> tuple[str, str]:
         remedy = f"; {errors[0].remedy}" if errors[0].remedy else ""
         return f"Does not fit: {errors[0].message}{remedy}", _STYLES[Severity.ERROR]
     if judged.kind == "report":
-        return "No command: what the text reports is judged alone", _STYLES[Severity.WARNING]
+        reports = (finding.message for finding in judged.findings if finding.severity is not Severity.NOTE)
+        whole = next(reports, "what the text reports is judged alone")
+        said = whole.partition(": ")
+        cause = _cut(said[2] if said[2] and said[0].startswith(_OF_RELEASES) else whole, _LONGEST)
+        return f"No command: {cause}", _STYLES[Severity.WARNING]
     stopped = _stopped(judged)
     if judged.unknown - {CONTEXT}:
         doubted = "" if stopped else _doubted(judged)
         return f"{stopped}{doubted}Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
-    if not stopped and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None:
+    # What the text complains of has started: it is of another release than the newest, by which it is judged.
+    complains = any(each.complained and not (each.ends_start or each.stops) for each in judged.remarks)
+    if (
+        not (stopped or complains)
+        and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None
+    ):
         if ending.code is Code.DOES_NOT_FIT:
             return f"May not fit: {_short(ending)}", _STYLES[Severity.WARNING]
         does = "Known to fail" if ending.code is Code.KNOWN_REPORT else "Does not start"
@@ -83,7 +95,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
             Severity.WARNING if doubtful else Severity.NOTE
         ]
     if judged.layout is not None:
-        unjudged = f", memory not judged: {judged.unjudged}" if judged.unjudged else ""
+        told = judged.unjudged[:_LONGEST_CAUSE] in stopped
+        unjudged = f", memory not judged{'' if told else f': {judged.unjudged}'}" if judged.unjudged else ""
         return f"{stopped}No error{unjudged}{_counted(judged)}", _STYLES[Severity.WARNING]
     return f"{stopped}No error{_counted(judged)}", _STYLES[Severity.WARNING if stopped else Severity.NOTE]
 
@@ -136,8 +149,16 @@ def _reported(judged: Judged) -> str:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
             cause = suspected(judged) or " with an error whose cause is not known."
             return f"Failed ({finding.where}){cause} The command: "
-    if any(remark.as_told for remark in judged.remarks) and judged.version_because.endswith(BY_NEWEST):
-        return "Perhaps a fault of an older release, see below. The command: "
+    older = [remark.finding for remark in judged.remarks if remark.as_told]
+    if older and judged.version_because.endswith(BY_NEWEST):
+        size = next((each for each in older if each.code in _ENDS_SOMEWHERE), None)
+        named = "" if size is None else _sentence(_cut(f"{size.where}: {size.message}", _LONGEST_SIZE))
+        if not named and len({each.message for each in older}) == 1:
+            said = older[0].message.partition(": ")
+            cause = said[2] if said[0].startswith(_OF_RELEASES) else older[0].message
+            named = _sentence(_cut(cause, _LONGEST_SIZE))
+            return f"{_OF_OLDER.partition(',')[0]}: {named} The command: "
+        return f"Perhaps by {named} The command: " if named else f"{_OF_OLDER} The command: "
     return ""
 
 
@@ -239,7 +260,8 @@ def _how_well(judged: Judged, *, tight: bool) -> str:
     """`Fits (sure)`; `Tight` alone where the confidence is called so too. Nothing is sure where the log says that the
     memory was not enough."""
     name = "Tight" if tight else "Fits"
-    stopped = (each.message for each in judged.findings if each.code is Code.LOGGED_FAILURE)
+    stopped = [each.message for each in judged.findings if each.code is Code.LOGGED_FAILURE]
+    stopped += [each.finding.message for each in judged.remarks if each.complained]
     if any(word in message for message in stopped for word in _OF_MEMORY):
         return f"{name} by the arithmetic"
     return name if f"{judged.confidence}".casefold() == name.casefold() else f"{name} ({judged.confidence})"
@@ -271,8 +293,9 @@ def _counted(judged: Judged) -> str:
 
 
 def _short(finding: Finding) -> str:
-    named = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
-    return _cut(f"{named}{finding.message}", _LONGEST)
+    message = finding.message.partition(IF_PUBLISHED)[0]
+    named = "" if message.startswith(finding.where) else f"{finding.where}: "
+    return _cut(f"{named}{message}", _LONGEST)
 
 
 def _cut(text: str, most: int) -> str:

@@ -32,6 +32,8 @@ SAMPLES = {
     "fp8-block-moe": "ValueError: MoE gate+up weight output_size (80) not divisible by FP8 block_n=128",
     "fp8-block-dense": "ValueError: Weight output_partition_size = 576 is not divisible by weight quantization block_n = 128.",
     "deep-gemm-scales": "Assertion failed: deep_gemm/impls/smxx_layout.cuh:131, condition: (values[j] & 0x807fffffu) == 0",
+    "wna16-blocks": "ERROR 06-26 00:04:52 [core.py:517] RuntimeError: size_k must divisible by BLOCK_SIZE_K",
+    "fp8-block-scales-unread": "(NPURayWorkerWrapper pid=42471, ip=10.2.99.73) ERROR 04-08 17:56:32 worker_base.py:581] KeyError: 'model.layers.39.mlp.experts.w2_weight_scale_inv'",
     "quantized-shape": "[rank0]: ValueError: The input size is not aligned with the quantized weight shape. This can be caused by too large tensor parallel size.",
     "pipeline-kv": "KeyError: 'language_model.model.layers.30.self_attn.attn' [repeated 49x across cluster]",
     "tp-beyond-node": "Value error, World size (16) is larger than the number of available GPUs (8) in this node. If this is intentional and you are using:",

@@ -19,7 +19,7 @@ from moonpad.explain.target_detection import Question
 from moonpad.report.shell_line import typed_lines
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code, Finding, Severity
-from moonpad.values.plan import Settings
+from moonpad.values.plan import Layout, Settings
 from moonpad.values.records import replace
 from tests.unit.explain.judging import NAMES, ask, seed
 
@@ -118,6 +118,14 @@ def _without_text(judged: Judged) -> str:
     return build.of if build else judged.engine
 
 
+def _with_whole_experts(judged: Judged) -> Layout | None:
+    """Its layout; where a finding says that ranks cannot share an expert, each expert is on one of the same ranks."""
+    words = [word for remark in judged.remarks for edit in remark.edits for word in edit.words]
+    if judged.layout is None or "--enable-expert-parallel" not in words:
+        return judged.layout
+    return replace(judged.layout, ep=judged.layout.tp * judged.layout.dp)
+
+
 @pytest.mark.parametrize("folder", INPUTS, ids=lambda path: path.name)
 def test_what_is_corrected_can_be_used_as_it_is(folder: Path) -> None:
     """Typed into a shell: the same engine and layout, and no error; nothing at all where that cannot be."""
@@ -135,7 +143,8 @@ def test_what_is_corrected_can_be_used_as_it_is(folder: Path) -> None:
         if judged.layout is None or not judged.corrected:
             continue
         lines = again(script, judged, judged.corrected)
-        assert [(_without_text(other), other.layout) for other in lines] == [(_without_text(judged), judged.layout)]
+        meant = _with_whole_experts(judged)
+        assert [(_without_text(other), other.layout) for other in lines] == [(_without_text(judged), meant)]
         # Typed without its container, a command no more says that it runs another build.
         # Devices that were asked for are no more those that the text may mean.
         doubted = {finding.code for finding in judged.findings if "another build" in finding.message}

@@ -53,7 +53,7 @@ def test_a_complaint_in_plain_words_brings_up_faults_of_its_kind() -> None:
     one = judged(f"Our eight B300 serve Kimi K2.6 and all it writes is gibberish\n\n{serve}")
     told = [remark.finding.message for remark in one.remarks if remark.as_told]
     assert any("summed twice" in message for message in told)
-    assert verdict(one)[0].startswith("Perhaps a fault of an older release, see below.")
+    assert verdict(one)[0].startswith("Perhaps a fault of an older release")
     assert not any(remark.as_told for remark in judged(f"Our eight B300 serve Kimi K2.6 very well\n\n{serve}").remarks)
 
 

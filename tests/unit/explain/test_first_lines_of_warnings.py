@@ -131,7 +131,7 @@ def test_an_error_without_a_cause_is_held_against_the_layout() -> None:
         (
             "sglang serve --model-path zai-org/GLM-5.2-FP8 --tp-size 8\n\nAssertion failed: deep_gemm/include/"
             "deep_gemm/impls/smxx_layout.cuh:131, condition: (values[j] & 0x807fffffu) == 0\n",
-            "DeepGEMM takes scales that are powers of two alone",
+            "sgl-deep-gemm from 0.1.4 on asserts that scales are powers of two",
             "No error whose",
         ),
     ],

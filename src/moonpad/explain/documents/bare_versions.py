@@ -22,6 +22,11 @@ _BARE: Final = re.compile(
     rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b{_NOT_IT}",
     re.IGNORECASE,
 )
+_BRANCH: Final = re.compile(
+    r"(?<![\w./:-])releases?/v?(?P<branch>\d{1,2}\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{0,3})?)(?![\w/-]|\.\w|\.\d)",
+    re.IGNORECASE,
+)
+"""A branch that a release is made of, `releases/v0.26.0rc`; of candidates without a number the first one."""
 _OF_OTHERS: Final = re.compile(
     r"\b(?:no|not|none|never|without|unlike|instead|before|older?|earlier|later|newer|general|previous|than|until|lacks?"
     r"|misses|broken|fails?|upgrade|from)\b|n't\b",
@@ -40,9 +45,11 @@ _NO_PRODUCT: Final = re.compile(
 
 @lru_cache(maxsize=4)
 def _named(lines: tuple[str, ...]) -> frozenset[tuple[str, bool]]:
-    said = (line[:_LONGEST] for line in lines if not _OF_OTHERS.search(line[:_LONGEST]))
-    matches = (match for line in said for match in _BARE.finditer(line))
-    return frozenset((str(match["key"] or match["word"]).lower(), match["word"] is not None) for match in matches)
+    texts = [line[:_LONGEST] for line in lines]
+    matches = (match for line in texts if not _OF_OTHERS.search(line) for match in _BARE.finditer(line))
+    named = {(str(match["key"] or match["word"]).lower(), match["word"] is not None) for match in matches}
+    branches = (match["branch"].lower() for line in texts for match in _BRANCH.finditer(line))
+    return frozenset(named | {(f"{each}1" if each.endswith("rc") else each, False) for each in branches})
 
 
 def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:

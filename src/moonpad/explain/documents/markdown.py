@@ -245,22 +245,25 @@ def _is_manifest(text: str) -> bool:
 def _block(
     start: int, lines: Iterator[tuple[int, str]], fence: re.Match[str], heading: str | None, intro: str | None
 ) -> Iterator[Block]:
-    """Takes the block's lines, which begin at `start`; nothing where its language is not a shell's."""
-    lead, mark, info = fence.groups()
-    taken: list[str] = []
-    behind: tuple[int, re.Match[str]] | None = None
-    for at, line in lines:
-        inner = line.lstrip(" \t\0>")
-        if inner.startswith(mark) and not inner.strip(mark[0]).strip():
-            break
-        if inner.startswith(mark) and inner[len(mark) :].strip().lower() in _LANGUAGES and info.strip() not in _NESTING:
-            behind = (at + len(line) + 1, match) if (match := _FENCE.fullmatch(line)) else None
-            break  # the block was never closed
-        quoted = line.lstrip(" \t>") if ">" in lead else line
-        taken.append(" " * (len(line) - len(quoted)) + quoted)
-    yield from _of_lines(start, taken, fence, heading, intro)
-    if behind is not None:
-        yield from _block(behind[0], lines, behind[1], heading, None)
+    """Takes the block's lines, which begin at `start`; nothing where its language is not a shell's. Behind one that was
+    never closed, the next one's."""
+    opened: tuple[int, re.Match[str]] | None = (start, fence)
+    while opened is not None:
+        (begin, first), opened = opened, None
+        lead, mark, info = first.groups()
+        taken: list[str] = []
+        for at, line in lines:
+            inner = line.lstrip(" \t\0>")
+            if inner.startswith(mark) and not inner.strip(mark[0]).strip():
+                break
+            named = inner[len(mark) :].strip().lower() if inner.startswith(mark) else ""
+            if named in _LANGUAGES and inner.startswith(mark) and info.strip() not in _NESTING:
+                opened = (at + len(line) + 1, match) if (match := _FENCE.fullmatch(line)) else None
+                break
+            quoted = line.lstrip(" \t>") if ">" in lead else line
+            taken.append(" " * (len(line) - len(quoted)) + quoted)
+        yield from _of_lines(begin, taken, first, heading, intro)
+        intro = None
 
 
 def _of_lines(

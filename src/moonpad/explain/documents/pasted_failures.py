@@ -18,6 +18,7 @@ from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PR
 from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import program_named, program_table
@@ -84,6 +85,10 @@ _MENDED: Final = re.compile(
     re.IGNORECASE,
 )
 """`**Fix:**` below `**Symptom:**`: the part tells what stopped an earlier start and no longer does."""
+_OF_A_FORM: Final = re.compile(
+    r"\bwhat (?:has )?happen(?:s|ed)\b|\bactual (?:behaviou?r|results?|output)\b|\bobserved\b", re.IGNORECASE
+)
+"""Headings of forms for reports: `What happened + What you expected to happen` has what came, beside what did not."""
 _REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
 _SAYS: Final = re.compile(
     r"(?:error|exception"
@@ -171,7 +176,7 @@ def _mended(lines: Sequence[str]) -> set[int]:
 
 @lru_cache(maxsize=1024)  # of a log many lines are alike
 def _general(text: str) -> bool:
-    return bool(_IN_GENERAL.search(text)) and not _REPORTED.search(text)
+    return bool(_IN_GENERAL.search(text)) and not (_REPORTED.search(text) or _OF_A_FORM.search(text))
 
 
 def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
@@ -286,7 +291,7 @@ def _remark(
             continue
         failure = failure_at(cause, match)
         message = f"{STOPPED}{shortened(failure.message, 400)}"
-        remedy = _in_flags(failure.remedy, engine)
+        remedy = of_known_type(match) or _in_flags(failure.remedy, engine)
         finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
     return None

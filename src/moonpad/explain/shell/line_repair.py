@@ -94,12 +94,23 @@ _LEAD: Final = re.compile(
     re.MULTILINE,
 )
 """`单机 8 卡，python3 -m …`: what a sentence says in front of its command, without a blank."""
+_LABEL: Final = re.compile(
+    r"^(?:[ \t]{0,8}(?:[-*+] )?(?P<bold>\*\*|__)[^*_\n`$=|;&<>]{1,40}(?P=bold)[ ]?[:：]?|(?:[A-Za-z]{2,12}[ ]){0,3}"
+    r"(?i:command(?:[ -]?line)?|cmd(?:[ -]?line)?|(?:启动|运行|部署|执行)?命令)[ ]?[:：])"
+    rf"(?=[ \t]*(?:{BEHIND_A_SENTENCE}|[A-Z][A-Z0-9_]+=\S|[A-Za-z./][\w./-]*[ ](?:[\w./-]+[ ]){{0,4}}--?[a-z]))",
+    re.MULTILINE,
+)
+"""`**command line**: vllm serve …`, `my launch command: …`: what a person calls the command in front of it."""
 _ASIDE: Final = re.compile(
     r"^[ \t]{0,12}[A-Z][a-z]+[:,]?(?:[ ]+(?:[^\s'\"`$\\=|;&<>{}()]|\((?=[^()\n]*\))|\))+){3,}[ ]*$", re.MULTILINE
 )
 """`Trying it on two machines (96 GB each)`: a sentence, in which brackets start no shell."""
 _FEW_WORDS: Final = 1
-_SENTENCE_BEGINS: Final = re.compile(r"[ \t]*(?:[A-Z]|[a-z]+')")
+_SENTENCE_BEGINS: Final = re.compile(
+    r"[ \t]*(?:[*_]{1,3}(?=\w)|[A-Z]|[a-z]+'|(?:the|this|that|these|when|but|so|and|because|after|before|my|our|we|you"
+    r"|there|here|also|now|not|it)[ ])"
+)
+"""With a capital or marks of bold print, with a word that has the apostrophe, or with one that no program is called."""
 _CJK: Final = re.compile("[\u4e00-\u9fff]")
 """Of a sentence that goes on behind a command without a blank."""
 _OPENS: Final = re.compile(
@@ -129,7 +140,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     if not text.startswith("#!"):
         text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
-        text = _ASIDE.sub(_aside, _SAID.sub(_said, _LEAD.sub(_ignored, text)))
+        text = _ASIDE.sub(_aside, _SAID.sub(_said, _LEAD.sub(_ignored, _LABEL.sub(_ignored, text))))
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _MORE_IN_BRACKETS.sub(lambda match: "...".ljust(len(match[0])), text)

@@ -48,7 +48,7 @@ def any_devices(case: Case) -> Iterator[Remark]:
         remedy = in_own_flags(finding.remedy, case.engine.command_line)
         shown = replace(finding, severity=severity, where=flag or finding.where, remedy=remedy)
         shown = as_published(shown, configurations[0], case.first.model)
-        yield Remark(shown, at=place.index if place else None, stops=ends_it(shown))
+        yield Remark(shown, at=place.index if place else None, stops=ends_it(shown, case.first.model))
 
 
 def _configurations(case: Case) -> tuple[Configuration, ...]:

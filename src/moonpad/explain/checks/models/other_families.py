@@ -38,6 +38,8 @@ _OF_WEIGHTS: Final = ("compressed-tensors", "modelopt", "quark", "awq", "gptq")
 """How methods are called that weights bring themselves: an engine makes none of them while it loads."""
 _SIZES: Final = ("num_hidden_layers", "hidden_size", "moe_intermediate_size", "num_experts", "n_routed_experts")
 """Of a configuration, what says how many bytes the weights are."""
+IF_PUBLISHED: Final = "; so it is if these are the weights of "
+"""Behind what is said of a folder by its name."""
 _OF_FORMAT: Final = (Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT)
 
 
@@ -131,6 +133,6 @@ def as_published(finding: Finding, configuration: Configuration, written: str) -
         return Finding(Severity.NOTE, finding.code, finding.where, finding.message, finding.remedy)
     of_format = finding.code in _OF_FORMAT or "block" in finding.message
     if finding.severity is Severity.ERROR and of_format and doubtful_name(checkpoint, written):
-        message = f"{finding.message}; so it is if these are the weights of {checkpoint.name}"
+        message = f"{finding.message}{IF_PUBLISHED}{checkpoint.name}"
         return Finding(Severity.WARNING, finding.code, finding.where, message, finding.remedy)
     return finding

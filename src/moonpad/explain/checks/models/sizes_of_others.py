@@ -21,10 +21,12 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import in_full
+from moonpad.explain.checks.releases.told_faults import tells_of_failure
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.longer_contexts import is_stretched, may_be_longer
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
 _CANDIDATE: Final = re.compile(r"rc\d{1,3}\Z")
@@ -100,7 +102,8 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     kept = f"keep the experts whole: {spread}"  # where one rank alone is left, a machine of several is meant
     remedy = fewer if in_ram else kept if most == 1 and ranks > 2 else f"{fewer}, or {kept}"
     severity = Severity.ERROR if sure else Severity.WARNING
-    yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
+    remark = make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
+    yield replace(remark, as_told=refined and tells_of_failure(case.script))
 
 
 def _fits(known: OtherModel, ranks: int, group: int) -> bool:

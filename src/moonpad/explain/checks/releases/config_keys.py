@@ -19,6 +19,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _MOST_KEYS: Final = 100
 _ALIKE: Final = 0.8
@@ -71,7 +72,8 @@ def _remark(
     code = Code.REMOVED_FLAG if known.first else Code.UNKNOWN_FLAG
     if near:
         return make_remark(severity, code, option.written, message, f"did you mean {near}?", at=option.index)
-    return make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=[edit])
+    remark = make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=[edit])
+    return replace(remark, ends_start=known.exact and not version.text and bool(known.first))
 
 
 def _nearest(key: str, program: str, table: str, version: Version) -> str | None:

@@ -36,7 +36,14 @@ from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, 
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
-from moonpad.explain.checks.releases.told_faults import is_told, kinds_of, told_kinds, told_words
+from moonpad.explain.checks.releases.told_faults import (
+    complains_of,
+    is_told,
+    kinds_of,
+    tells_of_memory,
+    told_kinds,
+    told_words,
+)
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
@@ -128,9 +135,14 @@ def reported(case: Case) -> Iterator[Remark]:
     kinds = told_kinds(case.script) if words else frozenset()
     for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
-        told |= bool(case.version and row.models and row.until + row.last and kinds & kinds_of(row.message))
+        if case.version and row.models and row.until + row.last and words:
+            told |= bool(kinds & kinds_of(row.message)) or tells_of_memory(case.script, row.message)
+        option = remark.finding.where if row.options and remark.finding.where.startswith("--") else ""
+        told |= bool(words and option) and complains_of(case.script, rf"{re.escape(option)}(?![\w-])")
         exact = tells_figures(row.message, case.script)
         shown = shared_pairs(row.message, errors) > 1 or exact
+        if words and row.complained_of and complains_of(case.script, row.text):
+            exact = shown = True
         if exact:
             remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING), of_former=False)
         older = told and not case.version and bool(row.until or row.last)

@@ -93,7 +93,8 @@ def mended_later(case: Case) -> Iterator[Remark]:
     told = {id(row) for row in met if _as_told(row, case.engine.name, words, errors)}
     kinds = told_kinds(case.script) if met and not told and not case.version else frozenset()
     if kinds:
-        told = {id(row) for row in met if row.models and kinds & kinds_of(row.fault)}
+        sure = [row for row in met if row.models and (case.cluster is not None or not row.devices)]
+        told = {id(row) for row in sure if kinds & kinds_of(row.fault)}
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
     for row in met[:MOST] if case.version else _unnamed(met):

@@ -21,6 +21,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.models.quantization_flags import weights_of
+from moonpad.explain.checks.releases.first_releases import has_no_model_before
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.equal_options import equal_term, written_with_dots
 from moonpad.explain.flag_lists import is_fragment
@@ -144,7 +145,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
     message = row.message.format(left=left, right=right)
     former = not case.version and bool(row.until)
-    if former:
+    if former and not message.startswith(f"before {row.until} "):
         message = f"in releases before {row.until}: {message}"
     code, remedy = Code(row.code), row.remedy.format(left=left, right=right)
     severity = Severity.ERROR if _sure(row, case) and not row.warns and _known(row, case) else Severity.WARNING
@@ -170,8 +171,8 @@ def _of_release(row: StartRefusal, case: Case) -> bool:
     if fork is not None:
         return not version or since(version, fork)
     if not version:
-        if not row.until:
-            return True
+        if not row.until or has_no_model_before(row.until, case):
+            return not row.until
         agreeing, least = len(row.given) + bool(row.models), 3 if row.when else 2
         recent = since(row.until, oldest_recent(case.engine.program) or "nightly")
         any_release = bool(row.models) or recent or _is_of_former(row, case.engine.program)

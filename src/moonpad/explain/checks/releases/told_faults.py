@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from math import log
 from typing import Final
@@ -32,7 +32,8 @@ _COMPLAINS: Final = re.compile(
     r"\b(?:fail\w*|errors?|crash\w*|wrong\w*|garbage|gibberish|broken?|breaks|hangs?|stuck|dies|died|killed|lost|loses"
     r"|empty|missing|drop(?:s|ped)|ignored|instead|refus\w+|reject\w+|no longer|stops?|stopped|slow\w*|bug|but|never"
     r"|nothing|leaks?|shows?|appears?|contains?|comes? back|in place of|without)\b"
-    r"|n't\b|, not\b|!!|\b(?:does|do|is|are|did|can) ?not\b",
+    r"|\bnot (?:work|start|run|load|support|compatible)\w*|\bbreaking\b|n't\b|, not\b|!!"
+    r"|\b(?:does|do|is|are|did|can) ?not\b|报错|失败|无法|不足|崩溃|卡住|卡死|乱码|异常",
     re.IGNORECASE,
 )
 """A text without such a word tells how to start something, and complains of nothing."""
@@ -44,10 +45,25 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
         r"|accuracy (?:is|was|drops?|falls?|of \d)|los(?:t|es?) accuracy|low(?:er)? accuracy|\bNaN\b"
         r"|summed (?:twice|more than)",
         "crash": r"\bcrash(?:es|ed|ing)?\b|\bsegfault|segmentation fault|core dumped|engine (?:died|dies)",
+        "no start": r"(?:do|does|did|will|would) not (?:start|load|launch)"
+        r"|\b(?:start(?:up)?|launch(?:ing)?|load(?:ing)?) (?:\w+ )?(?:fails?|failed|failure|error|crash\w*)\b"
+        r"|\bfail\w* (?:to|on|at|during) (?:the )?(?:start|launch|load|boot)"
+        r"|\b(?:cannot|can not|unable to|can't) (?:be )?(?:start|launch|load|deploy)"
+        r"|起不来|启动(?:失败|报错)|无法启动|加载失败",
         "hang": r"\bhangs?\b|\bhung\b|\bstuck\b|\bdeadlock|\bfreez",
     }.items()
 }
 """What can go wrong, as a text says it and as a fault does."""
+_OF_MEMORY: Final = re.compile(r"\bOOM\b|\bout[ -]of[ -]memory\b|(?:显存|内存)(?:不足|不够|溢出)|爆显存", re.IGNORECASE)
+"""What many faults end in, and more starts that have none: it counts of a release that is named."""
+_FAILS: Final = re.compile(
+    r"\b(?:fail\w*|errors?|crash\w*|raises?|refus\w+|asserts?|cannot|can not|unable|broken)\b"
+    r"|\b(?:can|does|do|wo|is)n't\b"
+    r"|\bnot (?:be )?(?:work|start|run|load|support|set)\w*|报错|失败|无法|崩溃|不支持",
+    re.IGNORECASE,
+)
+"""A start or a request that came to nothing: no slow one, and no wrong answer."""
+_LOGGED: Final = re.compile(r"\b(?:ERROR|WARNING|INFO)[ ]+(?:\d{4}-)?\d\d-\d\d |\bFile \"|\w(?:Error|Exception)\b")
 _LEAST_OF_SENTENCE: Final = 4
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 
@@ -63,13 +79,37 @@ def told_kinds(script: Script) -> frozenset[str]:
     return kinds_of(_prose(script))
 
 
+def tells_of_failure(script: Script) -> bool:
+    """Whether a sentence of such a text says that something fails."""
+    return any(_FAILS.search(line) and not _LOGGED.search(line) for line in _prose_lines(script))
+
+
+def tells_of_memory(script: Script, fault: str) -> bool:
+    """Whether both the text and the fault say that memory runs out."""
+    return _OF_MEMORY.search(fault) is not None and _OF_MEMORY.search(_prose(script)) is not None
+
+
 @lru_cache(maxsize=8192)
 def kinds_of(text: str) -> frozenset[str]:
     return frozenset(kind for kind, words in _KINDS.items() if words.search(text))
 
 
+def complains_of(script: Script, pattern: str) -> bool:
+    """Whether a line of such a text has the pattern and a complaint."""
+    return complains_in(_prose_lines(script), pattern)
+
+
+def complains_in(lines: Sequence[str], pattern: str) -> bool:
+    sign = re.compile(pattern, re.IGNORECASE)
+    return any(sign.search(line) and _COMPLAINS.search(line) for line in lines)
+
+
 def _prose(script: Script) -> str:
-    """What it says beside its commands and blocks of code; "" where that is much."""
+    return " ".join(_prose_lines(script))
+
+
+def _prose_lines(script: Script) -> Sequence[str]:
+    """What it says beside its commands and blocks of code; nothing where that is much."""
     script.budget.once("what it complains of", len(script.lines), "what later releases mended")
     taken = {
         line
@@ -87,8 +127,8 @@ def _prose(script: Script) -> str:
             prose_lines.append(line)
             length += len(line)
             if length > _MOST:
-                return ""
-    return " ".join(prose_lines)
+                return ()
+    return prose_lines
 
 
 def _is_sentence(command: Command) -> bool:

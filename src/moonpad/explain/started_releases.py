@@ -1,0 +1,75 @@
+"""The release that a pasted log gives away: one that took the command's options, as its workers had begun."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from typing import Final
+
+from moonpad.catalog.options import changes, newest, programs, releases_with, versions
+from moonpad.catalog.options.sets import base_version
+from moonpad.catalog.release_days import release_days
+from moonpad.engines import ENGINES
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.values.versions import order
+
+_BEYOND_ITS_OPTIONS: Final = re.compile(
+    r"(?:worker_base|multiproc_executor|ray_distributed_executor|ray_utils|model_runner\w*|default_loader|core|loader"
+    r"|scheduler|model_runner_v1|tp_worker|parallel_state|kv_cache_utils|fp8|async_llm)\.py(?::\d{1,5}\]|\", line \d)"
+    r"|\((?:EngineCore|Worker|VllmWorker|RayWorker|NPURayWorker)\w*[ ]"
+    r"|\[\d{4}-\d\d-\d\d[ ][\d:]{8}(?:[ ](?:DP|TP|PP|EP)\d+){1,4}\]"
+)
+"""Lines of processes that begin once the command line was read."""
+_REFUSED: Final = re.compile(
+    r"unrecognized arguments?|invalid choice|No such option|unexpected keyword argument|expected (?:one|at least)"
+    r"|Extra inputs are not permitted|validation errors? for"
+)
+_LONGEST: Final = 2000
+_OF_MODULES: Final = frozenset({"--model"})
+"""Options that a module of the engine keeps when its program has them no more."""
+
+
+def started_release(engine: str, command: Command, script: Script) -> tuple[str, str]:
+    """The newest release that has all options of the command, and one that later ones do not have; two empty texts
+    where the newest has them, or no log shows that they were taken."""
+    program = ENGINES[engine].program
+    last = _counted(program, newest(program)) if versions(program) else ""
+    names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
+    having = {name: releases for name in sorted(names) if (releases := releases_with(program, name))}
+    gone = next((name for name, releases in having.items() if last not in releases), "")
+    removed = _removed(program, names - {*having})
+    if not (gone or removed):
+        return "", ""
+    script.budget.once("what a log shows", 2 * len(script.lines), "the text around its engine commands")
+    shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
+    if not shown or is_in_lines(_REFUSED, script.lines, _LONGEST):
+        return "", ""
+    if removed:
+        option, since = removed
+        return _last_before(engine, since), option
+    taking = [
+        release
+        for release in versions(program)
+        if all(_counted(program, release) in releases for releases in having.values())
+    ]
+    return (taking[-1], gone) if taking else ("", "")
+
+
+def _removed(program: str, names: Set[str]) -> tuple[str, str] | None:
+    """An option that was gone before the first recorded release, and the release with which it went."""
+    for change in changes(program):
+        if change.kind == "removed" and change.flag in names and change.since and not (change.value or change.until):
+            return change.flag, change.since
+    return None
+
+
+def _last_before(engine: str, bound: str) -> str:
+    days = release_days().get(engine)
+    out = [release for release in days.releases if order(release) < order(bound)] if days is not None else []
+    return max(out, key=order, default="")
+
+
+def _counted(program: str, release: str) -> str:
+    """The release by whose number its options are recorded: of a plugin, that of its base."""
+    return base_version(program, release) if programs()[program].built_on else release
