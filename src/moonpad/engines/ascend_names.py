@@ -14,6 +14,8 @@ BASE_PROGRAM: Final = "vllm serve"
 """Whose file of keys has those of TRANSFER_OPTION."""
 TRANSFER_OPTION: Final = "--kv-transfer-config"
 PLUGIN_OPTION: Final = "--additional-config"
+NUMBERED_KEYS: Final = frozenset({"enable_fused_mc2", "weight_nz_mode"})
+"""Of it, modes by their number, where other keys are switches (additional_config.md of 0.26.0rc1)."""
 
 # examples/disaggregated_prefill_v1
 PROXIES: Final = ("load_balance_proxy_server_example.py", "load_balance_proxy_layerwise_server_example.py")

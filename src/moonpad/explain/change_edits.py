@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.catalog.options import Change
 from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.ascend_names import NUMBERED_KEYS
 from moonpad.engines.value_checks import as_json
 from moonpad.explain.commands import Word
 from moonpad.explain.grouping import value_of
@@ -98,25 +99,26 @@ def option_of_variable(change: Change, variable: Word, book: Rulebook, argv: Seq
 def keys_of_variables(
     name: str, keys: Mapping[str, str], variables: Mapping[str, Word], argv: Sequence[Word]
 ) -> tuple[Edit, ...]:
-    """The option whose JSON has in it what switches were set by variables, each by the key that has taken its place
+    """The option whose JSON has in it what was set by variables, each by the key that has taken its place
     (`--additional-config.enable_mlapo`). Edits at one place replace each other: each holds all keys of the option."""
     option = keys[name].partition(".")[0]
     place = next((at for at, word in enumerate(argv) if word.text == option), None)
     if any(word.text.startswith((f"{option}=", f"{option}.")) for word in argv) or place == len(argv) - 1:
         return ()
     table = as_json(argv[place + 1].text) if place is not None else {}
-    if not isinstance(table, dict) or not _is_switch(keys[name], variables[name]):
+    if not isinstance(table, dict) or not _is_settled(keys[name], variables[name]):
         return ()
     written = json.dumps(table)
     for each, key in keys.items():
         *outer, leaf = key.split(".")[1:] if key.startswith(f"{option}.") else [""]
-        if not leaf or f'"{leaf}"' in written or not _is_switch(key, variables[each]):
+        if not leaf or f'"{leaf}"' in written or not _is_settled(key, variables[each]):
             continue  # the key that is given counts already
         inner: object = table
         for part in outer:
             inner = inner.setdefault(part, {}) if isinstance(inner, dict) else None
         if isinstance(inner, dict):
-            inner[leaf] = _given(variables[each]) == "1"
+            number = int(_given(variables[each]))
+            inner[leaf] = number if leaf in NUMBERED_KEYS else bool(number)
     if not table:
         return ()
     words = (option, json.dumps(table, ensure_ascii=False))
@@ -127,5 +129,8 @@ def _given(variable: Word) -> str:
     return variable.text.rpartition("=")[2].strip("'\"")
 
 
-def _is_switch(key: str, variable: Word) -> bool:
-    return key.rpartition(".")[2].startswith("enable_") and _given(variable) in ("0", "1")
+def _is_settled(key: str, variable: Word) -> bool:
+    """Whether it is a switch, or a mode by its number, so that what its value means to the key is known."""
+    leaf = key.rpartition(".")[2]
+    takes = ("0", "1", "2") if leaf in NUMBERED_KEYS else ("0", "1") if leaf.startswith("enable_") else ()
+    return _given(variable) in takes

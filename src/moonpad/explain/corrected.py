@@ -12,6 +12,7 @@ from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.mended_lines import mended, mended_line
+from moonpad.explain.needed_beside import with_needed
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited
 from moonpad.values.finding import Code, Severity
@@ -27,19 +28,45 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
+    again = _asked_once(again)
     judged = _without_needless(_without_advice_alone(judged), meant, again)
     mending = _with_corrected(judged, meant, again)
-    usable = [better for better in mending.better if _is_usable(better, judged, meant, again)]
+
+    def with_setting(better: Better | None) -> tuple[Judged | None, tuple[Command, ...]]:
+        commands = tuple(_mended_all(judged, meant, better))
+        return again(replace(meant, commands=commands)), commands
+
+    without = with_setting(None)[0] if mending.better else None
+    known = [remark.finding.message for each in (judged, without) if each is not None for remark in each.remarks]
+    whole = (with_needed(better, judged, meant.commands, with_setting, known) for better in mending.better)
+    usable = [better for better in whole if better is not None and _is_usable(better, judged, meant, again)]
     lines = [each.lines for each in usable]
     kept = tuple(each for at, each in enumerate(usable) if each.lines not in (judged.commands, *lines[:at]))
-    left = {better.why for better in judged.better} - {better.why for better in kept}
-    told = (remark for remark in mending.remarks if not (_is_advice(remark) and remark.finding.remedy in left))
-    return replace(mending, better=kept, remarks=tuple(told))
+    return replace(mending, better=kept, remarks=tuple(_as_kept(mending, kept)))
 
 
-def _is_advice(remark: Remark) -> bool:
-    """The note that another setting holds more, whose remedy is the best of these."""
-    return remark.finding.code is Code.SUBOPTIMAL and remark.finding.where == "memory"
+def _asked_once(again: Callable[[Group], Judged | None]) -> Callable[[Group], Judged | None]:
+    """The same, which judges no commands a second time: to judge a few takes longer than all else that is done here."""
+    known: list[tuple[tuple[Command, ...], Judged | None]] = []
+
+    def asked(group: Group) -> Judged | None:
+        for commands, judged in known:
+            if commands == group.commands:
+                return judged
+        known.append((group.commands, again(group)))
+        return known[-1][1]
+
+    return asked
+
+
+def _as_kept(judged: Judged, kept: Sequence[Better]) -> Iterator[Remark]:
+    """The note that the cache could hold more names a setting that is proposed, and is left out where none is."""
+    gone = {better.why for better in judged.better} - {better.why for better in kept}
+    for remark in judged.remarks:
+        if remark.finding.code is not Code.SUBOPTIMAL or remark.finding.remedy not in gone:
+            yield remark
+        elif kept:
+            yield replace(remark, finding=replace(remark.finding, remedy=kept[0].why))
 
 
 def _without_advice_alone(judged: Judged) -> Judged:

@@ -39,7 +39,7 @@ from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
-from moonpad.explain.documents.spoken_settings import not_spoken_against
+from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -47,7 +47,7 @@ from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.mended_lines import program_words
-from moonpad.explain.model_detection import folder_of, is_of_other_family, model_of
+from moonpad.explain.model_detection import folder_of, is_named_apart, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
@@ -153,7 +153,7 @@ class Deployment(Struct, frozen=True):
                     known = {remark.finding.message for remark in remarks}
                     judged_with = partial(self._judged_with, readings)
                     subject, found = sound_improvements(subject, memory, line.options, judged_with, known)
-                    suggestions = not_spoken_against(found, self.script)
+                    suggestions = as_spoken_of(found, self.script, subject.configuration)
                 begun = Started(commands, readings, self.engine, version.text, cluster)
                 of_memory = self._judgement_remarks(subject, judgement, suggestions, first)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
@@ -232,7 +232,7 @@ class Deployment(Struct, frozen=True):
             return None, f"{unnamed}: name it with --model MODEL"
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
-            return None, because if is_of_other_family(first.model) else f"{because}: name it with --model MODEL"
+            return None, because if is_named_apart(first.model) else f"{because}: name it with --model MODEL"
         if doubt := doubtful_weights(model, first, self.engine, self.script):
             return None, f"{doubt}: --model MODEL"
         try:

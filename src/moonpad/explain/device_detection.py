@@ -46,6 +46,8 @@ _EXAMPLES: Final = {Platform.CUDA: (MACHINE, "H200"), Platform.ROCM: (MACHINE, "
 """Devices of a machine, and their kind."""
 _LARGER: Final = {Platform.CUDA: ("B200", "B300"), Platform.ROCM: ("MI355X",)}
 """Kinds with more memory, which a model may want."""
+_FOR_WEIGHTS: Final = 0.9
+"""The share of a device that weights can have at most."""
 
 _NAMES_SEVERAL: Final = re.compile(r"the text names (\w+(?: and \w+)+):")
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
@@ -77,7 +79,7 @@ def example_of(
     kinds = (kind, *_LARGER.get(platform, ()))
     if named := _NAMES_SEVERAL.match(because):
         kinds = tuple(named[1].split(" and "))
-    kind = next((larger for larger in kinds if _usable(larger) > each), kinds[0])
+    kind = next((larger for larger in kinds if each <= _FOR_WEIGHTS * _usable(larger)), kinds[0])
     if nodes is not None and 1 < nodes <= ranks and ranks % nodes == 0 and ranks // nodes <= size:
         return f"{nodes}x{ranks // nodes}x{kind}"
     machines = ranks // size if ranks > size and ranks % size == 0 else 1
@@ -90,6 +92,13 @@ def _usable(kind: str) -> float:
     return cluster.device.usable_bytes if cluster is not None else 0.0
 
 
+def ranks_of_mpi(commands: Sequence[Command]) -> int:
+    """How many `mpirun -n 16` starts, 0 where none does."""
+    wrappers = [wrapper for command in commands for wrapper in command.wrappers if wrapper.kind == "mpirun"]
+    given = (wrapper.value(name) for wrapper in wrappers for name in ("-n", "-np", "--np"))
+    return max((whole_number(value) or 0 for value in given if value), default=0)
+
+
 def cluster_of(
     engine: Engine,
     reading: Reading,
@@ -98,6 +107,28 @@ def cluster_of(
     question: Question,
     *,
     layout_known: bool = True,
+) -> tuple[Cluster | None, str]:
+    """The devices as `_cluster_of` finds them; where the layout is not known, as many of these machines as `mpirun` has
+    ranks for."""
+    cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
+    if layout_known or question.cluster is not None or cluster is None or cluster.nodes > 1:
+        return cluster, because
+    ranks, container = ranks_of_mpi(commands), commands[0].container
+    whole = container is not None and container.devices == cluster.devices
+    if not whole or ranks <= cluster.devices or ranks % cluster.devices:
+        return cluster, because
+    more = cluster_named(f"{ranks // cluster.devices}x{cluster.name}")
+    return (more, f"{because}, mpirun starts {ranks} ranks") if more is not None else (cluster, because)
+
+
+def _cluster_of(
+    engine: Engine,
+    reading: Reading,
+    script: Script,
+    commands: Sequence[Command],
+    question: Question,
+    *,
+    layout_known: bool,
 ) -> tuple[Cluster | None, str]:
     """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.image_releases import REFERENCE
-from moonpad.catalog.release_days import releases_around
+from moonpad.catalog.release_days import release_days, releases_around
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.spoken_days import day_of_build, first_day, last_day
@@ -24,6 +25,8 @@ _MONTH_FIRST: Final = re.compile(
     r"(?<!\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?P<year>20(?:2[3-9]|3\d))(?!\d)", re.ASCII
 )
 """As American publishers write it, `rocm/vllm-dev:open-mi300-08052025`."""
+_APART: Final = timedelta(days=2)
+"""Between a release and a build that is surely another one."""
 _COMMIT: Final = re.compile(r":nightly-[0-9a-f]{40}(?![\w.-])", re.ASCII)
 _LONGEST: Final = 400
 
@@ -38,6 +41,29 @@ def release_of_its_day(engine: str, command: Command, script: Script) -> tuple[s
     _, behind = releases_around(engine, last_day(day)) or begin
     when = "when" if first_day(day) == day else "at whose beginning"
     return begin[0], behind, f"{what} of {day}, {when} {begin[0]} was the newest"
+
+
+def next_of_its_day(engine: str, release: str, image: str) -> str:
+    """Of a tag with a release and a day, `sglang-rocm:v0.5.17-rocm724-mi35x-20260820`, the next release where the day
+    is some days after that one came out, and before the next: a build of main, which calls itself by the release that
+    is behind it. "" for others."""
+    day = day_of(image)
+    recorded = release_days().get(engine)
+    published = recorded.releases.get(release, "") if recorded is not None else ""
+    around = releases_around(engine, day) if day and published else None
+    if around is None or around[0] != release:
+        return ""
+    later = date.fromisoformat(day) - date.fromisoformat(published)
+    return around[1] if later >= _APART else ""
+
+
+def next_of_named_image(engine: str, release: str, command: Command, script: Script) -> str:
+    """The same of a command without a container, where the images of that release in the text are of one day."""
+    if command.container is not None:
+        return ""
+    script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
+    images = [image for image in _images_of(engine, script.lines) if f"v{release}-" in image]
+    return next_of_its_day(engine, release, images[0]) if len({day_of(image) for image in images}) == 1 else ""
 
 
 def build_day(engine: str, command: Command, script: Script) -> tuple[str, str]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from moonpad.catalog.options import option_set
-from moonpad.engines.foreign_names import MARKING, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
+from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.bare_starts import bare_starts
 from moonpad.explain.chat_programs import chat_programs
@@ -17,8 +16,10 @@ from moonpad.explain.documents.powershell_lists import powershell_lists
 from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
+from moonpad.explain.exported_options import exported_options
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.offline_programs import offline_programs
+from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name, is_waiting, starts_with_options
 from moonpad.explain.python.signs import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
@@ -36,20 +37,6 @@ DECISIVE: Final = frozenset({
     *("--tp_size", "--ep_size", "--max_seq_len", "--n-gpu-layers", "-ngl", "--ctx-size"),
 })  # fmt: skip
 """With one of these a few options are a deployment, and with two of them a command of an unknown program is one."""
-_OURS: Final = {
-    "model": ("model", "model_name", "model_id", "model_path", "hf_model_id", "model_repo", "model_file"),
-    "tp": ("tp", "tp_size", "tensor_parallel", "tensor_parallel_size", "num_gpus", "gpu_count"),
-    "pp": ("pp", "pp_size", "pipeline_parallel_size"),
-    "dp": ("dp", "dp_size", "data_parallel_size"),
-    "dcp": ("dcp", "dcp_size", "decode_context_parallel_size"),
-    "max_model_len": ("max_model_len", "context_length", "ctx_size", "max_seq_len", "max_context"),
-}
-"""What images call our settings."""
-_ALIASES: Final = {
-    **dict.fromkeys(("gpu_mem_util", "gpu_util", "gpu_memory_util", "mem_util"), "gpu_memory_utilization"),
-    **{"served_name": "served_model_name", "tool_parser": "tool_call_parser", "max_seqs": "max_num_seqs"},
-}
-"""What scripts call other options."""
 _SETTING: Final = re.compile(
     r"\b(?:OPTION_|option\.)([A-Za-z_]{2,60})[\"']?[ \t]*[:=][ \t]*(?:[\"']([^\"'\n]{1,200})[\"']|([^\s\"',}]{1,200}))"
 )
@@ -141,6 +128,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         _keyed_commands(state, texts),
         _variables(state),
         _settings(state, texts),
+        exported_options(state, texts, DECISIVE),
         _named_options(state, texts),
         word_lists(state, texts, DECISIVE),
         dashed_lists(state, texts, DECISIVE),
@@ -292,21 +280,6 @@ def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comm
                 ]
             rest = more("<what the service adds>", words[0].line)
             yield fragment([*words, rest], state, "")
-
-
-def as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
-    options, line = option_set(program), serving_programs()[program]
-    text = value.text.removeprefix(f"{name}=")
-    plain = re.sub(rf"^(?:{'|'.join(MARKING)})_", "", name.casefold())
-    ours = next((key for key, names in _OURS.items() if plain in names), "")
-    plain = _ALIASES.get(plain, plain)
-    flag = (line.model or "--model") if ours == "model" else line.options.get(ours, f"--{plain.replace('_', '-')}")
-    known = options.named(flag) if options is not None else None
-    if known is None or not text:
-        return ()
-    if known.kind == "flag":
-        return (replace(value, text=flag, pieces=()),) if text.casefold() in ("true", "1", "yes") else ()
-    return (replace(value, text=flag, pieces=()), replace(value, text=text, pieces=()))
 
 
 def _flag(word: Word) -> str:

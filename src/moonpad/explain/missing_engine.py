@@ -47,7 +47,10 @@ def missing_engine(script: Script) -> tuple[str, str]:
                     f"{script.where(command.line)} starts {hidden}, which the text does not say in full",
                     "put the command that it runs behind --",
                 )
-    return "it starts no engine", "moonpad explain --file SCRIPT, or put the command behind --"
+    count = len(script.lines)
+    lines = f"none of its {count:,} lines holds" if count > 1 else "its line does not hold"
+    what = f"it starts no engine: {lines} a command of one"
+    return what, "moonpad explain --file SCRIPT, or put the command behind --"
 
 
 def _another(command: Command, script: Script) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
+from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other, other_in_text
@@ -93,7 +94,7 @@ def _unknown(written: str) -> str:
         return f"which model {shortened(written, 80)} is, the text does not say"
     if written.startswith("<") and written.endswith(">"):
         return f"{shortened(written, 80)} stands for the model"
-    if is_of_other_family(written):
+    if is_named_apart(written):
         return f"the catalogue does not have {shortened(written, 80)}"
     return f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
 
@@ -171,6 +172,11 @@ def is_of_another(written: str) -> bool:
     if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
         return False
     return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
+
+
+def is_named_apart(written: str) -> bool:
+    """Whether the name says which model it is, and it is none whose memory can be counted."""
+    return is_of_other_family(written) or (_REPOSITORY.fullmatch(written) is not None and bool(other_model(written)))
 
 
 def is_of_other_family(written: str) -> bool:

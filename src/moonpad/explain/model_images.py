@@ -1,5 +1,5 @@
-"""Images of an engine's makers whose tag names a model in the place of a release, `vllm/vllm-openai:kimi-k3`: they were
-built before the first release that has it."""
+"""Images of an engine's makers whose tag names a model in the place of a release, `vllm/vllm-openai:kimi-k3`, and
+branches of its source that are called so: they were built before the first release that has it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ _PLATFORM: Final = re.compile(
     r"|ubuntu[\d.]*|dev|preview|runtime)(?=[-_.]|$)"
 )
 _RELEASE: Final = re.compile(r"\d+\.\d+\.\d+|nightly|latest|main|20\d{6}")
+_BRANCH: Final = re.compile(
+    r"[`'\"](?P<quoted>[A-Za-z][\w.-]{4,60})[`'\"][ ]branch\b|(?<![\w/.-])(?P<bare>[A-Za-z]+-[\w.-]{1,60})[ ]branch\b"
+    r"|\bbranch[ ](?:of[ ])?[`'\"]?(?P<behind>[A-Za-z][\w.-]{4,60})"
+    r"|[ ](?:-b|--branch)[ =](?P<cloned>[A-Za-z][\w.-]{4,60})"
+)
+"""``the `kimi-k3` branch``, `branch kimi-k3`, `git clone -b kimi-k3`."""
+_OF_COMMIT: Final = re.compile(r"-(?=[a-f]*\d)[0-9a-f]{7,40}$")
+"""Behind the name of a folder, the revision that it holds."""
 _LONGEST_LINE: Final = 2000
 _SHORTEST: Final = 5
 _LONGEST: Final = 200
@@ -33,16 +41,19 @@ def release_before_its_model(
     command without an image the only one that the lines name counts."""
     image = command.container.image.text if command.container and command.container.image else ""
     match = OF_MAKERS.search(image or (_named_alone(lines) if command.container is None else ""))
-    if match is None or _RELEASE.search(match["tag"]):
-        return None
+    tags = {"its image is a build": match["tag"]} if match is not None else {}
+    if command.container is None and match is None:
+        tags = {f"the text runs the branch {branch}": branch for branch in _branches(lines)}
     title, first = first_with(engine, written[:_LONGEST])
-    tag, plain = _plain(_PLATFORM.sub("", match["tag"])), _plain(title)
-    if not first or len(tag) < _SHORTEST or not plain.startswith(tag):
-        return None
-    earlier = [release for release in versions(ENGINES[engine].program) if not since(release, first)]
-    if not earlier or first not in versions(ENGINES[engine].program):
-        return None
-    return earlier[-1], first, f"its image is a build for {title}, from before {first}, the first release that has it"
+    plain = _plain(title)
+    for named, tag in tags.items():
+        short = _plain(_PLATFORM.sub("", tag))
+        if _RELEASE.search(tag) or not first or len(short) < _SHORTEST or not plain.startswith(short):
+            continue
+        earlier = [release for release in versions(ENGINES[engine].program) if not since(release, first)]
+        if earlier and first in versions(ENGINES[engine].program):
+            return earlier[-1], first, f"{named} for {title}, from before {first}, the first release that has it"
+    return None
 
 
 def _named_alone(lines: Sequence[str]) -> str:
@@ -50,9 +61,17 @@ def _named_alone(lines: Sequence[str]) -> str:
     return named.pop() if len(named) == 1 else ""
 
 
+def _branches(lines: Sequence[str]) -> list[str]:
+    """The names of branches, each once."""
+    near = (line[:_LONGEST_LINE] for line in lines if "branch" in line or " -b " in line)
+    matches = (match for line in near for match in _BRANCH.finditer(line))
+    return list(dict.fromkeys(next(name for name in match.groups() if name) for match in matches))
+
+
 def first_with(engine: str, written: str) -> tuple[str, str]:
     """The model's name, and the first release of the engine that has it; "" where that is not known."""
-    if (model := find_model(written) or find_model(usual_name(written))) is not None:
+    whole = _OF_COMMIT.sub("", written.rstrip("/"))
+    if (model := find_model(written) or find_model(usual_name(whole))) is not None:
         kind = model.architecture.model_type if model.architecture is not None else ""
         return model.id.rpartition("/")[2], ENGINES[engine].facts.first_versions.get(kind, "")
     other = other_model(written)

@@ -152,6 +152,8 @@ class Better(Struct, frozen=True):
     """Of each command, beside what the remarks mend."""
     changes: tuple[tuple[str, str | None], ...] = ()
     """The same by our names of layout and settings, None for a switch."""
+    but: tuple[Finding, ...] = ()
+    """What is known of it in the release that runs, or in those that may, and was mended in a later one."""
 
 
 class Judged(Struct, frozen=True):

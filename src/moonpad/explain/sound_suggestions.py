@@ -8,7 +8,7 @@ from typing import Final
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command
 from moonpad.explain.mended_lines import mended_line
-from moonpad.explain.results import Better, Edit, Judged
+from moonpad.explain.results import Better, Edit, Judged, Remark
 from moonpad.explain.suggestions import Improvement, Subject, improvements
 from moonpad.values.finding import Code, Severity
 from moonpad.values.memory import Memory
@@ -40,8 +40,9 @@ def sound_improvements(
 def _warned_of(
     improvement: Improvement, flags: Mapping[str, str], judged: Judged, before: Collection[str]
 ) -> Iterator[str]:
-    """Those of its settings at which something new is said that is more than a note."""
-    findings = [remark.finding for remark in judged.remarks]
+    """Those of its settings at which something new is said that is more than a note, and that is not met by an option
+    which is added beside them (needed_beside.py)."""
+    findings = [remark.finding for remark in judged.remarks if not _only_adds(remark)]
     places = {
         each.where
         for each in findings
@@ -50,6 +51,11 @@ def _warned_of(
     for name, _ in improvement.changes:
         if flags.get(name) in places:
             yield name
+
+
+def _only_adds(remark: Remark) -> bool:
+    edits = (*remark.edits, *(edit for _, others in remark.others for edit in others))
+    return bool(remark.edits) and not remark.sets and not any(edit.length for edit in edits)
 
 
 def edits_of(

@@ -15,6 +15,8 @@ _SPOILS: Final = re.compile(
     r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid"
     r"|\blost\b|repeat|loops?\b|\breturns? 500\b"
 )
+_OF_MACHINES: Final = frozenset({"--node-rank", "--master-addr", "--dist-init-addr", "--data-parallel-address"})
+"""Options by which machines find each other: their addresses and ranks are a person's to write."""
 
 
 LACKS_OTHERS: Final = "waits for the others"
@@ -39,10 +41,15 @@ def ends_it(finding: Finding, written: str) -> bool:
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:
-    """Warnings of that kind, and of commands of other machines that lack, whose words stand in the corrected commands
-    as they stood before."""
+    """Warnings of that kind whose words stand in the corrected commands as they stood before, and what the machines of
+    one deployment lack to meet, which one command does not show."""
     for remark in judged.remarks:
+        if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:
+            continue
         left = spoils(remark.finding) or remark.finding.message.endswith(LACKS_OTHERS)
-        warned = remark.finding.severity is Severity.WARNING and left
-        if warned and not remark.mends and not remark.of_former and remark.placed:
+        if (left and remark.placed) or _is_of_machines(remark.finding):
             yield remark
+
+
+def _is_of_machines(finding: Finding) -> bool:
+    return finding.code is Code.MISSING_FLAG and finding.where in _OF_MACHINES

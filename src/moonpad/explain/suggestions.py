@@ -18,7 +18,7 @@ from moonpad.plan.ranking import network_hops
 from moonpad.plan.rules import is_legal
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import LIKELY, Memory
-from moonpad.values.plan import Layout
+from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.units import GIB, gib
@@ -49,10 +49,16 @@ class Subject:
     barred: frozenset[str] = frozenset()
     """Our names of what is not to be changed, since something speaks against it here."""
 
+    found: dict[tuple[Layout, Settings, int | None], Memory] = field(default_factory=dict, compare=False, repr=False)
+    """Memories that were computed for it and what was made of it: ways out are made of the same changes."""
+
     def memory(self) -> Memory:
         """Raises UsageError when the budget is spent."""
-        self.budget.work(200, "the search for better settings")
-        return memory_of(self.configuration, context=self.context, calibrations=self.calibrations)
+        key = self.configuration.layout, self.configuration.settings, self.context
+        if key not in self.found:
+            self.budget.work(200, "the search for better settings")
+            self.found[key] = memory_of(self.configuration, context=self.context, calibrations=self.calibrations)
+        return self.found[key]
 
     def with_settings(self, **changes: object) -> Subject:
         return replace(self, configuration=self.configuration.with_settings(**changes))

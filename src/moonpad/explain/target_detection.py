@@ -23,7 +23,7 @@ from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
-from moonpad.explain.image_days import is_of_commit, release_of_its_day
+from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.started_releases import started_release
@@ -151,12 +151,16 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     for name in (engine, line.build.of) if line.build and not line.names else (engine,):
         if own is not None and image is not None and own[0] == name:
             because = "the text names" if held_release(image.text) is None else "its image holds"
-            return _of_series(engine, own[1], f"{because} {name} {own[1]}")
+            version = _of_series(engine, own[1], f"{because} {name} {own[1]}")
+            behind = next_of_its_day(engine, version.text, image.text)
+            return Version(version.text, f"its image is a build after {own[1]}", behind) if behind else version
         near = nearest_version(name, script, command) if command is not None else None
         if named := versions.get(name) if near is None else near:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
             version = _of_series(engine, named, f"the text names {name} {named}")
+            if command is not None and (behind := next_of_named_image(engine, version.text, command, script)):
+                version = Version(version.text, f"the text names an image built after {named}", behind)
             if command is None or not _came_later(command, name, version.text):
                 return version
             if version.text == named and not _is_of_an_image_below(named, name, command, script):

@@ -18,6 +18,7 @@ from moonpad.explain.results import shortened
 
 CONTEXT: Final = "max_model_len"
 _MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
+_EXAMPLES: Final = {CONTEXT: "131072", "kv_cache_dtype": "auto", "pp": "1", "dcp": "1"}
 _STANDS_IN: Final = re.compile(r"X+|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
 _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 """`{extra_args}`, of a template."""
@@ -58,20 +59,26 @@ def missing_pieces(
 def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     """Why nothing is judged, and what a person can do."""
     keys = frozenset().union(*(piece.keys for piece in pieces))
-    each = list(dict.fromkeys(piece.what for piece in pieces))
-    what = " and ".join(each)
+    named = list(dict.fromkeys(piece.what for piece in pieces))
+    verb = "are" if named[1:] else "is"
+    if len(named) > _MOST_SHOWN:
+        named = [*named[:_MOST_SHOWN], f"{len(named) - _MOST_SHOWN} more"]
+    what = " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
     words = {*re.split(r"[^a-z]+", what.casefold())}
     usual = [name for name in (*_ASKED, *_MEMORY) if name in keys and (name in line.options or len(keys) == 1)]
     example = next((name for name in usual if name in words), usual[0])  # `ep` of `$EP_FLAG`
     only_more = all(piece.more_options for piece in pieces)
-    if len(each) > _MOST_SHOWN:
-        what = f"{', '.join(each[:_MOST_SHOWN])} and {len(each) - _MOST_SHOWN} more"
-    lacks = f"{what} {'is' if len(each) == 1 else 'are'} not known here"
+    lacks = f"{what} {verb} not known here"
     if example == "pp" and example not in words and (len(keys) > 1 or only_more):
-        return f"{lacks}: --set pp=1 says that {'it holds' if len(each) == 1 else 'they hold'} nothing of the layout"
-    value = {CONTEXT: "131072", "kv_cache_dtype": "auto"}.get(example, "0.9" if example in _MEMORY else "8")
-    supplies = "supplies it" if len(each) == 1 else "supplies one of them"
-    return f"{lacks}: --set {example}={value} {supplies}"
+        return f"{lacks}: --set pp=1 says that {'they hold' if named[1:] else 'it holds'} nothing of the layout"
+    each = dict.fromkeys(next(iter(piece.keys)) for piece in pieces if len(piece.keys) == 1)
+    if len(each) > 1 and each.keys() == keys:
+        return f"{lacks}: {' '.join(map(_set, each))} supply them"
+    return f"{lacks}: {_set(example)} supplies {'one of them' if named[1:] else 'it'}"
+
+
+def _set(name: str) -> str:
+    return f"--set {name}={_EXAMPLES.get(name, '0.9' if name in _MEMORY else '8')}"
 
 
 def set_words(given: Mapping[str, str], line: CommandLine) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
                 "argv": list(better.lines[0].argv),
                 "commands": [_line(line) for line in better.lines],
                 "memory": better.memory.as_json(),
+                "but": [finding.as_json() for finding in better.but],
             }
             for better in judged.better
         ],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.checks.models.other_families import IF_PUBLISHED
-from moonpad.explain.results import Judged, Remark, shortened
+from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
@@ -20,6 +21,7 @@ _LONGEST: Final = 170
 _LONGEST_CAUSE: Final = 170
 _LONGEST_SIZE: Final = 220
 _OF_OLDER: Final = "Perhaps a fault of an older release, see below."
+_SOURCE: Final = re.compile(r" \([\w.-]{1,60}/[\w.-]{1,60}#\d{1,6}\)$")
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
 _ENDS_WITHOUT: Final = "ends at its start without it"
@@ -68,7 +70,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
         reports = (finding.message for finding in judged.findings if finding.severity is not Severity.NOTE)
         whole = next(reports, "what the text reports is judged alone")
         said = whole.partition(": ")
-        cause = shortened(said[2] if said[2] and said[0].startswith(_OF_RELEASES) else whole, _LONGEST)
+        cause = _cut(said[2] if said[2] and said[0].startswith(_OF_RELEASES) else whole, _LONGEST)
         return f"No command: {cause}", _STYLES[Severity.WARNING]
     stopped = _stopped(judged)
     if judged.unknown - {CONTEXT}:
@@ -103,7 +105,7 @@ def _stopped(judged: Judged) -> str:
     """Why the engine stopped, where the text has a line that says so, as a sentence in front of what the command is."""
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.WARNING:
-            cause = shortened(finding.message.removeprefix(_THE_ENGINE_STOPPED), _LONGEST_CAUSE)
+            cause = _cut(finding.message.removeprefix(_THE_ENGINE_STOPPED), _LONGEST_CAUSE)
             return (
                 f"Stopped ({finding.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
             )
@@ -137,11 +139,11 @@ def _reported(judged: Judged) -> str:
         lacks = of_text.code is Code.MISSING_FLAG
         said = of_text.message.partition(": ")
         if not lacks and not (of_text.code is Code.KNOWN_REPORT or said[0].startswith(_OF_RELEASES)):
-            named = shortened(of_text.message, _LONGEST) if of_text.where in _OF_ALL else _short(of_text)
+            named = _cut(of_text.message, _LONGEST) if of_text.where in _OF_ALL else _short(of_text)
             return f"Will likely fail: {_sentence(named)} The command: "
         title = f"{of_text.where} is missing" if lacks else f"Known fault ({of_text.where})"
         told = said[2] if not lacks or said[2].endswith(_ENDS_WITHOUT) else said[0]
-        cause = _sentence(shortened(told or of_text.message, _LONGEST_CAUSE))
+        cause = _sentence(_cut(told or of_text.message, _LONGEST_CAUSE))
         return f"{title}: {cause} The command: "
     for finding in judged.findings:
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
@@ -150,11 +152,11 @@ def _reported(judged: Judged) -> str:
     older = [remark.finding for remark in judged.remarks if remark.as_told]
     if older and judged.version_because.endswith(BY_NEWEST):
         size = next((each for each in older if each.code in _ENDS_SOMEWHERE), None)
-        named = "" if size is None else _sentence(shortened(f"{size.where}: {size.message}", _LONGEST_SIZE))
+        named = "" if size is None else _sentence(_cut(f"{size.where}: {size.message}", _LONGEST_SIZE))
         if not named and len({each.message for each in older}) == 1:
             said = older[0].message.partition(": ")
             cause = said[2] if said[0].startswith(_OF_RELEASES) else older[0].message
-            named = _sentence(shortened(cause, _LONGEST_SIZE))
+            named = _sentence(_cut(cause, _LONGEST_SIZE))
             return f"{_OF_OLDER.partition(',')[0]}: {named} The command: "
         return f"Perhaps by {named} The command: " if named else f"{_OF_OLDER} The command: "
     return ""
@@ -247,6 +249,10 @@ def _fits(judged: Judged, memory: Memory) -> str:
     if tokens < 1:
         return f"{_how_well(judged, tight=True)}: perhaps nothing is left for the KV cache{each}"
     sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
+    longest = judged.checkpoint.architecture.max_context if judged.checkpoint is not None else 0
+    asked = judged.settings is None or judged.settings.max_model_len is not None
+    if memory.context == int(tokens) < longest and not asked:
+        sequences = f"less than one sequence of the model's {longest:,}"
     return f"{_how_well(judged, tight=memory.tight)}: {cache}{each}, {sequences}"
 
 
@@ -289,5 +295,12 @@ def _counted(judged: Judged) -> str:
 def _short(finding: Finding) -> str:
     message = finding.message.partition(IF_PUBLISHED)[0]
     named = "" if message.startswith(finding.where) else f"{finding.where}: "
-    text = f"{named}{message}"
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return _cut(f"{named}{message}", _LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    """No longer than that: without the report behind it, which stands below, then up to the end of a word."""
+    if len(text) <= most:
+        return text
+    text = _SOURCE.sub("", text)
+    return text if len(text) <= most else f"{text[: most - 3].rpartition(' ')[0].rstrip(',;:(')}..."

@@ -4,6 +4,7 @@ finding, the mending beneath, the line to copy. In short, what fits a screen; wi
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Final
@@ -13,7 +14,7 @@ from rich.text import Text
 from moonpad.catalog.cached_names import repository_of
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import NUMBER_AS_WORD, Command, Problem, Script, Word
-from moonpad.explain.results import Judged, Line, Remark, shortened
+from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.explain.spoiling import left_in
 from moonpad.report.caret_rows import Mark, source_rows
@@ -133,9 +134,11 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
     is_changed = _is_changed(judged, script)
     if is_changed:
-        text.append_text(wrapped(_corrected_heading(judged), width, "bold"))
-        for line in judged.corrected[:NOTES]:
-            text.append("".join(f"  {row}\n" for row in filled_lines(line, width - 2)))
+        typed = "".join(f"  {row}\n" for line in judged.corrected[:NOTES] for row in filled_lines(line, width - 2))
+        same = typed in before
+        text.append_text(wrapped(f"{_corrected_heading(judged)}{': as above' if same else ''}", width, "bold"))
+        text.append("" if same else typed)
+        told.add(typed)
         if len(judged.corrected) > NOTES:
             text.append(f"  and {len(judged.corrected) - NOTES} more commands: --verbose\n")
         text.append_text(_left_in(judged, width))
@@ -144,8 +147,17 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
         if is_changed and better.why == judged.corrected_with:
             continue
         text.append_text(wrapped(f"Better: {better.why}", width, "bold green"))
-        words = " ".join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
+        words = shlex.join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
         text.append_text(wrapped(words, width, "", "  "))
+        text.append_text(_but(better, width))
+    return text
+
+
+def _but(better: Better, width: int) -> Text:
+    """What is reported of it in the release that runs."""
+    text = Text()
+    for finding in better.but:
+        text.append_text(wrapped(f"but {finding.message} ({finding.remedy})", width, STYLES[Severity.WARNING], "  "))
     return text
 
 
@@ -222,6 +234,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
         text.append("\n")
         text.append_text(wrapped(f"Better: {better.why}", width, "bold green"))
         text.append_text(_typed(better.lines))
+        text.append_text(_but(better, width))
     return text
 
 

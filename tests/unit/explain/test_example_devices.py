@@ -30,6 +30,9 @@ def test_examples(engine: str, ranks: int, because: str, example: str) -> None:
     [
         ("VLLM_ROCM_USE_AITER=1 vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "--on 8xMI300X"),
         ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8", "--on 8xH200"),
+        ("vllm serve moonshotai/Kimi-K3 -tp 8 --trust-remote-code", "--on 8xB300"),  # 1,454 GiB of weights
+        ("vllm serve moonshotai/Kimi-K3 -tp 16 --trust-remote-code", "--on 2x8xH200"),
+        ("VLLM_ROCM_USE_AITER=1 vllm serve moonshotai/Kimi-K3 -tp 8 --trust-remote-code", "--on 8xMI355X"),
     ],
 )
 def test_they_are_named_in_the_answer(text: str, named: str) -> None:

@@ -98,3 +98,16 @@ On another machine: `vllm/vllm-tpu:nightly-20260330-2f7c8b6`.
 def test_without_a_container_all_images_of_a_text_are_of_one_day(first: str, *, of_that_day: bool) -> None:
     (judged,) = ask(GUIDE.format(first=first))
     assert ("2026-03-30" in judged.version_because) == of_that_day
+
+
+@pytest.mark.parametrize(
+    ("day", "behind"),
+    [("20260820", True), ("20260808", False), ("20260901", False)],  # 0.5.17 is of 2026-08-08, 0.5.18 of 2026-08-21
+)
+def test_a_later_day_behind_a_release_is_a_build_after_it(day: str, *, behind: bool) -> None:
+    image = f"lmsysorg/sglang-rocm:v0.5.17-rocm724-mi35x-{day}"
+    serve = "sglang serve --model-path moonshotai/Kimi-K3 --tp-size 8 --trust-remote-code"
+    for text in (f"docker run --device /dev/kfd {image} {serve}\n", f"IMAGE={image}\nSIF=k3.sif\n{serve}\n"):
+        (judged,) = ask(text)
+        assert judged.version == "0.5.17"
+        assert ("built after" in judged.version_because or "build after" in judged.version_because) == behind

@@ -67,7 +67,7 @@ def test_what_is_set_already_is_not_offered() -> None:
 
 
 def test_dcp_is_only_offered_where_the_version_has_it() -> None:
-    assert any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.11.1")))
+    assert any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.12.0")))
     assert not any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.10.0")))
     server = f"python -m sglang.launch_server --model {K2T} --tp-size 8"
     assert not any("context-parallel" in words for words in offered(ask_one(server, "8xH200")))

@@ -58,7 +58,8 @@ def test_each_node_has_the_devices_of_one_pod(nodes: int, devices: str) -> None:
 def test_a_few_of_what_is_not_known_are_named() -> None:
     (judged,) = ask(MANIFEST.format(nodes=2, comment=EXPLAINS))
     assert judged.unjudged == (
-        "--tp-size ${TP_SIZE}, --pp-size ${PP_SIZE} and 1 more are not known here: --set tp=8 supplies one of them"
+        "--tp-size ${TP_SIZE}, --pp-size ${PP_SIZE} and 1 more are not known here: "
+        "--set tp=8 --set pp=1 --set gpu_memory_utilization=0.9 supply them"
     )
 
 

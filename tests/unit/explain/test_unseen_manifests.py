@@ -46,7 +46,8 @@ def test_experts_that_are_summed_up_twice_stay_in_no_correction() -> None:
     text += " --enable-expert-parallel --all2all-backend flashinfer_nvlink_one_sided"
     judged = ask_one(text, "4xGB200")
     assert any("summed up" in each.message for each in judged.findings)
-    assert not judged.corrected
+    assert judged.corrected
+    assert not any("--all2all-backend" in line.argv for line in judged.corrected)
 
 
 def test_values_of_a_chart_leave_the_address_to_its_template() -> None:

@@ -24,6 +24,11 @@ _TITLE: Final = re.compile(r"(?![#\s$>*|/-])(?:[^\n#]{2,150}[^\s#=:;,(])[#¶]\s*
 _OF_DEVICES: Final = re.compile(r"\b(?:[GD]?[GBH]?[ABHL][1-9]\d{1,2}|MI[23]\d\d[AXP]?|Ascend|A[235] (?:node|pod)s?)\b")
 
 
+_AS_ABOVE: Final = re.compile(
+    r"\b(?:numbers|results|figures|measurements|benchmarks?|setup|configuration|throughput)[ ](?:\w+[ ]){0,2}above\b"
+    r"|\babove[ ](?:numbers|results|figures|measurements|benchmarks?)\b|上述(?:结果|数据|性能)",
+    re.IGNORECASE,
+)
 _TELLS: Final = re.compile(
     r"[ \t>*+-]*(?:GPUs?|NPUs?|devices?|hardware|accelerators?|graphics? cards?|显卡|硬件)(?:[ ](?:type|model|name)s?)?"
     r"[*_` ]*[:：]",
@@ -196,6 +201,8 @@ def by_nearness(
         rest = [each for each, is_here in zip(rest, inside, strict=True) if not is_here]
         if here:
             yield _nearest(here, line)
+        if depth == len(own) and (before := _of_section_before(rest, chains, own, lines, line)):
+            yield _nearest(before, line)
     others = set(elsewhere)
     rest = [each for each in rest if each in others]
     told = [each for each in rest if _TELLS.match(lines[each.line - 1][:_LONGEST])]
@@ -204,6 +211,24 @@ def by_nearness(
     firsts = {each.line: each.kind for each in reversed(rest)}  # `8x H200/H20` is one of both
     if len(set(firsts.values())) == 1:
         yield _nearest(rest, line)
+
+
+def _of_section_before(
+    named: Sequence[Mention],
+    chains: Sequence[tuple[int, ...]],
+    own: tuple[int, ...],
+    lines: tuple[str, ...],
+    line: int,
+) -> list[Mention]:
+    """Those of the last section before the command's own, beside it under the same heading, where a sentence between
+    the own heading and the command speaks of what stands above (`to reproduce the numbers above`), and they are of
+    one kind."""
+    if len(own) < 2 or not any(_AS_ABOVE.search(text[:_LONGEST]) for text in lines[own[-1] - 1 : line]):
+        return []
+    beside = [each for each in named if each.line < own[-1] and chains[each.line - 1][: len(own) - 1] == own[:-1]]
+    last = max((chains[each.line - 1] for each in beside if len(chains[each.line - 1]) >= len(own)), default=())
+    found = [each for each in beside if last and chains[each.line - 1] == last]
+    return found if len({each.kind for each in found}) == 1 else []
 
 
 def _nearest(named: Sequence[Mention], line: int) -> tuple[Mention, ...]:

@@ -72,8 +72,8 @@ _LATER_NODE: Final = re.compile(
 @lru_cache(maxsize=4)
 def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Names with a version: in a pin, as the tag of an image, in prose, in a wheel's name, in the table that `pip list`
-    prints, and behind it (`0.5.3 SGLang`, `version 0.11.0 of vLLM`). The names of an engine are a group, `e` and its
-    number."""
+    prints, behind it (`0.5.3 SGLang`, `version 0.11.0 of vLLM`), and as the lowest (`vLLM version: >= 0.19.1`). The
+    names of an engine are a group, `e` and its number."""
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     told = "|".join(name for line in lines for name in line.names)
@@ -95,7 +95,8 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"[`*]{{0,2}}{names}(?![\w/.-]|[`*]{{0,2}}[ ](?:v?[0-9]|serve\b))",
         rf"(?<![\w.-]){_FULL}(?:[ ](?:(?:release|version)[ ])?of[ ](?:the[ ])?|[ ]?(?:版本)?的[ ]?)[`*]{{0,2}}{names}"
         r"(?![\w/.-]|[ ](?:fork|plugin|bench|router))",
-        rf"\bmin(?:imum)?[_-]{names}[_-]version[\"']?[ ]?:[ ]{{1,4}}[\"']?{_NUMBER}",
+        rf"(?<![\w/-]){names}(?:[ ]version)?[*_`:：]{{0,4}}[ ]{{0,3}}(?P<least>>=|≥)[ ]?{_NUMBER}",
+        rf"(?<![a-z])(?P<least>min(?:imum)?[_-]){names}[_-]version[\"']?[ ]?[:=][ ]?[\"']?{_NUMBER}",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
 
@@ -139,8 +140,8 @@ _OF_A_COMMIT: Final = re.compile(r"(?<=1\.0\.0)\.dev-cp")
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
     (v0.11.1rc6)`), the first of a kind before the others."""
-    pin, image, prose, wheel, spoken, listed, ahead, of_it, at_least = _patterns(tuple(ENGINES))
-    in_prose = {prose, spoken, ahead, of_it}
+    pin, image, prose, wheel, spoken, listed, ahead, of_it, lowest, lowest_key = _patterns(tuple(ENGINES))
+    in_prose = (prose, spoken, ahead, of_it, lowest, lowest_key)
     named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):
@@ -153,7 +154,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 least = _is_first(text, match) or bool(_IMAGE_OR_LATER.match(text, match.end()))
                 mention = VersionMention(number, held.engine, held.version, True, match[0], least)
                 named.append((False, number, match.start(), mention))
-        for pattern in (pin, image, wheel, listed, prose, spoken, ahead, of_it, at_least):
+        for pattern in (pin, image, wheel, listed, *in_prose):
             for match in pattern.finditer(text):
                 if pattern in in_prose and (
                     _NO_RELEASE.match(match["version"]) or match["version"] in fractions or _is_measured(match)
@@ -168,7 +169,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 behind = (_OF_A_POST.match(text, match.end()), _OF_ANOTHER.match(text, match.end()))
                 if pattern in in_prose and any(behind):
                     continue
-                least = bool(match.groupdict().get("least")) or pattern is at_least or _is_first(text, match)
+                least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 least = least or bool(_BROUGHT.match(text, match.end()))
                 least = least or (pattern is image and bool(_IMAGE_OR_LATER.match(text, match.end())))
                 tag = match[0] if pattern is image else ""

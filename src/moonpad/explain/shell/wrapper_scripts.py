@@ -8,7 +8,7 @@ from typing import Final
 from moonpad.engines.foreign_names import PROGRAM_OF
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import serving_programs
-from moonpad.explain.last_resort import as_option
+from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.interpreter import ScriptState, words_of
 from moonpad.explain.source_text import Source

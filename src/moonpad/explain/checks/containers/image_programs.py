@@ -112,9 +112,8 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 where, remedy = first.text, f"name it in front of the image: --entrypoint {first.text}"
             else:
                 where, remedy = first.text, "write it as the entrypoint: `entrypoint` in Compose, `command` in a pod"
-            yield Remark(
-                make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding, command=None, word=first
-            )
+            finding = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy).finding
+            yield Remark(finding, command=None, word=first, stops=True)
             return
 
 

@@ -106,6 +106,7 @@ def other_nodes(case: Case) -> Iterator[Remark]:
         node.nodes is None
         or node.nodes < 2
         or command.pods > 1
+        or (is_fragment(command) and case.option("--node-rank", "-r") is None)  # the same list for each of them
         or any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers)
     ):
         return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines.value_checks import whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import doubtful_name
+from moonpad.explain.device_detection import ranks_of_mpi
 from moonpad.explain.flag_lists import LAYOUT, is_fragment
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.results import Remark, make_remark
@@ -32,7 +32,7 @@ def best_layout(case: Case) -> Iterator[Remark]:
     facts, settings, nodes = case.engine.facts, reading.settings, reading.node.nodes or 1
     if nodes not in (1, cluster.nodes) or facts.host_experts or settings.cpu_offload_gib or reading.takes_all_devices:
         return
-    if is_fragment(case.commands[0]) or _doubtful(case, checkpoint) or _ranks_of_mpi(case) > cluster.devices:
+    if is_fragment(case.commands[0]) or _doubtful(case, checkpoint) or ranks_of_mpi(case.commands) > cluster.devices:
         return
     tp = largest_divisor(checkpoint.architecture.heads, cluster.devices)
     if tp != cluster.devices:
@@ -42,12 +42,6 @@ def best_layout(case: Case) -> Iterator[Remark]:
         context = checkpoint.architecture.max_context
     over_all = Configuration(checkpoint, cluster, facts, case.version, Layout(tp=tp), settings)
     yield from _short_of(case, over_all, context, f"even with tensor parallelism over all of {cluster.name}")
-
-
-def _ranks_of_mpi(case: Case) -> int:
-    """How many `mpirun -n 16` starts: with more than one machine has, others are meant too."""
-    wrappers = [each for command in case.commands for each in command.wrappers if each.kind == "mpirun"]
-    return max((whole(each.value("-np") or "") or 0 for each in wrappers), default=0)
 
 
 def _doubtful(case: Case, checkpoint: Checkpoint) -> bool:

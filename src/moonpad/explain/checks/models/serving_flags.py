@@ -12,12 +12,11 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other
 from moonpad.explain.checks.models.parser_families import family_of, own_parser
+from moonpad.explain.checks.models.textless import writes_no_text
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.grouping import role_of
 from moonpad.explain.manifests.option_sources import following
-from moonpad.explain.partial_loads import encoder_alone
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.spelling import is_another_number
 from moonpad.values.checkpoint import Checkpoint
@@ -25,16 +24,10 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import order, since
 
-_PREFILLS: Final = re.compile(r"[\"']kv_role[\"']\s*:\s*[\"']kv_producer[\"']")
-_LONGEST_OBJECT: Final = 4000
-_IS_BASE: Final = re.compile(r"[-_.]base(?![a-z])", re.IGNORECASE)
-"""A model that was not taught to answer: it calls no tools."""
 _MEASURES: Final = re.compile(
     r"^[ \t-]*(?:lm[-_]eval\w*|(?:\w+[-_])?bench(?:mark)?s?|accuracy|acc)[ \t]*:[ \t]*(?:#.*)?$"
 )
 """A key of a file for a tool that starts a server, and measures it."""
-_NO_TEXT: Final = "--skip-tokenizer-init"
-"""The server hands out tokens, which its caller makes text of: it has nothing to parse."""
 
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
@@ -86,14 +79,8 @@ def parser_remarks(
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
     later = (reading.node.node_rank or 0) > 0  # which answers no client
     by_others = command.made or is_other(checkpoint) or _is_measured(command, script)
-    if name and not later and not by_others and _answers_in_text(command, reading, name):
+    if name and not later and not by_others and not writes_no_text(command, reading, name):
         yield from _lacking(length, reading, engine, version, name)
-
-
-def _answers_in_text(command: Command, reading: Reading, name: str) -> bool:
-    """Whether clients get words of it that may be calls of tools or thoughts."""
-    by_tokens = reading.parsed.occurrence(_NO_TEXT) is not None
-    return not (by_tokens or encoder_alone(reading) or _only_prefills(command) or _IS_BASE.search(name))
 
 
 def _is_measured(command: Command, script: Script) -> bool:
@@ -102,12 +89,6 @@ def _is_measured(command: Command, script: Script) -> bool:
         return False
     script.budget.once("measurements", len(script.lines), "the text around its engine commands")
     return is_in_lines(_MEASURES, script.lines_about(command.line), _LONGEST)
-
-
-def _only_prefills(command: Command) -> bool:
-    """Whether clients get what another server writes, which takes the cache over."""
-    hands_over = any(_PREFILLS.search(word.text[:_LONGEST_OBJECT]) for word in command.argv)
-    return hands_over or role_of(command) == "prefill"
 
 
 def _runs_nightly(script: Script) -> bool:

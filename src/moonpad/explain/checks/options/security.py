@@ -76,7 +76,9 @@ def wrapper_remarks(command: Command) -> Iterator[Remark]:
     """The container or launcher around it."""
     for wrapper in command.wrappers:
         for option in wrapper.options:
-            if (finding := _open_option(wrapper, option)) is not None:
+            finding = _open_option(wrapper, option)
+            # Root is the user of nearly every image, whose mpirun starts nothing without that option.
+            if finding is not None and not (wrapper.kind == "mpirun" and command.container is not None):
                 yield _insecure(*finding, word=option.words[-1])
         yield from count_for_index(wrapper)
         yield from removed_and_restarted(wrapper)

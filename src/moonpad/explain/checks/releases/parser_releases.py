@@ -16,6 +16,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.models.serving_flags import of_family
+from moonpad.explain.checks.models.textless import writes_no_text
 from moonpad.explain.documents import text_hints
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.model_detection import says_nothing
@@ -94,6 +95,8 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
     if case.engine.name not in names.CHECKED or case.open_ended or case.first.node.headless or _has_plugin(case):
         return
     name = _name(case)
+    if writes_no_text(case.commands[0], case.first, name):
+        return
     family = reasoning_family(name) if name and not of_family(name) else None
     if family is None or any(_THINKING_OFF.search(word.text) for word in case.commands[0].argv):
         return

@@ -1,0 +1,25 @@
+"""Devices that are counted behind their size, with the measure word of Chinese at the number."""
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+SERVE = "```bash\nvllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "machine"),
+    [
+        ("NVIDIA RTX PRO 6000 (96GB) × 8卡", "8xRTX-PRO-6000"),
+        ("H200 (141GB) × 8卡", "8xH200"),
+        ("H20 96G * 8张", "8xH20"),
+    ],
+)
+def test_machine_is_counted(said: str, machine: str) -> None:
+    (judged,) = ask(f"# 部署\n\n*   **硬件**：{said}\n\n{SERVE}")
+    assert judged.cluster_because == f"the text names {machine}"
+
+
+def test_a_number_of_something_else_is_not_one_of_devices() -> None:
+    (judged,) = ask(f"# 部署\n\n*   **硬件**：H200 × 8k 上下文\n\n{SERVE}")
+    assert judged.cluster_because != "the text names 8xH200"

@@ -1,0 +1,28 @@
+"""The lowest release that a text asks for is told, however it writes it."""
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+SERVE = "```bash\nvllm serve moonshotai/Kimi-K2.7-Code --tensor-parallel-size 8 --trust-remote-code\n```\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- **vLLM version:** >= 0.19.1 (tried by hand)",
+        "vLLM: ≥ 0.19.1",
+        "vLLM version >=0.19.1",
+        'min_vllm_version: "0.19.1"',
+        "minimum_vllm_version = 0.19.1",
+    ],
+)
+def test_it_is_a_lowest_one(said: str) -> None:
+    (judged,) = ask(f"# Guide\n\n{said}\n\n{SERVE}")
+    assert judged.version_because.startswith("the text asks for vllm 0.19.1 or later")
+
+
+@pytest.mark.parametrize("said", ["- **vLLM version:** 0.19.1", "vLLM version <= 0.19.1", "min_gpu_version: 0.19.1"])
+def test_others_are_none(said: str) -> None:
+    (judged,) = ask(f"# Guide\n\n{said}\n\n{SERVE}")
+    assert "or later" not in judged.version_because
