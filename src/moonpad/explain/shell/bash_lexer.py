@@ -17,6 +17,7 @@ from moonpad.explain.shell.ansi_c import unescaped
 from moonpad.explain.shell.commented_lines import below_folded, end_of_comments
 from moonpad.explain.shell.joined_blocks import next_option_of_block
 from moonpad.explain.shell.nested_quotes import behind_closer
+from moonpad.explain.shell.places_to_fill import PLACEHOLDER, PLACEHOLDER_OF_SPHINX
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Problems, Source
 
@@ -41,26 +42,6 @@ _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99}
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _OF_PATTERN: Final = re.compile(r"[\"'=]\^[^\"'\n]*$|\b(?:[efp]?grep|sed|g?awk)\b[^|;\n]*$")
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
-_LETTERS: Final = "A-Za-z\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
-_OF_SUM: Final = "[^<>|;&$`'\"()\\n\0]"
-_PLACEHOLDER: Final = re.compile(
-    # A point stands in front of a digit alone: `<GLM-5.2-FP8>` is to be filled in, and `<in.txt>` is read and written.
-    f"<(?:[{_LETTERS}]|[0-9]{{1,3}}_)(?:(?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,60}}"
-    f"|(?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,30}}(?: [{_LETTERS}](?:[\\w/{_LETTERS}-]|\\.(?=\\d)){{0,40}}){{1,9}})>"
-    "|<[0-9]{1,3}(?:(?:-or-|-to-|[/,-])[0-9Nn]{1,3}){1,8}>"
-    # A sum or a sentence, `<prompt + 1152>`, `<FLAGS: see below, 7>`; `<in.txt 2>` has neither sign.
-    f"|<[A-Za-z0-9][\\w/-]{{0,40}}(?: [A-Za-z][\\w/-]{{0,40}}){{0,4}}"
-    f"(?: [+*/×–—]|[:,]) (?:{_OF_SUM}|\\({_OF_SUM}{{1,60}}\\)){{1,80}}(?<! )>"
-    "|<[A-Za-z][\\w-]{0,30}:[A-Za-z][\\w-]{0,30}>"
-    # `<api-key.txt>` at the end of a line or in front of an option: no file to write to
-    "|<[A-Za-z][\\w/-]{0,60}\\.[a-z0-9]{1,11}>(?=[ \\t]*(?:\n|$|\\\\\n|[|;)…])|[ \\t]+--?[A-Za-z])"
-    # `<0.6 or 1.0>`
-    "|<[0-9][0-9.]{0,7}(?: (?:or|to|and) [0-9][0-9.]{0,7}){1,4}>"
-    # `<0|1>`, `<30000+N>`
-    "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)",
-    re.ASCII,
-)
-_PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
 _SUPERVISED: Final = re.compile(r"\([A-Za-z_]\w*\)[sd]", re.ASCII)  # `%(ENV_MODEL)s` of supervisord
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
@@ -82,7 +63,7 @@ class Lexer:
     def __init__(self, source: Source, problems: Problems, *, substitutions: bool = False, indent: int = 0) -> None:
         self.source, self.text, self.problems, self.indent = source, source.text, problems, indent
         self.work = partial(source.whole.budget.work, what="its words")
-        self.placeholder = _PLACEHOLDER_OF_SPHINX if substitutions else _PLACEHOLDER
+        self.placeholder = PLACEHOLDER_OF_SPHINX if substitutions else PLACEHOLDER
         self.at = 0
         self.failures = 0
         self.read: list[Token] = []
