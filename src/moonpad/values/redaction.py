@@ -55,7 +55,8 @@ _LABELLED = tuple(
 )
 _SHAPED = re.compile(
     r"""(?:bearer\s+|\bbasic\s+|(?:api[-_]key|password|secret)["']?\s*[:=]\s*["']?)(?=[^\s"']*\d)([^\s"',;<>${}]{8,})"""
-    r"|\b((?:sk-|hf_|ghp_|eyJ)[A-Za-z0-9_.\-]{16,})",
+    # In small letters, and of letters and digits alone: `HF_HUB_ENABLE_HF_TRANSFER` is the name of a variable.
+    r"|\b((?-i:sk-|eyJ)[A-Za-z0-9_.\-]{16,}|(?-i:hf_|ghp_)[A-Za-z0-9]{16,})",
     re.ASCII | re.IGNORECASE,
 )
 _USERINFO = re.compile(r"://([^/?#\s'\"\\]*)@")

@@ -140,6 +140,8 @@ def test_a_short_key_is_hidden_in_its_places_alone(short: str) -> None:
         (f"curl -H 'Authorization: Bearer {KEY}'", (KEY,)),
         (f'{{"api_key": "{KEY}"}}', (KEY,)),
         ("http://me:p%40ssw0rd9@host", ("p%40ssw0rd9", "p@ssw0rd9")),
+        ("login hf_" + "Zq7" * 12, ("hf_" + "Zq7" * 12,)),
+        ("clone with ghp_" + "a1B2" * 9, ("ghp_" + "a1B2" * 9,)),
     ],
 )
 def test_what_stands_where_a_key_stands(text: str, secrets: tuple[str, ...]) -> None:
@@ -157,6 +159,8 @@ def test_what_stands_where_a_key_stands(text: str, secrets: tuple[str, ...]) -> 
         "the API key: required",
         "MAX_TOKENS=100000 MONKEY=banana-split",
         "http://host:8000/v1@x",
+        "HF_HUB_ENABLE_HF_TRANSFER=1 HF_HUB_DOWNLOAD_TIMEOUT=60 HF_XET_HIGH_PERFORMANCE=1",
+        "hf_hub_download_folder=/models hf_transfer_is_enabled SK-HYNIX-MEMORY-MODULES-32",
     ],
 )
 def test_what_is_no_key_is_not_known(text: str) -> None:
