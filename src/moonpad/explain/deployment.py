@@ -43,24 +43,23 @@ from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
-from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
-from moonpad.explain.mended_lines import program_words
 from moonpad.explain.model_detection import folder_of, is_named_apart, model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
 from moonpad.explain.programs import listens, program_named
+from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
-from moonpad.explain.results import Edit, Judged, Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Judged, Remark, make_remark
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
-from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence, set_words
+from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
@@ -196,33 +195,8 @@ class Deployment(Struct, frozen=True):
         return files_of(command, self.script.files)
 
     def _read(self, command: Command, version: Version) -> Reading:
-        words = [word.text for word in command.argv]
-        env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
         files = {path: file.text for path, file in self._files(command).items()}
-        named = {file for word in words for file in (word, word.rpartition("/")[2]) if file in files}
-        for file in named:
-            if len(files[file]) > OPTION_FILE:
-                size = f"{len(files[file]):,} characters; the limit is {OPTION_FILE:,}"
-                raise too_large(f"the file {shortened(file)} has {size}", "pass only the options that matter")
-        read_twice = sum(3 * len(files[file]) for file in named)  # as events, and as what they make
-        self.script.budget.work(10 * len(words) + len(files) // 4 + read_twice, "its engine commands")
-        # The reader looks for the program among the first words; options of Python may stand before it.
-        head = list(program_words(command)[-2:]) if self.engine.command_line.told_by_program else []
-        words += set_words(self.question.settings, self.engine.command_line)
-        reading = self.engine.read([*head, *words], env, files=files, version=version.text or None)
-        self.script.budget.work(reading.effort, "its patterns of tensors")
-        hosts = next((len(wrapper.hosts) for wrapper in command.wrappers if wrapper.hosts), None)
-        if hosts is not None and reading.node.nodes is None:
-            reading = replace(reading, node=replace(reading.node, nodes=hosts))
-        if not head:
-            return reading
-        # Places count from behind the program's own words.
-        before = len(head)
-        options = (option for option in reading.parsed.occurrences if option.index >= before)
-        occurrences = (replace(option, index=option.index - before) for option in options)
-        positionals = ((at - before, text) for at, text in reading.parsed.positionals if at >= before)
-        parsed = replace(reading.parsed, occurrences=tuple(occurrences), positionals=tuple(positionals))
-        return replace(reading, parsed=parsed)
+        return read_command(command, self.engine, version, files, self.question.settings, self.script.budget)
 
     def _checkpoint(self, first: Reading) -> tuple[Checkpoint | None, str]:
         """The checkpoint; where there is none, why."""

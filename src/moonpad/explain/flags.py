@@ -20,6 +20,7 @@ from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.misspelt_options import misspelt_remarks
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
@@ -146,16 +147,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
         return
     match option.problem:
         case "unknown" if option.matches:
-            right, (kind, other) = option.matches[0], ("underscores", "dashes")
-            if "_" in right:
-                kind, other = other, kind
-            message = f"{book.label} has no {written}: its parser does not take {kind} for {other}"
-            edits, remedy, code = [respelled(words, option, right)], f"write {right}", Code.UNKNOWN_FLAG
-            if book.options.exact:
-                yield error(code, written, message, remedy, edits=edits)
-            else:
-                message = f"{written} is {right} in the nearest version recorded ({book.label})"
-                yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=edits)
+            yield from misspelt_remarks(words, option, book)
         case "unknown" if (foreign := of_another_engine(written, book)) is not None:
             yield foreign_remark(words, option, book, foreign)
         case "unknown":

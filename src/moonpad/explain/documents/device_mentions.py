@@ -236,11 +236,11 @@ def _counts(match: re.Match[str], kind: str) -> list[int]:
     groups = match.groupdict()
     if servers := groups.get("servers"):
         return _whole_servers(_number(servers), kind)
-    nodes = next((name for name in ("nodes", "nodes_too") if groups.get(name)), "")
+    nodes = next((name for name in ("nodes", "nodes_too", "nodes_times") if groups.get(name)), "")
     counts = [_number(groups[name]) for name in (nodes, "count") if name and groups.get(name)]
     if len(counts) == 2 and match.start(nodes) > match.start("count"):
         counts[1] = _on_each(counts[1], counts[0], kind)
-    return counts
+    return counts[1:] if nodes and counts[0] == 1 else counts  # `one of our 8xH200 servers`
 
 
 def _whole_servers(number: int, kind: str) -> list[int]:

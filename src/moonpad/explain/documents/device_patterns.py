@@ -17,16 +17,27 @@ from msgspec import Struct
 WORDS: Final = {
     **{word: number for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight"], 1)},
     **{"a": 1, "single": 1, "sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64, "dual": 2, "quad": 4},
+    **{"pair": 2, "couple": 2, "both": 2},
     **{"单": 1, "一": 1, "两": 2, "二": 2, "双": 2, "三": 3, "四": 4, "八": 8, "十六": 16, "三十二": 32},
 }
-_SPELLED: Final = "|".join(sorted((word for word in WORDS if word not in ("a", "single")), key=len, reverse=True))
+_OTHERWISE: Final = ("a", "single", "pair", "couple", "both")
+"""Numbers only beside certain words."""
+_SPELLED: Final = "|".join(sorted((word for word in WORDS if word not in _OTHERWISE), key=len, reverse=True))
 _NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
+_PAIRED: Final = r"(?:pair|couple)(?=[ ]of[ ])"
 _MAKER: Final = (
     r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas"
     r"|华为|昇腾|英伟达|[ ]){0,4}"
 )
 _NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
+_SEVERAL: Final = r"(?:nodes|machines|servers|hosts|boxes|systems|instances|VMs|台|机器|机|服务器|节点)"
 _TIMES: Final = r"[ ]?[x×*][ ]?"
+_OUR: Final = r"(?:个|[ ]of)?(?:[ ](?:the|our|my|their|these|those|such|identical|more|other)){0,2}"
+"""Between a number and what is counted: `two of our`."""
+_AHEAD: Final = (
+    r"(?:^|(?<=[(（,，:：])|\b(?:on|across|over|with|using|have|has|between|in|of|these|our|the)(?=[ ]))[ ]{0,2}"
+)
+"""Before a number in digits that counts machines: in `tp 16 8xH200 nodes` 16 does not."""
 
 
 def _any_of(names: tuple[str, ...]) -> str:
@@ -78,12 +89,17 @@ def counted() -> tuple[re.Pattern[str], ...]:
         r"(?:(?:[ \-(（]{0,2}|[ ]with[ ])(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?",
     )
     also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{_MARK})(?![\w]))?"
-    end = r"s?(?![\w])(?!-[0-9a-z])"
+    end = r"s?(?![^\W\u3000-\u9fff])(?!-[0-9a-z])"  # `8xH200机器`: no blank ends a word there
     count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
     of_nodes = (
         rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
         rf"[ ]?{_MAKER}{device}{size}{end}"
     )
+    several = (
+        rf"(?:(?<![\w.\-])(?P<nodes>{_SPELLED}|both|{_PAIRED}){_OUR}|{_AHEAD}(?P<nodes_too>[0-9]{{1,2}}){_OUR}"
+        rf"|(?<![\w.\-])(?P<nodes_times>{_NUMBER}){_TIMES})[ ]?[*(（\[]{{0,2}}"
+    )
+    of_each = rf"(?P<count>{_NUMBER})(?:{_TIMES}|[ ]?-?(?:GPUs?|NPUs?|cards?|way|卡|张)[ ]?(?:的)?)"
     alone_count = rf"(?<![\w.\-])(?P<count>{_NUMBER})"
     cards, nodes = r"(?:卡|张|块|GPUs?|NPUs?|cards?)", rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}"
     each = r"(?:每台|每机|每节点|每个节点|单机|each(?:[ ]with)?)"
@@ -100,6 +116,10 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
             rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
             of_nodes,
+            rf"{several}{of_each}{_MAKER}{device}{size}s?[*)）\]]{{0,2}}[ ]?-?{_SEVERAL}(?![A-Za-z0-9_])",
+            rf"{several}{of_each}[*]{{0,2}}{_SEVERAL}[ ]?(?:of|with|each with|[,:(（，])[ ]?"
+            rf"{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<count>{_PAIRED})[ ]of[ ]{_MAKER}{device}{size}{end}(?![ -]?{_NODE})",
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
             rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
             rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
@@ -113,7 +133,10 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"(?![ ]?(?:and|und|[,+&、和])[ ]?{_MAKER}"
             rf"(?:{_MARK}|(?:RTX[ ]?)?(?:[A-Z]{{1,2}}[0-9]{{2,3}}|[2-5]0[5-9]0)\b))",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
-            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single|{_PAIRED}|both){_OUR}(?:[ ]|-){_MAKER}{device}{size}"
+            rf"[ ]?{_NODE}\b",
+            rf"(?<![\w.\-])(?P<servers>{_SPELLED}|{_PAIRED}|both){_OUR}[ ](?:NVIDIA[ ])?[DH]GX[ -]{device}{size}{end}"
+            r"(?![ ]GPUs?)",
         )
     )
 

@@ -15,6 +15,7 @@ from moonpad.engines.vllm_read import OPENAI_MODULE
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.meant_options import with_one_dash
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.unknowns import LEFT_OUT
 from moonpad.explain.value_forms import GLUED
@@ -22,10 +23,7 @@ from moonpad.values.finding import Code, Severity
 
 NO_SUCH: Final = "takes no such argument"
 _VARIABLE: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]+)=\S*", re.ASCII)
-_ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:[-_]\w+)*)(?:=.*)?", re.ASCII | re.DOTALL)
 _OPTION_NAME: Final = re.compile(r"[a-z]+(?:[-_][a-z]+)+", re.ASCII)
-_LEAST: Final = 4
-"""Letters of an option that is meant where it has one dash."""
 _ON: Final = frozenset({"true", "1", "yes", "on"})
 _OFF: Final = frozenset({"false", "0", "no", "off"})
 _OPTIONAL: Final = re.compile(r"\[-{1,2}[\w<][^\]]*\]?|[^\[\]]*\]|\[(?:options|args|flags)\]", re.IGNORECASE)
@@ -160,17 +158,12 @@ def _slips(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remar
         alone = at in strays and at - 1 not in strays  # `instead of reasoning-parser` is a sentence
         if alone and at:
             yield from _without_dashes(word, at, book)
-        short = _ONE_DASH.fullmatch(word.text)
-        if short is None or len(short[1]) < _LEAST or word.unresolved:
+        name = "" if word.unresolved else with_one_dash(word.text, book)[2:]
+        if not name:
             continue
-        option = book.options.named(f"--{short[1].replace('_', '-')}")
-        if option is None or book.options.named(f"-{short[1]}") is not None or f"-{short[1]}" in option.names:
-            continue
-        letter = f"-{short[1][0]}"
-        read = (
-            f"reads {letter} with the value {short[1][1:]}, or nothing" if book.options.named(letter) else "refuses it"
-        )
-        message = f"with one dash it is not --{short[1]}: the parser {read}"
+        letter = f"-{name[0]}"
+        read = f"reads {letter} with the value {name[1:]}, or nothing" if book.options.named(letter) else "refuses it"
+        message = f"with one dash it is not --{name}: the parser {read}"
         edit = Edit(at, 1, (f"-{word.text}",))
         where = word.text.partition("=")[0]
         severity = Severity.WARNING if command.fork else Severity.ERROR  # what a fork reads is not recorded

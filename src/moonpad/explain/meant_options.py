@@ -1,0 +1,109 @@
+"""Options that are misspelt beyond doubt, read as they are meant: `-tensor-parallel-size 16`, `--tensor-paralel-size`.
+
+The parser refuses them, and what is said of that is an error. What the layout and the memory are judged by is what the
+command says once that is mended.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from moonpad.catalog.options import releases_with
+from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.explain.foreign_options import of_another_engine
+from moonpad.explain.former_flags import said_today
+from moonpad.explain.input_limits import Budget
+from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.unknowns import is_cut_off
+from moonpad.values.records import replace
+
+_ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:[-_]\w+)*)(?:=.*)?", re.ASCII | re.DOTALL)
+_MORE_DASHES: Final = re.compile(r"-{3,5}[a-z][\w-]*", re.ASCII)
+_LEAST: Final = 4
+"""Letters of an option that is meant where it has one dash."""
+_LONG: Final = 12
+"""Letters of a name in which one may be wrong, with its dashes."""
+_ONE_LETTER: Final = 0.93
+"""How much alike names of that length are that differ in one letter, or in two that are swapped."""
+
+
+def with_one_dash(word: str, book: Rulebook) -> str:
+    """The option that `-tensor-parallel-size` is but for its second dash, as it is written; "" for what is none."""
+    short = _ONE_DASH.fullmatch(word)
+    if short is None or len(short[1]) < _LEAST:
+        return ""
+    option = book.options.named(f"--{short[1].replace('_', '-')}")
+    if option is None or book.options.named(f"-{short[1]}") is not None or f"-{short[1]}" in option.names:
+        return ""
+    return f"--{short[1]}"
+
+
+def meant_options(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: Budget) -> Mapping[int, str]:
+    """Places of such options among the words → the names that are meant. None of a release that is not recorded, whose
+    options may be called so."""
+    if not book.options.exact:
+        return {}
+    return dict(_meant(words, parsed, book, budget))
+
+
+def _meant(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: Budget) -> Iterator[tuple[int, str]]:
+    for option in parsed.occurrences:
+        written = words[option.index].partition("=")[0] if option.index < len(words) else ""
+        if name := with_one_dash(written, book):
+            yield option.index, name
+        elif option.problem == "unknown" and not option.matches and option.flag is None and not is_cut_off(written):
+            if _MORE_DASHES.fullmatch(written) and book.options.named(f"--{written.lstrip('-')}") is not None:
+                yield option.index, f"--{written.lstrip('-')}"
+            elif name := _all_but_one_letter(words, option, book, budget):
+                yield option.index, name
+
+
+def _all_but_one_letter(words: Sequence[str], option: Occurrence, book: Rulebook, budget: Budget) -> str:
+    """The one option that is written so but for a letter; "" where another release or engine has one of that name."""
+    written = option.written.replace("_", "-")[:80]
+    if len(written) < _LONG or not written.startswith("--"):
+        return ""
+    if said_today(words, option, book) is not None or of_another_engine(option.written, book) is not None:
+        return ""
+    if any(releases_with(book.program, name) for name in (option.written, written)):
+        return ""
+    key = (written, book.label, _ONE_LETTER)
+    if key not in budget.nearest:
+        negated = written.startswith("--no-")
+        names = [name for each in book.options.options for name in (*each.names, *(each.negations if negated else ()))]
+        names = [name for name in names if abs(len(name) - len(written)) <= 1]
+        budget.work(8 * len(names), "names that are not known")
+        near = difflib.get_close_matches(written, names, n=2, cutoff=_ONE_LETTER)
+        budget.nearest[key] = near[0] if len(near) == 1 else None
+    return budget.nearest[key] or ""
+
+
+def respelt(words: Sequence[str], names: Mapping[int, str]) -> list[str]:
+    """The words with these names for the misspelt ones; a value behind `=` stays."""
+    return [_named(word, names[at]) if at in names else word for at, word in enumerate(words)]
+
+
+def _named(word: str, name: str) -> str:
+    _, equals, value = word.partition("=")
+    return f"{name}{equals}{value}"
+
+
+def as_written(parsed: Parsed, words: Sequence[str], names: Mapping[int, str]) -> Parsed:
+    """What was read of the respelt words, with the options that are refused as they were written."""
+    occurrences = tuple(
+        replace(
+            option,
+            written=words[option.index].partition("=")[0],
+            flag=None,
+            problem="unknown",
+            matches=(names[option.index],),
+            names=option.names,
+        )
+        if option.index in names and option.problem in (None, "prefix")
+        else option
+        for option in parsed.occurrences
+    )
+    return replace(parsed, occurrences=occurrences)

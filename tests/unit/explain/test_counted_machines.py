@@ -1,0 +1,63 @@
+"""So many machines with so many devices each, as people put it in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.documents.device_mentions import machines_of
+from moonpad.explain.input_limits import Budget
+from moonpad.report.explain_verdict import verdict
+from tests.unit.explain.judging import ask
+
+SERVE = "vllm serve moonshotai/Kimi-K3 --tensor-parallel-size 16"
+
+
+def cluster_of(written: str) -> str:
+    return " ".join(machine for _, machine in machines_of(f"We serve {written}", Budget()))
+
+
+@pytest.mark.parametrize(
+    ("written", "cluster"),
+    [
+        ("it across two 8× B200 nodes (EFA).", "2x8xB200"),
+        ("it on two nodes of 8x B200.", "2x8xB200"),
+        ("it on 2 × 8xH200 machines.", "2x8xH200"),
+        ("it with a pair of 8-GPU H100 boxes.", "2x8xH100"),
+        ("it on two of our 8xH200 servers.", "2x8xH200"),
+        ("it on 4 8xH100 nodes.", "4x8xH100"),
+        ("it on three 8-way H100 nodes.", "3x8xH100"),
+        ("it on two 8-GPU nodes (H100).", "2x8xH100"),
+        ("it on two **8x B200** nodes.", "2x8xB200"),
+        ("it on 2x (8x B200) nodes.", "2x8xB200"),
+        ("it on both of our 8xH200 servers.", "2x8xH200"),
+        ("it on a pair of H200 nodes.", "2x8xH200"),
+        ("it on two DGX B200.", "2x8xB200"),
+        ("it on eight 4x GB200 nodes.", "8x4xGB200"),
+        ("it, 两个8卡H200节点.", "2x8xH200"),
+        ("it, 2台8xH800机器.", "2x8xH800"),
+    ],
+)
+def test_machines_are_counted(written: str, cluster: str) -> None:
+    assert cluster_of(written) == cluster
+
+
+@pytest.mark.parametrize(
+    ("written", "cluster"),
+    [
+        ("it on one of our 8xH200 servers.", "8xH200"),
+        ("it on 8x B200 nodes.", "8xB200"),
+        ("two models on an 8x B200 node.", "8xB200"),
+        ("it with vLLM 0.28 8xH200 machines.", "8xH200"),
+        ("it with tp 16 8xH200 nodes.", "8xH200"),
+        ("2 GPUs of an 8xH100 node.", "8xH100"),
+        ("two 8xH200 replicas.", "8xH200"),
+        ("it since 2025 8xH100 nodes.", "8xH100"),
+    ],
+)
+def test_other_numbers_count_no_machines(written: str, cluster: str) -> None:
+    assert cluster_of(written) == cluster
+
+
+def test_what_fits_on_both_machines_is_said_to_fit() -> None:
+    (judged,) = ask(f"TP16 across two 8x B300 nodes.\n\n```sh\n{SERVE}\n```\n")
+    assert not verdict(judged)[0].startswith("Does not fit")
