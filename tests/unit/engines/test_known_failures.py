@@ -218,6 +218,13 @@ SAMPLES = {
     + "    assert (meta.remote_pcp_size * meta.remote_dcp_size) % (self.pcp_size * self.dcp_size) == 0",
     "ray-graph-tensors": WORKER + "    assert deserialized_tensor_placeholders == set(range(len(tensors)))",
     "tpu-compile-memory": "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: CompileTimeHbmOom - Used 94.9G of 94.75G hbm.",
+    "sinks-of-old-engine": "ERROR 08-07 08:09:51 [engine.py:467] TypeError: FlashAttentionImpl.__init__() got an unexpected keyword argument 'sinks'",
+    "sinks-of-flash-attention-2": WORKER + "AssertionError: Sinks are only supported in FlashAttention 3",
+    "operators-of-plugin": "RuntimeError: aclnnAddRmsNormBias or aclnnAddRmsNormBiasGetWorkspaceSize not in libopapi.so, or libopapi.sonot found.",
+    "deepgemm-warmup-memory": "[Bug]: Qwen3-Coder-480B-FP8 running on 8*H20,deepgemm warmup OOM",
+    "deepgemm-warmup-frame": "ray.exceptions.RayTaskError(OutOfMemoryError): ray::RayWorkerWrapper.execute_method() in deep_gemm_warmup",
+    "drafts-head-not-in-checkpoint": WORKER
+    + "ValueError: Following weights were not initialized from checkpoint: {'model.embed_tokens.weight', 'model.layers.92.shared_head.head.weight'}",
 }
 TALK = """
 If the tokenizer needs blobfile, install it with pip.

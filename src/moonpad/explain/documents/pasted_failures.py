@@ -18,6 +18,7 @@ from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PR
 from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.grouping import Group
@@ -40,7 +41,7 @@ _MOST_INTRODUCED: Final = 4
 """Lines of a log that a sentence above them is about, where no fence holds them."""
 
 _ERRS: Final = re.compile(
-    r"[Ee]rror|ERROR|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
+    r"[Ee]rror|ERROR|OOM\b|CRITICAL|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough"
     r"|not support|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
@@ -121,6 +122,10 @@ _TITLE: Final = re.compile(
 )
 """How the title of a report begins."""
 
+_TITLE_OF_BUG: Final = re.compile(r"[# \t]{0,6}\[bug\]", re.IGNORECASE)
+"""It says that the error which it names came."""
+_LONGEST_TITLE: Final = 200
+
 
 def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]:
     """Those that are not in a part that speaks of errors in general."""
@@ -149,7 +154,8 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
             continue
         if not _ERRS.search(text) and not (number in logged and _LOGGED_ERRS.search(text)):
             continue
-        found.append(ErrorLine(number + 1, behind_front(text), number in logged))
+        column = behind_front(text) if number in logged or fenced else behind_marker(lines, number)
+        found.append(ErrorLine(number + 1, column or behind_front(text), number in logged))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)
@@ -283,6 +289,8 @@ def _remark(
         match = None if cause.weak and not cause.symptom and not weakly else cause.pattern.search(text)
         if match is None or (mild and not (cause.mild or cause.only_with)):
             continue  # what its writer calls a warning ended nothing
+        if cause.only_with is not None and not _is_anywhere(cause.only_with, script):
+            continue
         if match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
             continue
         if not error.logged and (_CONSTANT.match(text, match.start() - 1) or _OF_TABLE.fullmatch(text)):
@@ -295,6 +303,11 @@ def _remark(
         finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
     return None
+
+
+def _is_anywhere(pattern: re.Pattern[str], script: Script) -> bool:
+    script.budget.work(len(script.lines) // 4, "its error lines")
+    return any(pattern.search(line[:_LONGEST]) for line in script.lines)
 
 
 def _is_of_another(number: int, engine: str, script: Script) -> bool:
@@ -337,6 +350,8 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
 
 def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
+    if (title := _TITLE_OF_BUG.match(lead)) is not None and len(lead) < _LONGEST_TITLE:
+        return not _general(lead[title.end() :])
     if _PASTED_BEHIND_HASH.fullmatch(lead) or _ANSWER.match(lead):
         return True
     if (raised := _EXCEPTION_BEFORE.search(lead)) is not None and _is_report(lead[: raised.start()]):

@@ -4,11 +4,11 @@ they are. Of others nothing is known."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.log_grammar import Failure, events, failure_at, first_cause, kinds_of_error
+from moonpad.engines.log_grammar import EXCEPTION, Failure, events, failure_at, first_cause, kinds_of_error
 from moonpad.engines.own_words import OwnWords, Says, own_words
 from moonpad.engines.start_log import READY
 from moonpad.explain.commands import ErrorLine, Script
@@ -64,7 +64,18 @@ def told_by_itself(
     """What the first error that no row knows says for itself, with the number of its line, from 1. `reported`: whether
     what stands before an error in a sentence says that it came."""
     logged = dict(_lines(errors, engine, script))
-    lines = logged or dict(_quoted(errors, script, reported))
+    for lines in (logged, {} if _has_error(logged.values()) else dict(_quoted(errors, script, reported))):
+        if (told := _told_in(lines, script, in_log=lines is logged)) is not None:
+            return told
+    return None
+
+
+def _has_error(lines: Iterable[str]) -> bool:
+    """Whether a log has the exception that ended it: one that is cut within its traceback has none."""
+    return any(EXCEPTION.search(line) for line in lines)
+
+
+def _told_in(lines: Mapping[int, str], script: Script, *, in_log: bool) -> tuple[Failure, int] | None:
     script.budget.work(_WORK * len(lines), "its error lines")
     numbers = sorted(lines)
     own = own_words([lines[number] for number in numbers])
@@ -73,7 +84,7 @@ def told_by_itself(
     number = numbers[own.number]
     if any(_OF_A_REQUEST.search(line[:_LONGEST]) for line in script.lines[max(0, number - _FRAMES) : number]):
         return None
-    failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own) if logged else None
+    failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own) if in_log else None
     return None if failure is None else (failure, number)
 
 
@@ -106,7 +117,7 @@ def _lines(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator
 def _quoted(errors: Sequence[ErrorLine], script: Script, reported: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
     """Errors within sentences of the text's author."""
     for error in errors[:_MOST]:
-        text = script.lines[error.number - 1][:_LONGEST]
+        text = script.lines[error.number - 1][error.column : _LONGEST]
         if (match := _IN_SENTENCE.search(text)) and reported(text[: match.start()]):
             yield error.number, match["error"].rstrip(" .,;")
 
