@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # `plan` shows commands too, and reads none
     from moonpad.explain.results import Line
 
 INDENT: Final = "  "
-_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9])[^{}]*\}|([A-Za-z_]\w*|[1-9]))", re.ASCII)
+_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9@*])[^{}]*\}|([A-Za-z_]\w*|[1-9@*]))", re.ASCII)
 _SPECIAL: Final = re.compile(r'[\\"`$]')
 _HOME: Final = "~/"
 _BACKSLASHED: Final = r"\\\g<0>"
@@ -64,6 +64,8 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
     kept = _kept(word, unresolved) if is_visible(word) else []
     if word in unresolved and (SWITCHED.fullmatch(word) or ENDPOINT.fullmatch(word)):
         return word  # in quotes it would be an argument where it is empty
+    if word == "$*" and "*" in unresolved:
+        return word  # in quotes it would be one argument
     if not kept:
         return shell_word(word)
     text, at = "", 0

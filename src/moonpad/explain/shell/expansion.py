@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
@@ -31,6 +32,7 @@ _SUM_TOKEN: Final = re.compile(
 _LONGEST_SUM: Final = 200
 _LARGEST_NUMBER: Final = 2**63
 _NESTED_SUMS: Final = 50
+_FOLDERS: Final = re.compile(r"\w*PATH|LD_PRELOAD", re.ASCII)
 _SWALLOWED: Final = re.compile(r"[\w./:,-]*?(?P<program>python3?(?:\.\d{1,2})?)")
 
 
@@ -54,6 +56,8 @@ class Expander:
     ) -> None:
         """`output`: what a command in `$(…)` writes, where that is known."""
         self.source, self.scope, self.budget, self.output = source, scope, budget, output
+        self.list_of_folders = ""
+        """The variable that is being added to, `PATH` of `PATH=/opt/bin:${PATH:-}`: the caller's value stays in it."""
 
     def fields(self, token: Token) -> list[Word]:
         """What a shell makes of a word of a command: none, one or several."""
@@ -101,7 +105,8 @@ class Expander:
         start = first.start + match.end()
         if start < first.end:
             rest = [LiteralText(match.string[match.end() :], start, first.end, False), *rest]
-        value = self.scalar(rest, token.start, token.end)
+        with self._adding_to(name, rest):
+            value = self.scalar(rest, token.start, token.end)
         if index is not None:
             elements = before if isinstance(before, tuple) else ()
             at = whole_number(index)
@@ -115,6 +120,14 @@ class Expander:
         self.budget.spend(1, len(before.text))
         self.budget.work(len(before.pieces), "what its variables, loops and functions expand to")
         return name, concatenated((before, value), value)
+
+    @contextmanager
+    def _adding_to(self, name: str, segments: Sequence[Segment]) -> Iterator[None]:
+        """While the value of a list of folders is read to which this adds, `PATH=/opt/bin:${PATH:-}`."""
+        text = "".join(segment.text for segment in segments if isinstance(segment, LiteralText))
+        before, self.list_of_folders = self.list_of_folders, name if _FOLDERS.fullmatch(name) and text else ""
+        yield
+        self.list_of_folders = before
 
     # --- segments ---
 
@@ -139,7 +152,10 @@ class Expander:
 
     def _variable(self, segment: Variable, fields: _FieldBuilder, split: bool) -> None:
         value = self._value(segment)
-        if segment.operator:
+        if value is None and segment.name == self.list_of_folders and self._has_nothing_else(segment):
+            value = self._marker(segment)
+            value = replace(value, unresolved=(*value.unresolved, value.text))
+        elif segment.operator:
             fields.exists |= segment.quoted
             value = self._operated(segment, value, fields, split and not segment.quoted)
         if isinstance(value, tuple) and (not split or (segment.quoted and "*" in (segment.subscript, segment.name))):
@@ -152,6 +168,10 @@ class Expander:
             self.budget.spend(len(value.text.split()) if split else 1, len(value.text))
             fields.substitute(value, segment.start, segment.end, split)
 
+    def _has_nothing_else(self, segment: Variable) -> bool:
+        """`${PATH:-}`, `${PATH:+:$PATH}`: of the caller's value alone."""
+        return segment.operator.endswith("+") or (segment.operator.endswith("-") and not segment.operand)
+
     def _value(self, segment: Variable) -> Value | None:
         """What it stands for without its operator; None where nothing does, and the operator decides."""
         name, index, arguments = segment.name, segment.subscript, self.scope.arguments
@@ -160,6 +180,8 @@ class Expander:
             value, index = arguments, "@"
         elif name.isdigit() and name.strip("0") and arguments is not None:
             value, index = (Word(""), *arguments), name
+        if index in ("@", "*") and name not in ("@", "*") and value is not None and not segment.operator:
+            return _of_all(name, value)
         if isinstance(value, tuple):
             if index not in ("@", "*"):
                 at = whole_number(index or "0")
@@ -201,6 +223,28 @@ class Expander:
 
     def _written(self, start: int, end: int) -> str:
         return self.source.text[start:end].replace(IGNORED, "")
+
+
+def _of_all(name: str, value: Value) -> Value:
+    """The elements of an array; those of it that are not known as what stands for them alone."""
+    if isinstance(value, Word):
+        return _slice(name, value, "${%s[@]}") if _is_marker(name, value) else value
+    at = next((at for at, word in enumerate(value) if _is_marker(name, word)), None)
+    if at is None:
+        return value
+    behind = len(value) - at - 1
+    length = f":${{#%s[@]}}-{at + behind}" if behind else ""
+    text = f"${{%s[@]:{at}{length}}}" if at or behind else "${%s[@]}"
+    return (*value[:at], _slice(name, value[at], text.replace("#%s", f"#{name}")), *value[at + 1 :])
+
+
+def _is_marker(name: str, word: Word) -> bool:
+    return word.text == f"${name}" and word.unresolved == (name,)
+
+
+def _slice(name: str, word: Word, text: str) -> Word:
+    whole = text % name
+    return replace(word, text=whole, unresolved=(name, whole) if "#" in whole else (name,))
 
 
 class _FieldBuilder:

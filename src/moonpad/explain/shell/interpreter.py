@@ -34,6 +34,7 @@ from moonpad.explain.shell.shell_tests import (
     ends,
     lacking_in,
     leaves,
+    tested_files,
     tested_values,
 )
 from moonpad.explain.shell.tokens import Here, Token
@@ -202,7 +203,8 @@ class Shell:
                 self._simple(node)
                 if conditional:
                     lacking = lacking_in(self.tested, node.connector == "&&")
-                    self._join([self.scope.pop()], exhaustive=False, defaults=lacking)
+                    with self.scope.asking(frozenset(), tested_files([Simple(self.tested)])):
+                        self._join([self.scope.pop()], exhaustive=False, defaults=lacking)
                 after_test = not words or words[0].text in TESTS
                 self.tested = words if after_test else ()
             case For():
@@ -219,10 +221,8 @@ class Shell:
                     self._statements(bodies[0] if holds else bodies[1] if len(bodies) > 1 else ())
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
-                asked = self.scope.asked
-                self.scope.asked |= tested_values(conditions, self.scope)
-                self._branches(bodies, exhaustive, frozenset().union(*tests))
-                self.scope.asked = asked
+                with self.scope.asking(tested_values(conditions, self.scope), tested_files(conditions)):
+                    self._branches(bodies, exhaustive, frozenset().union(*tests))
                 self._demand(node)
             case Function(name, body):
                 self.functions[name] = body

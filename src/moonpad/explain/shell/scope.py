@@ -36,6 +36,9 @@ class Scope:
         self.export_all = False
         self.asked: frozenset[str] = frozenset()
         """Variables whose value was asked for by the conditions around: `if [ "$TP" = auto ]; then TP=8; fi`."""
+        self.places: frozenset[str] = frozenset()
+        """Variables that name what those conditions look for on the disk: a branch that finds another place is no
+        worse than the value before."""
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
@@ -72,6 +75,14 @@ class Scope:
         return self.variables.maps.pop(0), self.exports.maps.pop(0)
 
     @contextmanager
+    def asking(self, values: frozenset[str], places: frozenset[str]) -> Iterator[None]:
+        """Inside a condition that asks for these values and looks for these places."""
+        before = self.asked, self.places
+        self.asked, self.places = self.asked | values, self.places | places
+        yield
+        self.asked, self.places = before
+
+    @contextmanager
     def evaluating(self, text: str) -> Iterator[None]:
         """While a text is evaluated whose `$1` was not known where it was made: it is none of this function's."""
         before = self.arguments
@@ -85,10 +96,11 @@ class Scope:
         So does a variable that had no value before and gets one in some branches only, but for those whose lack was
         asked for (`defaults`: `if [ -z "$TP" ]; then TP=8; fi`), which have that of the branch. Where a branch knows no
         better (`case $1 in --tp) TP=$2`) or only adds to what there was (`ARGS+=(--verbose)`), all stays as it was:
-        what is added under a condition is left out. A value that the condition asked for (`asked`) does not stay.
+        what is added under a condition is left out. A value that the condition asked for (`asked`) does not stay, nor
+        does a place that it looked for on the disk, where a branch sets another (`places`).
         """
-        _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults, self.asked)
-        _join(self.exports, [exports for _, exports in branches], exhaustive, defaults, self.asked)
+        _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults, self.asked, self.places)
+        _join(self.exports, [exports for _, exports in branches], exhaustive, defaults, self.asked, self.places)
 
 
 def unresolved(name: str, at: Value) -> Word:
@@ -113,11 +125,15 @@ def _join(
     exhaustive: bool,
     defaults: Collection[str],
     asked_for: Collection[str],
+    places: Collection[str],
 ) -> None:
     for name in dict.fromkeys(name for branch in branches for name in branch):
         values = [branch[name] for branch in branches if name in branch]
         before = None if name in asked_for else variables.get(name)
         everywhere = exhaustive and len(values) == len(branches)
+        if name in places and before is not None and not all(map(is_known, values)):
+            variables[name] = unresolved(name, values[0])
+            continue
         if before is None and not everywhere and name not in defaults and name not in asked_for:
             if any(map(is_known, values)):
                 variables[name] = unresolved(name, values[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from moonpad.explain.commands import Word, whole_number
@@ -16,6 +17,7 @@ _COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
     **{"-gt": operator.gt, "-ge": operator.ge},
 }
 TESTS: Final = frozenset({"[", "[[", "test"})
+_ON_DISK: Final = frozenset({"-e", "-f", "-d", "-s", "-r", "-L", "-h"})
 
 
 def decided(words: Sequence[Token], scope: Scope) -> bool | None:
@@ -79,6 +81,13 @@ def tested_values(conditions: Iterable[Node], scope: Scope) -> frozenset[str]:
             if text and isinstance(segment, Variable) and isinstance(value, Word) and value.text == text:
                 names.add(segment.name)
     return frozenset(names)
+
+
+def tested_files(conditions: Iterable[Node]) -> frozenset[str]:
+    """Variables that name what a condition looks for on the disk: MODEL of `[ ! -f "$MODEL/config.json" ]`."""
+    tests = [test.words for test in conditions if isinstance(test, Simple)]
+    looked_at = (word for words in tests for sign, word in pairwise(words) if sign.text in _ON_DISK)
+    return frozenset(part.name for word in looked_at for part in word.segments if isinstance(part, Variable))
 
 
 def demanded(words: Sequence[Token]) -> tuple[str, Token] | None:
