@@ -65,6 +65,9 @@ RENAMED_KEYS: Final[Mapping[str, str]] = {
     "lmhead_tp_size": "lmhead_tensor_parallel_size",
 }
 """Keys that have another name in later releases; which release has which is recorded."""
+SPLIT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {"enable_sparse_c8": ("enable_sparse_sfa_c8", "enable_sparse_li_c8")}
+"""Switches of the option itself that have become several, which together are what the one was
+(https://github.com/vllm-project/vllm-ascend/pull/12351)."""
 SHARED_WITH: Final = ("--omni",)
 """Options of another plugin that reads keys of its own there: with it, unknown ones are only warned of."""
 SHARED_KEYS: Final = (

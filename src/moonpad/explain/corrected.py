@@ -11,6 +11,7 @@ from moonpad.explain.checks.options.stray_words import NO_SUCH
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import Group, value_of
+from moonpad.explain.into_other_faults import but_into_others
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
 from moonpad.explain.programs import identify, listens
@@ -30,6 +31,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     again = _asked_once(again)
     judged = _without_needless(_without_advice_alone(judged), meant, again)
+    judged = but_into_others(judged, lambda each: again(replace(meant, commands=tuple(_mended_all(each, meant, None)))))
     mending = _with_corrected(judged, meant, again)
 
     def with_setting(better: Better | None) -> tuple[Judged | None, tuple[Command, ...]]:

@@ -98,13 +98,6 @@ ON_ASCEND = [
         "0.22.1rc1",
     ),
     ("ascend-v32-dcp-sides", "0.23.0", f"{V32} -tp 16 {DCP} {CONSUMER}", "", "0.22.1rc1"),
-    (
-        "asc-sparse-c8-renamed",
-        "0.23.0",
-        f"""{V32} -tp 16 --additional-config '{{"enable_sparse_c8":true}}'""",
-        "",
-        "0.22.1rc1",
-    ),
     ("ascend-k3-early", "0.23.0", f"{K3} -tp 16", "", "0.26.0rc1"),
     ("ascend-prefill-memory-026", "0.26.0rc1", f"/w/Kimi-K2.6-w4a8 -tp 16 {PRODUCER}", "", "0.23.0"),
     ("ascend-restricted-026", "0.26.0rc1", f"{K26} -tp 16", "", "0.23.0"),

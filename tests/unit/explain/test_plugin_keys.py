@@ -43,7 +43,7 @@ def found(release: str, value: str, more: str = "") -> list[Finding]:
         ("0.13.0", '{"torchair_graph_config": {"enabled": false}}', Severity.NOTE, Code.REMOVED_FLAG, "leave it out"),
         ("0.18.0", '{"enable_flashcomm1": true}', Severity.WARNING, Code.UNKNOWN_FLAG, "or take 0.20.2rc1 or newer"),
         ("0.23.0", '{"enable_sparse_c8": true}', Severity.WARNING, Code.REMOVED_FLAG,
-         "which 0.18.0rc1 to 0.22.1rc1 and 0.24.0rc1 to 0.25.1rc1 do"),
+         "which has become enable_sparse_sfa_c8 and enable_sparse_li_c8"),
         ("0.25.1rc1", '{"num_wait_worker_iterations": 30}', Severity.WARNING, Code.REMOVED_FLAG,
          'write "eplb_config": {"algorithm_execution_interval": 30}'),
         ("0.24.0rc1", '{"scheduler_config": {"recompute_scheduler_enable": true}}', Severity.WARNING, Code.UNKNOWN_FLAG,

@@ -88,16 +88,22 @@ def without_keys(words: Sequence[str], option: Occurrence, paths: Sequence[Seque
         return ()
     left: Mapping[str, object] = value
     for path in paths:
-        left = _less(left, path)
-    if not left:
+        left = less(left, path)
+    return as_words(words, option, left)
+
+
+def as_words(words: Sequence[str], option: Occurrence, table: Mapping[str, object]) -> tuple[str, ...]:
+    """The words of the option with another table; none where nothing is in it."""
+    if not table:
         return ()
-    text = json.dumps(left, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
     return (f"{option.written}={text}",) if "=" in words[option.index] else (option.written, text)
 
 
-def _less(table: Mapping[str, object], path: Sequence[str]) -> dict[str, object]:
+def less(table: Mapping[str, object], path: Sequence[str]) -> dict[str, object]:
+    """The table without the key behind the tables that it stands in."""
     first, *rest = path
     inner = table.get(first)
     if rest and isinstance(inner, dict):
-        return {**table, first: _less(inner, rest)}
+        return {**table, first: less(inner, rest)}
     return {key: value for key, value in table.items() if key != first}

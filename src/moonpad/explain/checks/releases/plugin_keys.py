@@ -24,7 +24,7 @@ from moonpad.engines import ascend_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.releases.config_keys import without_keys
+from moonpad.explain.checks.releases.config_keys import as_words, less, without_keys
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -34,6 +34,8 @@ _ALIKE: Final = 0.85
 _MOST: Final = 40
 _LEAVE: Final = "leave it out"
 _ENDS: Final = ": the start ends"
+_Entry = tuple[tuple[str, ...], object]
+"""A key behind the tables that it stands in, and its value."""
 _OPTION: Final = names.PLUGIN_OPTION
 
 
@@ -52,6 +54,18 @@ class _Release(Struct, frozen=True):
         return f"{self.title} {self.name}"
 
 
+class _Told(Struct, frozen=True):
+    """What is said of a key. `instead`: what is written in its place, () for nothing; None where a person chooses.
+    `ends`: the start ends at it."""
+
+    severity: Severity
+    code: Code
+    message: str
+    remedy: str
+    ends: bool
+    instead: tuple[_Entry, ...] | None = None
+
+
 def plugin_key(case: Case) -> Iterator[Remark]:
     """`{"torchair_graph_config": {"enable": true}}`: the plugin asks each table for its own keys alone."""
     place = case.option(_OPTION)
@@ -66,8 +80,9 @@ def plugin_key(case: Case) -> Iterator[Remark]:
     neighbours = [nearest.release, *(recorded[nearest.at + 1 : nearest.at + 2] if not nearest.exact else ())]
     case.script.budget.work(len(value), "the keys of its plugin")
     lenient = any(word.text in names.SHARED_WITH for word in case.commands[0].argv)
-    gone, left_out, ending = set[str](), list[tuple[str, ...]](), set[str]()
-    found = list[Remark]()
+    gone = set[str]()
+    found = list[tuple[Remark, bool]]()
+    changed = list[tuple[tuple[str, ...], tuple[_Entry, ...]]]()
     for path, given in _paths(value)[:_MOST]:
         table, key = ".".join((_OPTION, *path[:-1])), path[-1]
         if unresolved(key) or path[0] in gone or any(_is_read(table, key, each) for each in neighbours):
@@ -77,23 +92,45 @@ def plugin_key(case: Case) -> Iterator[Remark]:
             continue
         if len(path) == 1 and release.named:
             gone.add(key)
-        severity, code, message, remedy = told
+        severity = told.severity
         if severity is Severity.ERROR and (lenient or case.commands[0].custom or case.commands[0].fork):
             severity = Severity.WARNING
-        if remedy == _LEAVE:
-            left_out.append(path)
-        if not release.named and own and release.exact and message.endswith(_ENDS):
-            ending.add(message)
-        found.append(make_remark(severity, code, _OPTION, message, remedy, at=place.index))
+        remark = make_remark(severity, told.code, _OPTION, told.message, told.remedy, at=place.index)
+        ends = not release.named and own and release.exact and told.ends
+        is_made = told.instead is not None and (release.named or ends)
+        if told.instead is not None and is_made:
+            changed.append((path, told.instead))
+        found.append((replace(remark, ends_start=ends and severity is Severity.WARNING), is_made))
     words = [word.text for word in case.commands[0].argv]
-    edit = Edit(place.index, place.length, without_keys(words, place, left_out))
-    for remark in found:  # edits at one place replace each other: each leaves out all of them
-        ends = remark.finding.message in ending
-        leaves = remark.finding.remedy == _LEAVE and (release.named or ends)
-        remark = replace(remark, ends_start=ends and remark.finding.severity is Severity.WARNING)
-        yield replace(remark, edits=(edit,)) if leaves else remark
-        for number, at in _same(case, place) if leaves else ():
+    edit = Edit(place.index, place.length, _rewritten(words, place, changed))
+    for remark, is_made in found:  # edits at one place replace each other: each makes all of them
+        yield replace(remark, edits=(edit,)) if is_made else remark
+        for number, at in _same(case, place) if is_made else ():
             yield replace(remark, command=number, at=at, edits=(replace(edit, at=at),))
+
+
+def _rewritten(
+    words: list[str], place: Occurrence, changed: list[tuple[tuple[str, ...], tuple[_Entry, ...]]]
+) -> tuple[str, ...]:
+    """The words of the option without those keys, and with what takes their place."""
+    value = as_json(place.value) if isinstance(place.value, str) and "." not in place.written else None
+    if not isinstance(value, dict):
+        return without_keys(words, place, [path for path, _ in changed])
+    left: Mapping[str, object] = value
+    for path, _ in changed:
+        left = less(left, path)
+    for _, entries in changed:
+        for path, given in entries:
+            left = _with(left, path, given)
+    return as_words(words, place, left)
+
+
+def _with(table: Mapping[str, object], path: tuple[str, ...], given: object) -> dict[str, object]:
+    first, *rest = path
+    if not rest:
+        return {**table, first: given}
+    inner = table.get(first, {})
+    return {**table, first: _with(inner, tuple(rest), given)} if isinstance(inner, dict) else {**table}
 
 
 def _same(case: Case, place: Occurrence) -> Iterator[tuple[int, int]]:
@@ -134,9 +171,7 @@ def _is_read(table: str, key: str, version: str) -> bool:
     return known.known if known is not None else key in key_tables(names.PLUGIN)[table]
 
 
-def _told(
-    release: _Release, table: str, key: str, given: object, whole: Mapping[str, object]
-) -> tuple[Severity, Code, str, str] | None:
+def _told(release: _Release, table: str, key: str, given: object, whole: Mapping[str, object]) -> _Told | None:
     place = table.removeprefix(_OPTION).lstrip(".")
     ends = table not in names.OPEN_TABLES and ends_at_unknown(names.PLUGIN, table, release.name)
     severity = Severity.ERROR if ends and release.exact and release.named else Severity.WARNING
@@ -144,11 +179,21 @@ def _told(
     if not history and (near := _near(release, table, key, _inside(whole, place))):
         passed = "that ends the start" if ends else "what is there is passed over" + ": it stays off" * (given is True)
         message = f'{place or _OPTION} has no key "{shortened(key)}", and {passed}'
-        return severity, Code.INVALID_VALUE, message, f'write "{near}"'
+        instead = ((*(place.split(".") if place else ()), near), given)
+        return _Told(severity, Code.INVALID_VALUE, message, f'write "{near}"', ends, (instead,))
     if not release.own or table in names.OPEN_TABLES:
         return None
+    if split := _split(release, table, key, whole, history):
+        message = (
+            f'{release.judged} does not read "{key}", which has become {" and ".join(split)}{_ENDS if ends else ""}'
+        )
+        remedy = f"write {', '.join(f'{json.dumps(name)}: {json.dumps(given)}' for name in split)}"
+        return _Told(severity, Code.REMOVED_FLAG, message, remedy, ends, tuple(((name,), given) for name in split))
     if moved := _moved(release, table, key, given, whole, history, ends):
-        return severity, Code.REMOVED_FLAG if history else Code.UNKNOWN_FLAG, *moved
+        code = Code.REMOVED_FLAG if history else Code.UNKNOWN_FLAG
+        message, remedy, entry = moved
+        is_one = not isinstance(given, dict)
+        return _Told(severity, code, message, remedy, ends, (entry,) if is_one else None)
     if history:
         runs = " and ".join(first if first == last else f"{first} to {last}" for first, last in history)
         where = f" in {place}" if place else ""
@@ -158,15 +203,25 @@ def _told(
         remedy = f"leave it out, or take {history[0][0]} or newer" if later else _LEAVE
         if _is_off(given) and not ends:
             severity = Severity.NOTE
-        return severity, Code.UNKNOWN_FLAG if later else Code.REMOVED_FLAG, message, remedy
+        code = Code.UNKNOWN_FLAG if later else Code.REMOVED_FLAG
+        return _Told(severity, code, message, remedy, ends, None if later else ())
     if not (release.exact and release.named):
         return None
     where = place or _OPTION
     if ends:
         message = f'{release.judged} has no key "{shortened(key)}" in {where}: the start ends'
-        return severity, Code.UNKNOWN_FLAG, message, _LEAVE
+        return _Told(severity, Code.UNKNOWN_FLAG, message, _LEAVE, ends, ())
     message = f'{release.judged} reads no key "{shortened(key)}" in {where}, nor does another release that is known'
-    return Severity.WARNING if place else Severity.NOTE, Code.UNKNOWN_FLAG, message, _LEAVE
+    return _Told(Severity.WARNING if place else Severity.NOTE, Code.UNKNOWN_FLAG, message, _LEAVE, ends, ())
+
+
+def _split(
+    release: _Release, table: str, key: str, whole: Mapping[str, object], history: tuple[tuple[str, str], ...]
+) -> tuple[str, ...]:
+    """The keys of the release that have taken its place together."""
+    split = names.SPLIT_KEYS.get(key, ()) if table == _OPTION and history else ()
+    keys = keys_of(names.PLUGIN, table, release.name)
+    return split if all(name in keys and name not in whole for name in split) else ()
 
 
 def _inside(whole: Mapping[str, object], place: str) -> Mapping[str, object]:
@@ -193,8 +248,9 @@ def _moved(
     whole: Mapping[str, object],
     history: tuple[tuple[str, str], ...],
     ends: bool,
-) -> tuple[str, str] | None:
-    """What is told of a key that the release reads in another table, or under another name; and the remedy."""
+) -> tuple[str, str, _Entry] | None:
+    """What is told of a key that the release reads in another table, or under another name; the remedy, and the key
+    there."""
     there, name = _home(release, table, key, history)
     place = there.removeprefix(_OPTION).lstrip(".")
     if not name or name in _inside(whole, place):
@@ -214,7 +270,7 @@ def _moved(
         written = f'{{"{name}": …}}'
     for outer in reversed(place.split(".") if place else ()):
         written = f'{{"{outer}": {written}}}'
-    return message, f"write {written[1:-1]}"
+    return message, f"write {written[1:-1]}", ((*(place.split(".") if place else ()), name), given)
 
 
 def _home(release: _Release, table: str, key: str, history: tuple[tuple[str, str], ...]) -> tuple[str, str]:
