@@ -19,6 +19,7 @@ from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.documents.markup import without_markup
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
@@ -119,8 +120,9 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 
 
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
-    """Blank where an engine has logged: no shell reads that."""
-    return without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
+    """Blank where an engine has logged, and in the place of tags of HTML: no shell reads that."""
+    unlogged = without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
+    return without_markup(unlogged)
 
 
 def process_words(text: str) -> list[str]:
