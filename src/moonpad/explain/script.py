@@ -35,6 +35,7 @@ from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.changes_of_lines import after_change
+from moonpad.explain.shell.cut_commands import with_rest_cut_off
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
 from moonpad.explain.shell.forks import with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
@@ -326,6 +327,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         read_last_resort(state, texts)
     lines = state.text.lines
     state.commands[:] = _without_named_files(state)
+    state.commands[:] = with_rest_cut_off(state.commands, state.text)
     state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
