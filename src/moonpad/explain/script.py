@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.build_names import BUILD_LINES
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
 from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Problem, Script, Word
@@ -332,6 +333,8 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
+    for engine in BUILD_LINES if any(command.fork for command in state.commands) else ():
+        named.pop(engine, None)  # a fork counts its builds by itself
     named |= logs.versions
     for command in state.commands:
         image = command.container.image if command.container else None
