@@ -85,10 +85,11 @@ CHART_OF_OTHERS: Final[Mapping[str, str]] = {"vllm/production-stack": "vllm/vllm
 OF_NO_ENGINE: Final = re.compile(r"inference-sim|sidecar|router|gateway|proxy|scheduler", re.IGNORECASE)
 """Images whose programs have some of an engine's options and are none: https://github.com/llm-d/llm-d-inference-sim."""
 OF_MAKERS: Final = re.compile(
-    r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?):(?P<tag>[a-z][\w.-]{3,60})$"
+    r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?|ascend/vllm-ascend):(?P<tag>[a-z][\w.-]{3,60})$"
 )
 """Images of the makers whose tag begins with a word."""
 MAKERS_IN_TEXT: Final = re.compile(
-    r"(?<![\w/.-])(?:vllm/vllm-openai|lmsysorg/sglang)(?:-rocm)?(?::[a-zA-Z0-9][\w.-]{0,60})?"
+    r"(?<![\w/.-])(?:(?:vllm/vllm-openai|lmsysorg/sglang)(?:-rocm)?|(?:quay\.io/)?ascend/vllm-ascend)"
+    r"(?::[a-zA-Z0-9][\w.-]{0,60})?"
 )
 """Images of the makers in a line of prose, with a tag or without."""

@@ -138,7 +138,7 @@ KTRANSFORMERS: Final = replace(
         ),
     ),
     build=Build("sglang", options=("--kt-",), own_releases=True),
-    names=("ktransformers", "kt-kernel", "sglang-kt", r"(?-i:KT)(?= v?0\.)"),
+    names=("ktransformers", "ktransformer", "kt-kernel", "sglang-kt", r"(?-i:KT)(?= v?0\.)"),
     images=("ktransformers",),
     told_by_program=True,
 )

@@ -102,7 +102,7 @@ class Deployment(Struct, frozen=True):
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
         unknown = frozenset().union(*(piece.keys for piece in missing))
-        checkpoint, unjudged = self._checkpoint(readings[0])
+        checkpoint, unjudged, taken_for = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
         part = part_of_machines(commands[0], readings[0], cluster)
         if self._is_guess(readings[0], checkpoint, cluster):
@@ -124,7 +124,7 @@ class Deployment(Struct, frozen=True):
         asked, engine = self.question.cluster is not None, self.engine
         whole = None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
         case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
-        case = replace(case, open_ended=open_ended, subject=whole, again=self.again)
+        case = replace(case, open_ended=open_ended, subject=whole, again=self.again, taken_for=taken_for)
         checked = tuple(command_checks(case))
         remarks += checked
         memory: Memory | None = None
@@ -198,26 +198,28 @@ class Deployment(Struct, frozen=True):
         files = {path: file.text for path, file in self._files(command).items()}
         return read_command(command, self.engine, version, files, self.question.settings, self.script.budget)
 
-    def _checkpoint(self, first: Reading) -> tuple[Checkpoint | None, str]:
-        """The checkpoint; where there is none, why."""
+    def _checkpoint(self, first: Reading) -> tuple[Checkpoint | None, str, str]:
+        """The checkpoint; where there is none, why, and what it is called where only its weights are in doubt."""
         if self.question.checkpoint is not None:
-            return self.question.checkpoint, ""
+            return self.question.checkpoint, "", ""
         if unnamed := self._unnamed_weights:
-            return None, f"{unnamed}: name it with --model MODEL"
+            return None, f"{unnamed}: name it with --model MODEL", ""
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
-            return None, because if is_named_apart(first.model) else f"{because}: name it with --model MODEL"
+            because = because if is_named_apart(first.model) else f"{because}: name it with --model MODEL"
+            return None, because, ""
         if doubt := doubtful_weights(model, first, self.engine, self.script):
-            return None, f"{doubt}: --model MODEL"
+            return None, f"{doubt}: --model MODEL", model.id.rpartition("/")[2]
         try:
             checkpoint = catalog_checkpoint(model)
         except PreflightRefused as refused:
-            return None, refused.message
+            return None, refused.message, ""
         given = self._occurrence(first, "quantization")
         made_for_it = checkpoint.quantization.scheme in _OF_ASCEND
         if given is not None and given.value == "ascend" and not made_for_it and not because.startswith("named"):
-            return None, "--quantization ascend is for weights made for Ascend, which are not named: --model MODEL"
-        return checkpoint, ""
+            because = "--quantization ascend is for weights made for Ascend, which are not named: --model MODEL"
+            return None, because, ""
+        return checkpoint, "", ""
 
     @property
     def _unnamed_weights(self) -> str:

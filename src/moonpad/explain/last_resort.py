@@ -185,7 +185,7 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
         if OF_NO_ENGINE.search(named) or any(others):
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
-        speaks = any(MENTION.search(word.text.casefold()) for word in words)
+        speaks = any(MENTION.search(word.text.casefold()) for word in words) or _led_by_mention(words, state)
         if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not _measures(
             _started(words, command)
         ):
@@ -193,10 +193,21 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             image = command.container.image if command.container else None
             if image is not None and image in words:
                 at = words.index(image) + 1
-            rest = more(f"<what {base_name(words[0])} adds>", command.line)
+            own = (*words[at:], more(f"<what {base_name(words[0])} adds>", command.line))
+            if words[0].text.startswith("-"):  # `-tensor-parallel-size 16 --port 8000`: no program stands there
+                own = (*words,)
             program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
-            fragment = replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
+            fragment = replace(command, program="fragment", prefix=(), argv=own, wrappers=())
             yield replace(fragment, program=program or "fragment", guessed=bool(program))
+
+
+def _led_by_mention(words: Sequence[Word], state: ScriptState) -> bool:
+    """Whether options alone stand below a line that names an engine: `our vllm flags are:`."""
+    if not words[0].text.startswith("-") or sum(word.text.startswith("--") for word in words) < _FEW:
+        return False
+    end = state.text.offset(words[0].line - 1)
+    above = state.text.clean[max(0, end - _ROW) : end].rstrip().split("\n")[-_FEW:]
+    return any(MENTION.search(line.casefold()) for line in above)
 
 
 def _keyed_commands(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -284,6 +295,8 @@ def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comm
 
 def _flag(word: Word) -> str:
     name = word.text.partition("=")[0]
+    if name.startswith("-") and f"-{name.replace('_', '-')}" in DECISIVE:
+        return f"-{name.replace('_', '-')}"
     return f"--{name[2:].replace('_', '-')}" if name.startswith("--") and name not in DECISIVE else name
 
 

@@ -14,7 +14,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.image_names import MAKERS_IN_TEXT, OF_MAKERS
 from moonpad.explain.commands import Command
 from moonpad.explain.folder_names import usual_name
-from moonpad.values.versions import since
+from moonpad.values.versions import release_of, since
 
 _PLATFORM: Final = re.compile(
     r"[-_.](?:cu\d+|cuda[\d.]*|rocm[\w.]*|x86_64|amd64|arm64|aarch64|blackwell|hopper|grace|[bh]\d00|gb\d00|mi\d+x?"
@@ -31,6 +31,8 @@ _OF_COMMIT: Final = re.compile(r"-(?=[a-f]*\d)[0-9a-f]{7,40}$")
 """Behind the name of a folder, the revision that it holds."""
 _LONGEST_LINE: Final = 2000
 _SHORTEST: Final = 5
+_SHORTEST_NUMBERED: Final = 4
+"""`glm5`: with a number a name says more."""
 _LONGEST: Final = 200
 
 
@@ -45,15 +47,28 @@ def release_before_its_model(
     if command.container is None and match is None:
         tags = {f"the text runs the branch {branch}": branch for branch in _branches(lines)}
     title, first = first_with(engine, written[:_LONGEST])
+    first = first or _first_of_plugin(engine, written[:_LONGEST])
     plain = _plain(title)
     for named, tag in tags.items():
         short = _plain(_PLATFORM.sub("", tag))
-        if _RELEASE.search(tag) or not first or len(short) < _SHORTEST or not plain.startswith(short):
+        if _RELEASE.search(tag) or not first or not _is_name(short) or not plain.startswith(short):
             continue
         earlier = [release for release in versions(ENGINES[engine].program) if not since(release, first)]
         if earlier and first in versions(ENGINES[engine].program):
             return earlier[-1], first, f"{named} for {title}, from before {first}, the first release that has it"
     return None
+
+
+def _is_name(short: str) -> bool:
+    return len(short) >= (_SHORTEST_NUMBERED if any(map(str.isdigit, short)) else _SHORTEST)
+
+
+def _first_of_plugin(engine: str, written: str) -> str:
+    """The plugin's first recorded release for the release of its base that first has the model; "" for no plugin."""
+    build = ENGINES[engine].command_line.build
+    first = first_with(build.of, written)[1] if build is not None and not build.own_releases else ""
+    recorded = versions(ENGINES[engine].program) if first else ()
+    return next((release for release in recorded if since(release_of(release), first)), "")
 
 
 def _named_alone(lines: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.build_names import BUILD_LINES
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
 from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Problem, Script, Word
@@ -19,6 +20,7 @@ from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.documents.markup import without_markup
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
@@ -34,6 +36,7 @@ from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.changes_of_lines import after_change
+from moonpad.explain.shell.cut_commands import with_rest_cut_off
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
 from moonpad.explain.shell.forks import with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
@@ -119,8 +122,9 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 
 
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
-    """Blank where an engine has logged: no shell reads that."""
-    return without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
+    """Blank where an engine has logged, and in the place of tags of HTML: no shell reads that."""
+    unlogged = without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
+    return without_markup(unlogged)
 
 
 def process_words(text: str) -> list[str]:
@@ -324,10 +328,13 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         read_last_resort(state, texts)
     lines = state.text.lines
     state.commands[:] = _without_named_files(state)
+    state.commands[:] = with_rest_cut_off(state.commands, state.text)
     state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
+    for engine in BUILD_LINES if any(command.fork for command in state.commands) else ():
+        named.pop(engine, None)  # a fork counts its builds by itself
     named |= logs.versions
     for command in state.commands:
         image = command.container.image if command.container else None

@@ -18,7 +18,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
-from moonpad.explain.documents.bare_versions import bare_version
+from moonpad.explain.documents.bare_versions import bare_version, version_in_path
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
@@ -26,7 +26,7 @@ from moonpad.explain.grouping import model_of
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.started_releases import started_release
+from moonpad.explain.started_releases import release_of_trace, started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, release_of, since
@@ -37,6 +37,7 @@ OF_COMMIT: Final = "its image is that of one commit"
 """The beginning of one about a build that may lack what the newest release takes."""
 _LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
+_TWO_DIGITS: Final = re.compile(r"v?0\.([1-9])([0-9])", re.ASCII)
 _BEGINNING: Final = 300
 """Characters of an object that show whose it is."""
 _LONGEST_OBJECT: Final = 2000
@@ -182,12 +183,18 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return paired
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
+    if (in_path := _in_path(engine, script)) is not None:
+        return in_path
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     taking, option = started_release(engine, command, script) if command is not None else ("", "")
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
         because = f"none is named: the log shows that {option} was taken, and {taking} is the last that has it"
         return Version(taking, because)
+    of_trace, sign = release_of_trace(engine, script)
+    if of_trace and since(of_trace, first_with(engine, named_model[:_LONGEST_NAME])[1] or of_trace):
+        because = f"none is named: the text shows {sign}, which no release after {of_trace} has"
+        return Version(of_trace, because)
     return Version("", f"none is named: {BY_NEWEST}")
 
 
@@ -258,6 +265,16 @@ def _bare(engine: str, script: Script) -> str:
     return bare_version(script.lines, recorded_versions(ENGINES[engine].program))
 
 
+def _in_path(engine: str, script: Script) -> Version | None:
+    """Of the release after which a folder of the engine's is called, where the text is about one engine alone."""
+    engines = {program_table().engines.get(command.program, "") for command in script.commands}
+    if len({_base_of(each) for each in engines if each}) != 1 or script.versions:
+        return None
+    script.budget.once("releases in paths", len(script.lines), "the text around its engine commands")
+    named = version_in_path(script.lines, recorded_versions(ENGINES[engine].program))
+    return Version(named, f"a folder of the text is called after {named}") if named else None
+
+
 def _of_series(engine: str, text: str, because: str) -> Version:
     """`0.11` is not a release: it stands for the newest of that series, of which candidates are not any."""
     recorded = recorded_versions(ENGINES[engine].program)
@@ -265,4 +282,17 @@ def _of_series(engine: str, text: str, because: str) -> Version:
         return Version(text, because)
     beginning = f"{text.removeprefix('v')}."
     series = [version for version in recorded if version.startswith(beginning) and is_final(version)]
-    return Version(series[-1], f"{because}, the newest of {text}") if series else Version(text, because)
+    if series:
+        return Version(series[-1], f"{because}, the newest of {text}")
+    meant = _with_its_point(engine, text)
+    return Version(meant, f"{because}, which is {meant}") if meant else Version(text, because)
+
+
+def _with_its_point(engine: str, text: str) -> str:
+    """`0.24` where that is no series yet, and 0.2.4 a release: people leave the second point out."""
+    match = _TWO_DIGITS.fullmatch(text)
+    days, recorded = release_days().get(engine), recorded_versions(ENGINES[engine].program)
+    if match is None or not recorded or order(text) <= order(recorded[-1]):
+        return ""
+    meant = f"0.{match[1]}.{match[2]}"
+    return meant if meant in recorded or (days is not None and meant in days.releases) else ""

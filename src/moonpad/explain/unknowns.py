@@ -15,6 +15,7 @@ from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import LAYOUT, SIZES
 from moonpad.explain.results import shortened
+from moonpad.explain.shell.cut_commands import CUT_OFF
 
 CONTEXT: Final = "max_model_len"
 _MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
@@ -53,6 +54,8 @@ def missing_pieces(
         pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
         if command.more and not given_here & {*SIZES}:
             pieces.append(Missing(command.more, open_ended, len(command.argv), more_options=True))
+        elif command.more == CUT_OFF:
+            pieces.append(Missing(command.more, open_ended & {CONTEXT}, len(command.argv), more_options=True))
     return tuple(sorted(pieces, key=attrgetter("place")))
 
 

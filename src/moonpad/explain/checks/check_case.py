@@ -38,6 +38,8 @@ class Case(Struct, frozen=True):
     """What is judged of it, where model and devices are known."""
     again: bool = False
     """It is a correction of what was judged: notes about releases are not asked for once more."""
+    taken_for: str = ""
+    """What the text calls the model where no command does, and which of its weights are meant is not said."""
 
     @property
     def first(self) -> Reading:

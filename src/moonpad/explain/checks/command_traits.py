@@ -103,7 +103,7 @@ def model_names(case: Case, served: bool) -> Sequence[str]:
         other = mounted or (_by_parsers(case) if not other or says_nothing(other) else other)
         if _VARIABLE.fullmatch(case.first.model.strip("'\"")) and (not other or unresolved(other)):
             other = spoken_model(case.script) or other
-    return [*known, other or written]
+    return [*known, other or written or case.taken_for]
 
 
 def _by_parsers(case: Case) -> str:

@@ -19,7 +19,8 @@ _NOT_IT: Final = (
 """`the v0.5.15 tag has none`: why another is taken."""
 _BARE: Final = re.compile(
     rf"^[ \t>#*-]*{_KEY}[\"'`*]*[ \t]*[:=][ \t]*[\"'`]?{_NUMBER.format('key')}"
-    rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b{_NOT_IT}",
+    rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b{_NOT_IT}"
+    rf"|\b(?:latest|newest|current)[ ](?:stable[ ])?(?:version|release)[ ]?[(（:][ ]?{_NUMBER.format('latest')}",
     re.IGNORECASE,
 )
 _BRANCH: Final = re.compile(
@@ -27,6 +28,11 @@ _BRANCH: Final = re.compile(
     re.IGNORECASE,
 )
 """A branch that a release is made of, `releases/v0.26.0rc`; of candidates without a number the first one."""
+_IN_PATH: Final = re.compile(
+    r"(?<![A-Za-z])(?:sglang|vllm|SGLANG|VLLM)[\w-]*(?:=/?|/)(?:[\w.-]+/){0,8}?"
+    r"v(?P<path>0\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{1,3})?)(?:-[A-Za-z]\w{0,20})?(?=/)"
+)
+"""A folder that is called after the release: `SGLANG_DG_CACHE_DIR=/cache/v0.5.10-team/sm90`."""
 _OF_OTHERS: Final = re.compile(
     r"\b(?:no|not|none|never|without|unlike|instead|before|older?|earlier|later|newer|general|previous|than|until|lacks?"
     r"|misses|broken|fails?|upgrade|from)\b|n't\b",
@@ -47,7 +53,7 @@ _NO_PRODUCT: Final = re.compile(
 def _named(lines: tuple[str, ...]) -> frozenset[tuple[str, bool]]:
     texts = [line[:_LONGEST] for line in lines]
     matches = (match for line in texts if not _OF_OTHERS.search(line) for match in _BARE.finditer(line))
-    named = {(str(match["key"] or match["word"]).lower(), match["word"] is not None) for match in matches}
+    named = {(str(match["key"] or match["word"] or match["latest"]).lower(), match["key"] is None) for match in matches}
     branches = (match["branch"].lower() for line in texts for match in _BRANCH.finditer(line))
     return frozenset(named | {(f"{each}1" if each.endswith("rc") else each, False) for each in branches})
 
@@ -65,6 +71,13 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     series = version.rpartition(".post")[0] or version
     beginning = f"{series.rpartition('.')[0]}."
     return version if version and any(release.startswith(beginning) for release in recorded) else ""
+
+
+def version_in_path(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
+    """The only release after which a folder of the engine is called; "" where there is none."""
+    found = {match["path"] for line in lines if "/v0." in line for match in _IN_PATH.finditer(line[:_LONGEST])}
+    version = found.pop() if len(found) == 1 else ""
+    return version if any(release.startswith(f"{version.rpartition('.')[0]}.") for release in recorded) else ""
 
 
 def _is_of_a_product(lines: tuple[str, ...], version: str) -> bool:

@@ -26,6 +26,7 @@ _FULL: Final = (
     r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)(?![\w-]|\.\w)"
 )
 """A whole release, where less than that might be a measurement."""
+_LATEST: Final = r"(?:latest|newest|current|most recent)(?:[ ]stable)?[ ](?:version|release|build)"
 _BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0-9]))?"
 """`vLLM ROCm v0.21.0`; the number of the platform itself is no such one."""
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
@@ -79,7 +80,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     told = "|".join(name for line in lines for name in line.names)
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=|≥))[ ]?{_NUMBER}",
-        rf"(?<![\w-]){images}(?::(?:releases?[_-])?|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
+        rf"(?<![\w-]){images}(?::(?:nightly[_-])?(?:releases?[_-])?|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
         rf"|:(?:latest|stable)[`*\"]{{0,2}}[ ]?[(=](?=v?[0-9])){_NUMBER}",
         rf"(?<![\w/-]){names}{_BUILT_FOR}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
         rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[*`]{{0,2}}[:：][*`]{{0,2}}(?:[ ]|(?=v)))"
@@ -96,6 +97,10 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?<![\w.-]){_FULL}(?:[ ](?:(?:release|version)[ ])?of[ ](?:the[ ])?|[ ]?(?:版本)?的[ ]?)[`*]{{0,2}}{names}"
         r"(?![\w/.-]|[ ](?:fork|plugin|bench|router))",
         rf"(?<![\w/-]){names}(?:[ ]version)?[*_`:：]{{0,4}}[ ]{{0,3}}(?P<least>>=|≥)[ ]?{_NUMBER}",
+        rf"(?<![\w/-]){names}[`*]{{0,2}},?[ ](?:(?:the|its|in|at)[ ]){{0,2}}{_LATEST}[ ]?(?:is[ ])?[(（,:=]{{0,2}}[ ]?"
+        rf"{_FULL}",
+        rf"\b{_LATEST}[ ]of[ ](?:the[ ])?[`*]{{0,2}}{names}[`*]{{0,2}}[ ]?(?:is|[,(（:=])[ ]?[(（]?{_FULL}",
+        rf"(?<![\w/.-]){names}[ ]?{_NUMBER}[ ]?(?=版)",
         rf"(?<![a-z])(?P<least>min(?:imum)?[_-]){names}[_-]version[\"']?[ ]?[:=][ ]?[\"']?{_NUMBER}",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
@@ -140,8 +145,8 @@ _OF_A_COMMIT: Final = re.compile(r"(?<=1\.0\.0)\.dev-cp")
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
     (v0.11.1rc6)`), the first of a kind before the others."""
-    pin, image, prose, wheel, spoken, listed, ahead, of_it, lowest, lowest_key = _patterns(tuple(ENGINES))
-    in_prose = (prose, spoken, ahead, of_it, lowest, lowest_key)
+    pin, image, prose, wheel, spoken, listed, *others = _patterns(tuple(ENGINES))
+    in_prose = (prose, spoken, *others)
     named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
     for number, line in enumerate(lines, 1):

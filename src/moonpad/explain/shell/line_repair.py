@@ -23,6 +23,8 @@ _ARROWS: Final = re.compile(r"(\\[ \t]*\n)>(?=[ \t])(?![ \t]+[^\s>-]\S*(?:[ \t]+
 """What a shell shows in front of a line that goes on: to another it would be a file to write to."""
 _AND_SO_ON: Final = re.compile(r"(?<=[^\s#])((?:[ \t]*\\\n)?[ \t]+)#[ \t]*(?:\.{3}|…)[^\n]*")
 """`# ... other options` at the end of a command: it has more than is written."""
+_SPAN: Final = re.compile(r"(?<=\n\n)`(?=[A-Za-z][\w.-]*[= ][^`\n]*$)", re.MULTILINE)
+"""A tick in front of the first line of code, as a sentence marks it, whose fellow is cut off or far below."""
 _LEAST_WORDS: Final = 6
 _NARROWEST: Final = 60
 _LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
@@ -141,6 +143,8 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     if not text.startswith("#!"):
         text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
         text = _ASIDE.sub(_aside, _SAID.sub(_said, _LEAD.sub(_ignored, _LABEL.sub(_ignored, text))))
+    if text.count("`") % 2:
+        text = _SPAN.sub(IGNORED, text, count=1)
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _MORE_IN_BRACKETS.sub(lambda match: "...".ljust(len(match[0])), text)

@@ -16,6 +16,7 @@ from moonpad.engines.foreign_names import OVERRIDES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Script
 from moonpad.plan.parsers import OTHER_FAMILY
+from moonpad.plan.rules.formats import MODELSLIM
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Finding, Severity
@@ -79,6 +80,9 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         return f"{resized} makes another size of {model.id}, whose weights are not known"
     if is_of_own_build(given.strip("'\"").casefold(), engine) and not in_full(model.id, reading.model):
         return f"--quantization {given[:40]} is of no release: what its weights are is not known"
+    if _is_made_for_another(model, given, engine) and not _is_in_full(model.id, reading.model, script):
+        name = model.id.rpartition("/")[2]
+        return f"whether {name} is ModelSlim's, made for Ascend, or of a format for GPUs is not said"
     if not is_other(model):
         of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
         return f"--quantization {given[:40]} is for other weights than those of {model.id}" if of_others else ""
@@ -95,6 +99,21 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         if form and form[0].casefold() not in f"{scheme} {name.casefold()}":
             return f"whether {name} is the publisher's or in {form[0].upper()} is not said"
     return ""
+
+
+def _is_made_for_another(model: Model, given: str, engine: Engine) -> bool:
+    """Whether the catalogue has weights of that name for Ascend alone, and the engine runs on other devices: those in
+    W4AFP8 are called W4A8 too."""
+    quantization = model.quantization
+    ours = quantization is not None and quantization.scheme in MODELSLIM and not engine.facts.reads_modelslim
+    return ours and given.strip("'\"").casefold() != "ascend"
+
+
+def _is_in_full(name: str, written: str, script: Script) -> bool:
+    if in_full(name, written):
+        return True
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    return any(name.casefold() in line[:_LONGEST].casefold() for line in script.lines)
 
 
 def _resized_by(reading: Reading) -> str:

@@ -98,7 +98,8 @@ def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has. A fork has faults of
     its own."""
     if case.commands[0].fork and not case.version:
-        case = replace(case, version=build_of_fork(case.engine.name, "\n".join(case.script.lines)))
+        told_of = "\n".join((case.commands[0].fork, *case.script.lines))
+        case = replace(case, version=build_of_fork(case.engine.name, told_of))
     rows = _rows_of(case.engine.name, case.version, case.commands[0].fork)
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel

@@ -12,6 +12,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.named_models import named_model
 from moonpad.explain.commands import Script
+from moonpad.explain.model_images import release_before_its_model
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -66,6 +67,8 @@ def _asked_too_low(case: Case, model_type: str, title: str, first: str) -> Itera
     )
     if asked is None or order(asked.below) > order(first):
         return
+    if release_before_its_model(case.engine.name, case.commands[0], case.first.model, case.script.lines) is not None:
+        return  # an image that is built for the model brings what the model needs
     message = (
         f"{case.engine.facts.title} {version} asks for {asked.asks}, which does not know the type {model_type} of "
         f"{title}, which came in {first}: as installed, the start ends with Transformers does not recognize this "

@@ -1,0 +1,42 @@
+"""A command that the text cuts off: behind its last line stands a backslash, and nothing more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.explain.commands import Command
+from moonpad.explain.source_text import InputText
+from moonpad.values.records import replace
+
+CUT_OFF: Final = "the rest of the command, which is cut off behind a backslash,"
+_TAIL: Final = re.compile(r"[ \t\0]*\\[\s\0]*\Z")
+_CLOSED: Final = re.compile(r"[ \t\0]*\\[ \t\0]*\n[ \t\0>]*(?:```|~~~)[\s\0]*\Z")
+_SIZE: Final = re.compile(
+    r"--?(?:tp|pp|dp|(?:tensor|pipeline|data)[-_]parallel)(?:[-_]size)?(?:=.*)?|-ngl|--n-gpu-layers", re.DOTALL
+)
+_LONGEST: Final = 200
+"""Characters behind the last word of a command in which the text ends."""
+
+
+def with_rest_cut_off(commands: Sequence[Command], text: InputText) -> list[Command]:
+    """With what is not there for the command at the end of the text. A fence that is closed behind the backslash holds
+    a whole command with a slip, where that has a layout."""
+    end = text.clean.rstrip("\n\t \0`")
+    if not end.endswith("\\"):
+        return list(commands)
+    return [_marked(command, text) for command in commands]
+
+
+def _marked(command: Command, text: InputText) -> Command:
+    if command.program == "other" or not command.argv or command.more:
+        return command
+    last = max(command.argv, key=lambda word: (word.end_line, word.end_column))
+    if not last.end_line:
+        return command
+    begin = text.offset(last.end_line - 1) + last.end_column
+    tail = text.clean[begin : begin + _LONGEST]
+    closed = _CLOSED.match(tail) and not any(_SIZE.fullmatch(word.text) for word in command.argv)
+    ends = begin + _LONGEST >= len(text.clean)
+    return replace(command, more=CUT_OFF) if ends and (_TAIL.match(tail) or closed) else command

@@ -1,0 +1,131 @@
+"""Releases that a text gives in other ways than by a pin, an image's tag or the engine's name in front."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+VLLM = "vllm serve deepseek-ai/DeepSeek-V3 --tensor-parallel-size 8 --trust-remote-code"
+SGLANG = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --tp 8 --trust-remote-code"
+CHAT = "python -m ktransformers.local_chat --model_path /opt/V3 --gguf_path /opt/V3-GGUF --cpu_infer 70"
+
+
+def version_of(text: str) -> str:
+    (judged,) = ask(text)
+    return judged.version
+
+
+@pytest.mark.parametrize(
+    ("said", "release"),
+    [
+        ("I use vLLM, the latest version (0.6.6):", "0.6.6"),
+        ("I use the latest version of vLLM, 0.6.6:", "0.6.6"),
+        ("Here is my script, and I am using the latest version (0.6.6):", "0.6.6"),
+        ("On vLLM in the newest release 0.10.2:", "0.10.2"),
+        ("vllm0.10.2版本:", "0.10.2"),
+        ("vLLM 0.11, from last year:", "0.11.2"),
+    ],
+)
+def test_of_vllm(said: str, release: str) -> None:
+    assert version_of(f"{said}\n\n```sh\n{VLLM}\n```\n") == release
+
+
+@pytest.mark.parametrize(
+    "said", ["The latest version of CUDA, 12.4.1:", "I use the latest version:", "The latest version (12.4.1) of CUDA:"]
+)
+def test_a_release_of_something_else_is_none_of_vllm(said: str) -> None:
+    (judged,) = ask(f"{said}\n\n```sh\n{VLLM}\n```\n")
+    assert judged.version_because.startswith("none is named")
+
+
+@pytest.mark.parametrize(
+    ("said", "release"),
+    [
+        ("已经安装了ktransformer0.24版本，", "0.2.4"),
+        ("On KTransformers 0.32:", "0.3.2"),
+        ("On ktransformers 0.2.4:", "0.2.4"),
+    ],
+)
+def test_a_point_is_left_out(said: str, release: str) -> None:
+    assert version_of(f"{said}\n\n```sh\n{CHAT}\n```\n") == release
+
+
+@pytest.mark.parametrize("tag", ["nightly-releases-v0.27.1rc-openeuler", "releases-v0.27.1rc", "nightly-v0.27.1rc1"])
+def test_images_of_the_branch_of_a_release(tag: str) -> None:
+    text = f"docker run quay.io/ascend/vllm-ascend:{tag} vllm serve /model --tensor-parallel-size 8"
+    assert version_of(text) == "0.27.1rc1"
+
+
+def test_nightly_images_of_main_name_no_release() -> None:
+    (judged,) = ask("docker run quay.io/ascend/vllm-ascend:nightly-main vllm serve /model --tensor-parallel-size 8")
+    assert "0.27" not in judged.version_because
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "SGLANG_DG_CACHE_DIR=/data/caches/v0.5.10-team/sm90",
+        "SGLANG_DG_CACHE_DIR=/v0.5.10/cache",
+        "DG_CACHE=/data/sglang_compile_caches/v0.5.10/sm90",
+    ],
+)
+def test_a_folder_is_called_after_the_release(folder: str) -> None:
+    assert version_of(f"# 8xH200\n{folder} {SGLANG}\n") == "0.5.10"
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "MODEL_DIR=/data/models/v0.5.10/weights",
+        "SGLANG_CACHE=/caches/v0.5.10/a OTHER=/sglang/v0.5.9/b",
+        "SGLANG_CACHE=/caches/v0.5.10.tar/a",
+    ],
+)
+def test_other_folders_are_not(folder: str) -> None:
+    (judged,) = ask(f"# 8xH200\n{folder} {SGLANG}\n")
+    assert judged.version_because.startswith("none is named")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR 08-07 08:09:51 [engine.py:467]     engine = MQLLMEngine.from_vllm_config(",
+        '  File "/usr/lib/python3/vllm/engine/multiprocessing/engine.py", line 455, in run_mp_engine',
+        "(VllmWorkerProcess pid=21574) ERROR 08-07 08:09:51 [multiproc_worker_utils.py:232] TypeError: no",
+    ],
+)
+def test_the_first_engine_of_vllm_is_of_a_release_before_0_11(line: str) -> None:
+    assert version_of(f"```sh\nvllm serve /data/m --tensor-parallel-size 4\n```\n\n```text\n{line}\n```\n") == "0.10.2"
+    named = f"vLLM 0.9.2:\n\n```sh\nvllm serve /data/m --tensor-parallel-size 4\n```\n\n```text\n{line}\n```\n"
+    assert version_of(named) == "0.9.2"
+
+
+@pytest.mark.parametrize(("options", "release"), [("-mla 3 -fmoe", ""), ("-fa on", "b3871")])
+def test_a_fork_counts_its_builds_by_itself(options: str, release: str) -> None:
+    text = f"```sh\n./llama-server -m /m/DeepSeek-V3-Q4_K_M.gguf -ngl 64 {options}\n```\n\nversion: 3871 (d10d90ae)\n"
+    (judged,) = ask(text)
+    assert judged.version_because.startswith(f"the text names llama-cpp {release}" if release else "none is named")
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "release"),
+    [
+        ("quay.io/ascend/vllm-ascend:glm5", "vllm serve /weights/GLM-5", "0.15.0rc1"),
+        ("lmsysorg/sglang:glm5", "python3 -m sglang.launch_server --model-path zai-org/GLM-5-FP8", "0.5.8.post1"),
+        (
+            "lmsysorg/sglang:glm5-hopper",
+            "python3 -m sglang.launch_server --model-path zai-org/GLM-5-FP8",
+            "0.5.8.post1",
+        ),
+    ],
+)
+def test_images_called_after_a_model_of_few_letters(image: str, command: str, release: str) -> None:
+    (judged,) = ask(f"docker run --gpus all {image} {command}\n")
+    assert judged.version == release
+    assert not any("asks for transformers" in finding.message for finding in judged.findings)
+
+
+def test_an_image_called_after_another_model_says_nothing() -> None:
+    (judged,) = ask("docker run lmsysorg/sglang:glm5 python3 -m sglang.launch_server --model-path Qwen/Qwen3-235B-A22B")
+    assert judged.version_because.startswith("none is named")
