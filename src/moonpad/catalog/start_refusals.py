@@ -47,6 +47,8 @@ class StartRefusal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the devices have to be known, and be of one of these."""
     not_on: tuple[str, ...] = ()
     """Platforms that it is not true of."""
+    not_of: tuple[str, ...] = ()
+    """Programs of the engine that it is not true of, where it has several: a chat beside a server."""
     devices: tuple[str, ...] = ()
     """Where the devices have to be known, and be of one of these: `sm9` for the capabilities 9.x."""
     weights: tuple[str, ...] = ()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from moonpad.values.cluster import Cluster
 
 MAX_BYTES = 1_000_000
+_BESIDE_RAM = "RTX4090"
+"""An example of a device beside which most of a model is in RAM."""
 _EXAMPLE = re.compile(r"--on (\d+x\w+)")
 _PROSE = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
 
@@ -240,4 +242,14 @@ def _next(judged: Sequence[Judged]) -> str:
     named = _EXAMPLE.search(because)
     checkpoint = first.checkpoint if first is not None else None
     cluster = known or (named[1] if named else example_of(ranks, engine, because, checkpoint=checkpoint))
+    if not known and not named and ranks == 1 and (visible := _visible_devices(first)):
+        beside_ram = engine is not None and bool(engine.facts.host_experts) and checkpoint is None
+        cluster = f"{visible}x{_BESIDE_RAM if beside_ram else cluster.rpartition('x')[2]}"
     return f"moonpad plan --model {model} --on {cluster}"
+
+
+def _visible_devices(server: Judged | None) -> int:
+    """How many devices its command lets the engine see; 0 where it does not say."""
+    value = server.sources[0].env.get("CUDA_VISIBLE_DEVICES") if server is not None and server.sources else None
+    numbers = value.text.rpartition("=")[2].strip("\"'").split(",") if value is not None else []
+    return len(numbers) if all(number.strip().isdigit() for number in numbers) else 0

@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import MENTION, PROGRAM_OF
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.flag_lists import serving_programs
+from moonpad.explain.flag_lists import SIZES, serving_programs
 from moonpad.explain.option_names import as_option
 from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.explain.word_lists import fragment
@@ -29,6 +29,8 @@ _TRAINS: Final = re.compile(
 """Programs of training have options of the same names."""
 _FEWEST: Final = 5
 """So many of them are options of one engine."""
+_FEW: Final = 3
+"""So many are enough where they are a model and its layout."""
 _MOST: Final = 200
 
 
@@ -39,7 +41,7 @@ def exported_options(
     for start, text in texts:
         state.budget.work(len(text) // 4, "options in variables")
         values = dict(_values(state, start, text))
-        if len(values) < _FEWEST:
+        if len(values) < _FEW:
             continue
         named = {PROGRAM_OF[name] for name in MENTION.findall(text.casefold()) if name in PROGRAM_OF}
         by_program = {program: _options(values, program) for program in serving_programs() if program in named}
@@ -47,7 +49,7 @@ def exported_options(
             continue
         program = max(by_program, key=lambda each: len(_flags(by_program[each])))
         words, flags = by_program[program], _flags(by_program[program])
-        if len(flags) >= _FEWEST and flags & {*decisive}:
+        if (len(flags) >= _FEWEST and flags & {*decisive}) or _is_layout(flags, program):
             yield replace(fragment(words, state, ""), program=program, env=_other(values, program), guessed=True)
 
 
@@ -70,6 +72,13 @@ def _other(values: dict[str, Word], program: str) -> dict[str, Word]:
         for name, value in values.items()
         if not as_option(name, value, program)
     }
+
+
+def _is_layout(flags: Collection[str], program: str) -> bool:
+    """Whether they are a model and the sizes of more than one kind of parallelism."""
+    options = serving_programs()[program].options
+    sizes = {options[name] for name in SIZES if name in options} & {*flags}
+    return len(sizes) > 1 and not {"--model", "--model-path"}.isdisjoint(flags)
 
 
 def _flags(words: Sequence[Word]) -> set[str]:

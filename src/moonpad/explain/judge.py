@@ -38,7 +38,7 @@ from moonpad.explain.results import Judged, Remark, printable
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
-from moonpad.explain.told_failures import beside_findings, with_what_stopped, without_repeated
+from moonpad.explain.told_failures import beside_findings, with_what_stopped, without_guesses, without_repeated
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
@@ -130,7 +130,7 @@ def _judged(
         for remark in beside_findings(failures_in(errors, written, script), whole.remarks, errors, script)
     )
     failures = _with_remedies(failures, whole, meant, script, question)
-    kept = without_repeated(whole.remarks, failures)
+    kept = without_guesses(without_repeated(whole.remarks, failures), failures, script)
     whole = replace(whole, remarks=(*kept, *(remark for remark in failures if remark.changes)))
     whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
     whole = with_own_ranks(whole, meant.commands, script)

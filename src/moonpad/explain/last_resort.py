@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
+from moonpad.engines.foreign_names import LAUNCHERS, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.bare_starts import bare_starts
 from moonpad.explain.chat_programs import chat_programs
@@ -17,7 +17,7 @@ from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.exported_options import exported_options
-from moonpad.explain.flag_lists import serving_programs
+from moonpad.explain.flag_lists import serving_programs, with_program
 from moonpad.explain.offline_programs import offline_programs
 from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name, is_waiting, starts_with_options
@@ -81,6 +81,7 @@ _KEYS: Final = re.compile(
 )
 """Lines `key: value`, and comments between them."""
 _ENGINE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, PROGRAM_OF))})(?![\w/-])")
+_NAMED_ENGINE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, PROGRAM_OF))})(?![\w/])")
 _FEW: Final = 3
 _MOSTLY: Final = 0.7
 """At least so many of the keys, and such a share of them, are options of the engine."""
@@ -182,7 +183,8 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
         modules = [behind for word, behind in pairwise(words[:5]) if word.text == "-m"]
         named = command.container.image.text if command.container and command.container.image else ""
         others = (OTHER_ENGINES.fullmatch(word.text) for word in (*words[: first + 2], *modules))
-        if OF_NO_ENGINE.search(named) or any(others):
+        launches = any(base_name(word) in LAUNCHERS for word in words[: first + 1])
+        if OF_NO_ENGINE.search(named) or any(others) or launches:
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
         speaks = any(MENTION.search(word.text.casefold()) for word in words) or _led_by_mention(words, state)
@@ -198,6 +200,10 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
                 own = (*words,)
             program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
             fragment = replace(command, program="fragment", prefix=(), argv=own, wrappers=())
+            if not program and (of := _engines_of(state)):
+                program = with_program(fragment, of).program
+                if program == "fragment":
+                    continue  # the text is about an engine that has no such options
             yield replace(fragment, program=program or "fragment", guessed=bool(program))
 
 
@@ -208,6 +214,12 @@ def _led_by_mention(words: Sequence[Word], state: ScriptState) -> bool:
     end = state.text.offset(words[0].line - 1)
     above = state.text.clean[max(0, end - _ROW) : end].rstrip().split("\n")[-_FEW:]
     return any(MENTION.search(line.casefold()) for line in above)
+
+
+def _engines_of(state: ScriptState) -> frozenset[str]:
+    """The programs of the engines that a text names."""
+    state.budget.once("engines by name", len(state.text.clean) // 40, "the text")
+    return frozenset(PROGRAM_OF[name] for name in _NAMED_ENGINE.findall(state.text.clean.casefold()))
 
 
 def _keyed_commands(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:

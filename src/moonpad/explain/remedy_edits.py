@@ -186,7 +186,7 @@ def _step(step: Step, place: _Place) -> Mending | None:
     if step.kind == "unset" or (step.kind == "leave" and is_variable):
         return Mending(dropped=(name,)) if name in place.command.env and _alone(place.command) else None
     if step.kind == "key":
-        return _key(name, as_json(step.value or ""), place)
+        return _key(name, as_json(step.value or ""), place, step.of)
     if step.name == DRAFT:
         return next((made for flag in _DRAFTS if (made := _left_out(step, flag, place))), None)
     if step.kind == "leave":
@@ -322,20 +322,21 @@ def _both(there: Mapping[str, object], wanted: Mapping[str, object]) -> dict[str
     return merged
 
 
-def _key(key: str, value: object, place: _Place) -> Mending | None:
+def _key(key: str, value: object, place: _Place, of: str = "") -> Mending | None:
     """A key of the one JSON option that has it, or of the one that the finding stands at, with another value or without
-    one (None)."""
+    one (None). `of`: the option that is meant."""
     objects = [
         (given, there)
         for given in place.reading.parsed.occurrences
         if isinstance(given.value, str) and isinstance(there := as_json(given.value.strip("'")), Mapping)
+        if not of or of in (given.flag, given.written)
     ]
     having = [(given, there) for given, there in objects if any(True for _ in _holders(there, key))]
     dotted = [given for given in place.reading.parsed.occurrences if given.written.endswith(f".{key}")]
     if value is None and dotted and not having:
         return Mending(tuple(Edit(given.index, given.length, ()) for given in dotted))
     if not having and value is not None:
-        having = [(given, there) for given, there in objects if place.where in (given.flag, given.written)]
+        having = [(given, there) for given, there in objects if (of or place.where) in (given.flag, given.written)]
         return _as_object(*_added(having[0], key, value), place) if len(having) == 1 else None
     if len(having) != 1 or len([*_holders(having[0][1], key)]) != 1:
         return None

@@ -19,13 +19,15 @@ Kind = Literal["leave", "write", "variable", "unset", "key"]
 class Step(Struct, frozen=True):
     """`leave` and `unset` take `name` out, `write` and `key` give it the value. No name: what the finding stands at.
 
-    `at_most` and `at_least`: `value` is a bound, and a value within it stays.
+    `at_most` and `at_least`: `value` is a bound, and a value within it stays. `of`: the option whose JSON a key is of,
+    where it is not what the finding stands at.
     """
 
     kind: Kind
     name: str = ""
     value: str | None = None
     bound: Literal["", "least", "most"] = ""
+    of: str = ""
 
 
 _QUOTED: Final = r"'(?:[^'])*'"
@@ -45,7 +47,8 @@ _LEAVE: Final = re.compile(r"leave (?P<things>\S+(?: -?\w+)?(?: and \S+)*) out(?
 _UNSET: Final = re.compile(r"unset (?P<name>it|the variable|[A-Z][A-Z0-9_]+)")
 _SET: Final = re.compile(r"(?:set|export|with)? ?(?P<name>[A-Z][A-Z0-9_]{3,})=(?P<value>[\w.,:/-]+)")
 _KEY: Final = re.compile(
-    r"(?:write|add|set) \"(?P<name>\w+)\": (?P<value>-?\d+|true|false|\"[\w.-]+\")(?: beside it| to it| there)?"
+    r"(?:write|add|set) \"(?P<name>\w+)\": (?P<value>-?\d+|true|false|\"[\w.-]+\")"
+    r"(?: beside it| to it| there| in (?P<of>--[a-z][a-z-]*))?"
 )
 _OPTIONS: Final = re.compile(r"(?:write|add|give|take|set) (?P<options>--?[a-z].*)")
 _OPTION: Final = re.compile(
@@ -126,7 +129,7 @@ def _one(part: str) -> tuple[Step, ...]:
     if match := _SET.fullmatch(part):
         return (Step("variable", match["name"], match["value"]),)
     if match := _KEY.fullmatch(part):
-        return (Step("key", match["name"], match["value"]),)
+        return (Step("key", match["name"], match["value"], of=match["of"] or ""),)
     if match := _VALUE.fullmatch(part):
         return (Step("write", "", match["value"], _bound(match["bound"])),)
     return tuple(_options(match["options"])) if (match := _OPTIONS.fullmatch(part)) else ()

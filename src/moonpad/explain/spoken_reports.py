@@ -24,6 +24,7 @@ from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
 from moonpad.explain.documents.spoken_names import NAME
 from moonpad.explain.results import Judged, Remark, make_remark, printable
+from moonpad.explain.spoken_refusals import refusals_of
 from moonpad.explain.spoken_rows import rows_of, spoken_of
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
@@ -71,7 +72,10 @@ def spoken_report(script: Script) -> Judged | None:
     if not named and _is_failure(lines):  # its errors told it
         found[engine] += [*rows_of(engine, spoken_of(script, engine))]
     version = script.versions.get(engine, "") or spoken_of(script, engine).version
-    because = f"the text names {engine} {version}" if version else "the text starts nothing"
+    build = ENGINES[engine].command_line.build
+    of_base = build is not None and engine not in script.versions and script.versions.get(build.of) == version
+    of = build.of if build is not None and of_base else engine
+    because = f"the text names {of} {version}" if version else "the text starts nothing"
     return Judged(engine, version, because, tuple(map(_of_text, found[engine][:_MOST])), kind="report")
 
 
@@ -115,7 +119,11 @@ def _found(script: Script, lines: Sequence[str], engines: Sequence[str]) -> Iter
         yield from ((engine, _of_formats(script, lines, engine)) for engine in engines)
         for engine in _apart(engines):
             script.budget.work(20 * len(lines), "its known reports")
-            yield engine, rows_of(engine, spoken_of(script, engine))
+            spoken = spoken_of(script, engine)
+            yield engine, rows_of(engine, spoken)
+            logged = {error.number for error in script.error_lines if error.logged}
+            said = [line for number, line in enumerate(lines, 1) if number not in logged]
+            yield engine, refusals_of(engine, spoken.version, said)
 
 
 def _is_failure(lines: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from moonpad.explain.checks.releases.error_agreement import pairs_of, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
 from moonpad.explain.results import Judged, Remark
@@ -78,6 +78,19 @@ def without_repeated(remarks: Sequence[Remark], failures: Sequence[Remark]) -> t
         return whole and any(remark.finding.message.endswith(f": {message}") for message in told)
 
     return tuple(remark for remark in remarks if not is_told(remark))
+
+
+def without_guesses(remarks: Sequence[Remark], failures: Sequence[Remark], script: Script) -> tuple[Remark, ...]:
+    """Where a line of the log names its cause, a fault of older releases that only shares words with the text is no
+    longer called one that it may be about; one that shares those of the error is."""
+    if not any(each.finding.severity is Severity.WARNING and not each.by_itself for each in failures):
+        return tuple(remarks)
+    errors = error_pairs(script)
+
+    def is_guess(remark: Remark) -> bool:
+        return remark.as_told and shared_pairs(remark.finding.message, errors) < _LEAST
+
+    return tuple(replace(each, as_told=False) if is_guess(each) else each for each in remarks)
 
 
 def _is_of_a_fault(failure: Remark, faults: Iterable[str]) -> bool:

@@ -143,5 +143,7 @@ def _outside(configuration: Configuration, memory: Memory) -> Iterator[Finding]:
         f"{gib(needed.value)} there ({gib(needed.low)} to {gib(needed.high)}): enough with a probability of "
         f"{outside.probability:.0%}"
     )
-    remedy = f"set {name} = {fraction:g} or less" if fraction > 0 else "use devices with more memory"
+    given_up = (1 - fraction) * memory.device_bytes - outside.left_bytes
+    lower = fraction > 0 and memory.kv_bytes.high > given_up  # with less, the weights have to find room too
+    remedy = f"set {name} = {fraction:g} or less" if lower else "use devices with more memory"
     yield Finding(Severity.WARNING, Code.TIGHT, name, message, remedy)

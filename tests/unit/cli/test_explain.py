@@ -142,3 +142,22 @@ def test_several_files_are_one_deployment_and_places_name_the_file(moonpad: Moon
     ]
     assert deployment["places"] == [{"file": file, "line": 2} for file in files]
     assert deployment["layout"]["pp"] == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "devices"),
+    [
+        ("CUDA_VISIBLE_DEVICES=1,2,0 llama-server -m /m/a.gguf -ngl 64", "3xRTX4090"),
+        ("CUDA_VISIBLE_DEVICES=0 llama-server -m /m/a.gguf -ngl 64", "1xRTX4090"),
+        ("llama-server -m /m/a.gguf -ngl 64", "8xH200"),
+        ("CUDA_VISIBLE_DEVICES=0,1 vllm serve /m/a", "2xH200"),
+        ("CUDA_VISIBLE_DEVICES=0,1,2,3 vllm serve /m/a --tensor-parallel-size 2", "2xH200"),
+        ("CUDA_VISIBLE_DEVICES=$FREE vllm serve /m/a", "8xH200"),
+    ],
+)
+def test_the_next_step_has_the_devices_that_the_command_sees(
+    moonpad: Moonpad, tmp_path: Path, start: str, devices: str
+) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(f"{start}\n")
+    assert moonpad("explain", "--file", str(script)).stderr.rstrip().endswith(f"--on {devices}")

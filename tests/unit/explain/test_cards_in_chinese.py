@@ -23,3 +23,10 @@ def test_machine_is_counted(said: str, machine: str) -> None:
 def test_a_number_of_something_else_is_not_one_of_devices() -> None:
     (judged,) = ask(f"# 部署\n\n*   **硬件**：H200 × 8k 上下文\n\n{SERVE}")
     assert judged.cluster_because != "the text names 8xH200"
+
+
+def test_a_count_behind_a_bare_name_that_follows_chinese_is_read() -> None:
+    command = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-Linear-48B-A3B-Instruct --tp 1"
+    (judged,) = ask(f"电脑配置是4090*3，内存512G\n\n{command}\n")
+    assert judged.cluster is not None
+    assert judged.cluster.name == "3xRTX4090"

@@ -122,7 +122,7 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"(?<![\w.\-])(?P<count>{_PAIRED})[ ]of[ ]{_MAKER}{device}{size}{end}(?![ -]?{_NODE})",
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
             rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
-            rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
+            rf"(?<![A-Za-z0-9_.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
             rf"(?<![\w.-]){device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"

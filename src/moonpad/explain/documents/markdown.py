@@ -12,7 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from moonpad.engines.foreign_names import SPEAKING
+from moonpad.engines.foreign_names import LAUNCHERS, SPEAKING
+from moonpad.explain.documents.wrapped_scripts import length_of_script, opens_script, without_marks_of_code
 from moonpad.explain.shell.changes_of_lines import is_change
 from moonpad.explain.shell.terminal_session import SESSIONS, without_session
 
@@ -66,6 +67,7 @@ _ONLY_FILE: Final = re.compile(
 _UNFENCED: Final = re.compile(
     rf"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
     r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
+    rf"|[ \t\0]*(?:\$ )?python3? (?:\S*/)?(?:{'|'.join(map(re.escape, LAUNCHERS))})[ ]+--[^`\n]*"
 )
 """A command that stands in the text as it is: with an option, or a path, at once behind the program."""
 _LED: Final = re.compile(
@@ -95,6 +97,8 @@ _VARIABLE_LINE: Final = re.compile(r"[ \t\0]*[A-Z][A-Z0-9_]*=[^\s;&|]+[ \t]*\\?"
 _USAGE_LINE: Final = re.compile(r"[ \t]*--?[\w-]+(?:[ =][A-Z<[][\w>\]|-]*)?[ \t]{2,20}[A-Za-z]\w*,?[ ]\S")
 """`--port PORT    where it listens`, of a program that tells its options."""
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
+_LONGEST_SCRIPT: Final = 40_000
+"""Characters of one between two backticks."""
 _LONGEST_QUOTE: Final = 4000
 """Characters of one argument over several lines."""
 
@@ -181,6 +185,11 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
+        elif "`" in line and opens_script(line) and (more := length_of_script(_lines_from(text, offset - start))):
+            taken = [line, *(next(lines)[1] for _ in range(more - 1))]
+            yield Block(offset, without_marks_of_code(taken), heading, intro, 0)
+            intro, begun = None, []
+            continue
         elif (led := _led(line)) or (_UNFENCED.match(line) and not _ends_code(line)):
             begins = led.start("command") if led else 0
             taken, at = [line[begins:]], offset + begins
@@ -211,6 +220,10 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above)
+
+
+def _lines_from(text: str, at: int) -> list[str]:
+    return text[at : at + _LONGEST_SCRIPT].split("\n")
 
 
 def _ends_code(line: str) -> bool:

@@ -12,9 +12,9 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.units import GIB
 
 _LONGEST = 500
+"""A longer line is data, not prose."""
 _ALIKE = 0.08
 """Of a size, which is sold in round figures."""
-"""A longer line is data, not prose."""
 
 
 def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]]:
@@ -35,12 +35,17 @@ def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]
 
 
 def _is_stated(cluster: Cluster, kind: str, script: Script) -> bool:
-    """`H20 (96G)`: whether a line says how much memory the devices have, and it is theirs."""
+    """`H20 (96G)`, `24GB 4090`: whether a line says how much memory the devices have, and it is theirs."""
+    name = re.sub(r"^RTX", "(?:RTX[ -]?)?", re.escape(kind))
+    size = r"[0-9]{2,3})[ ]?G(?:i?B)?"
     stated = re.compile(
-        rf"(?<![A-Za-z0-9]){re.escape(kind)}\W{{0,3}}([0-9]{{2,3}})[ ]?G(?:i?B)?(?![A-Za-z0-9])", re.IGNORECASE
+        rf"(?<![A-Za-z0-9]){name}\W{{0,3}}(?P<behind>{size}(?![A-Za-z0-9])"
+        rf"|(?<![A-Za-z0-9.])(?P<before>{size}[ -]{{0,2}}(?:(?:NVIDIA|GeForce)[ ]){{0,2}}{name}(?![A-Za-z0-9])",
+        re.IGNORECASE,
     )
     script.budget.once("memory behind a name", len(script.lines), "the devices that its lines name side by side")
-    sizes = {int(match[1]) for line in script.lines for match in stated.finditer(line[:_LONGEST])}
+    found = [match for line in script.lines for match in stated.finditer(line[:_LONGEST])]
+    sizes = {int(match["behind"] or match["before"]) for match in found}
     own = cluster.device.driver_bytes
     return any(abs(size * GIB - own) < _ALIKE * own for size in sizes)
 

@@ -17,6 +17,8 @@ from moonpad.explain.source_text import IGNORED, Problems
 
 _SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
 """A paste that doubled the ends of lines: the empty one behind a backslash would end the command."""
+_SET_IN_A_ROW: Final = re.compile(r"(?<=[\w\"'./-])[，、；][ \t]*(?=(?:export[ \t]+)[A-Za-z_]\w*=)")
+"""`export A=0，export B=1`: settings that a sentence lists."""
 _LAST: Final = re.compile(r"(?<=[\"'\w\]}])\\(?=\s*\Z)")
 """A backslash that hangs on the last word of all."""
 _ARROWS: Final = re.compile(r"(\\[ \t]*\n)>(?=[ \t])(?![ \t]+[^\s>-]\S*(?:[ \t]+2>&1|\.(?:log|out|txt)\b))")
@@ -140,6 +142,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _AND_SO_ON.sub(lambda match: f"{match[1]}...".ljust(len(match[0])), text)
     if len(_SPACED.findall(text)) > 2:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
+    text = _SET_IN_A_ROW.sub(lambda match: ";".ljust(len(match[0])), text)
     if not text.startswith("#!"):
         text = _ASKED.sub(_without_question, _SENTENCE.sub(_without_sentence, text))
         text = _ASIDE.sub(_aside, _SAID.sub(_said, _LEAD.sub(_ignored, _LABEL.sub(_ignored, text))))

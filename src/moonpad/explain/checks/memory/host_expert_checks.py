@@ -109,6 +109,10 @@ def rules_of_backend(case: Case) -> Iterator[Remark]:
         why = f"{names.MANY} wants modules of its own, from a file with -serve in its name"
     message = f"{shortened(file)}: {why}"
     remedy = f"add {names.BACKEND} {names.MANY} to the server, or take the file without -serve"
+    if for_many and not backend:
+        remedy = (
+            f"take the file without -serve, or start the server with {names.BACKEND} {names.MANY} in place of the chat"
+        )
     if not for_many:
         remedy = "take the file of the same name with -serve"
     yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)

@@ -213,7 +213,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     if not row.devices and _is_of_rocm(row) and platform_told(case) not in ("", Platform.ROCM):
         return None  # the image or the machine of another command
     place = options[0] if options else None
-    where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
+    where = place.written if place is not None else next(iter((*row.variables, *_added_by(row))), "engine")
     words = _words(case, known.spoken)
     title = ENGINES[row.engines[0] if _is_shared(row, case.engine.name) else case.engine.name].facts.title
     title = row.fork.partition(",")[0] or title
@@ -231,6 +231,11 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         remark = replace(remark, finding=warning, ends_start=True)
     remark = replace(remark, stops=sure and row.ends_it)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _added_by(row: KnownReport) -> Iterator[str]:
+    """What the command lacks, as far as the remedy is to add it: else it has nothing to do with that."""
+    return (flag for flag in row.lacks if flag in row.remedy or re.search(r"\bit\b", row.remedy))
 
 
 def _has_newest(row: KnownReport, engine: str) -> bool:

@@ -116,7 +116,7 @@ def _is_whole(case: Case) -> bool:
 
 def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     command = case.commands[0]
-    if not _of_release(row, case) or command.held_tokens is not None:
+    if not _of_release(row, case) or command.held_tokens is not None or command.program in row.not_of:
         return None
     if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
         return None
