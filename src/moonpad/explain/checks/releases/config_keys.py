@@ -96,8 +96,9 @@ def without_keys(words: Sequence[str], option: Occurrence, paths: Sequence[Seque
 
 
 def _less(table: Mapping[str, object], path: Sequence[str]) -> dict[str, object]:
+    """A table that has nothing else in it goes with the key."""
     first, *rest = path
     inner = table.get(first)
-    if rest and isinstance(inner, dict):
-        return {**table, first: _less(inner, rest)}
+    if rest and isinstance(inner, dict) and (left := _less(inner, rest)):
+        return {**table, first: left}
     return {key: value for key, value in table.items() if key != first}
