@@ -14,6 +14,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
 from moonpad.explain.documents.device_patterns import WORDS
+from moonpad.explain.documents.ruled_out import is_ruled_out
 from moonpad.explain.input_limits import Budget
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
@@ -295,7 +296,7 @@ def _is_example(text: str, match: re.Match[str]) -> bool:
     """Whether it is one of several kinds that a text counts up, or one whose data are told."""
     if _SPECIFIED.match(text, match.end()) or text[: match.start()].rstrip().endswith(("→", "->")):
         return True
-    if _LIKE.search(text, max(0, match.start() - 30), match.start()):
+    if _LIKE.search(text, max(0, match.start() - 30), match.start()) or is_ruled_out(text, *match.span()):
         return True
     listed = _EXAMPLES.search(text, max(0, match.start() - 100), match.start())
     return listed is not None and bool(listed["before"] or _MORE.match(text, match.end()))

@@ -48,6 +48,7 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.documents.spoken_days import last_day
+from moonpad.explain.documents.ruled_out import names_ruled_out
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.flag_lists import is_fragment
@@ -327,7 +328,7 @@ def _is_spoken(pattern: str, case: Case) -> bool:
     own, others = tab_labels(case.script.lines, case.commands[0].line) if case.script.markdown else ("", ())
     if own and any(re.search(pattern, label, re.IGNORECASE) for label in (own, *others)):
         return re.search(pattern, own, re.IGNORECASE) is not None
-    return _in_lines(pattern, case)
+    return _in_lines(pattern, case) and not names_ruled_out(pattern, case.script.lines)
 
 
 def _in_lines(pattern: str, case: Case) -> bool:
