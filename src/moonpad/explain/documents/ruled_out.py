@@ -13,8 +13,8 @@ _BEHIND: Final = re.compile(
     re.IGNORECASE,
 )
 _BEFORE: Final = re.compile(
-    r"(?:\b(?:does|do)[ ]not[ ](?:yet[ ])?support|\bnot[ ](?:yet[ ])?supported[ ]on|\bunsupported[ ]on|\bexcept(?:[ ]for)?"
-    r"|暂?不支持|尚?未支持)[ ]?(?:the[ ]|Ascend[ ]|Atlas[ ]|NVIDIA[ ]){0,2}[`*_(（]{0,2}\Z",
+    r"(?:\b(?:does|do)[ ]not[ ](?:yet[ ])?support|\bnot[ ](?:yet[ ])?supported[ ]on|\bunsupported[ ]on"
+    r"|\bexcept(?:[ ]for)?|暂?不支持|尚?未支持)[ ]?(?:the[ ]|Ascend[ ]|Atlas[ ]|NVIDIA[ ]){0,2}[`*_(（]{0,2}\Z",
     re.IGNORECASE,
 )
 _LONGEST: Final = 2000
