@@ -47,4 +47,5 @@ def test_nothing_else_is_set(between: str) -> None:
 def test_a_count_beside_a_test_of_a_file_stays() -> None:
     text = "TP=8\nif [ -f /etc/gpus ]; then TP=$(cat /etc/gpus); fi\nvllm serve moonshotai/Kimi-K2.5 -tp $TP\n"
     (judged,) = ask(text)
-    assert judged.layout is not None and judged.layout.tp == 8
+    assert judged.layout is not None
+    assert judged.layout.tp == 8

@@ -54,6 +54,7 @@ _OTHERS: Final = (
         "Arc Pro B60",
         "Arc Pro B70",
         "RTX 5070",
+        "CMP 170HX",
     ),
     *("M1 Ultra", "M2 Ultra", "M3 Ultra", "M1 Max", "M2 Max", "M3 Max", "M4 Max"),
 )
@@ -87,6 +88,8 @@ class Mention(Struct, frozen=True):
     kind: str
     known: bool
     machine: str | None = None
+    sized: bool = False
+    """Its memory stands beside it, `H100 80GB`."""
 
 
 @cache
@@ -282,7 +285,9 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"]) and not _is_example(short, match)]
-            found += [Mention(number, *_kind(match["device"], match.groupdict().get("size"))) for match in places]
+            sizes = [match.groupdict().get("size") for match in places]
+            pieces = zip(places, sizes, strict=True)
+            found += [Mention(number, *_kind(match["device"], size), None, bool(size)) for match, size in pieces]
     return tuple(dict.fromkeys(found))
 
 
@@ -313,7 +318,7 @@ def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tup
     ]
     places = {(each.line, each.kind) for each in counted}
     alone = [
-        Mention(each.line, sized.get(each.kind, each.kind), each.known, each.machine)
+        Mention(each.line, sized.get(each.kind, each.kind), each.known, each.machine, each.sized)
         for each in _kinds_in(lines)
         if (each.line, sized.get(each.kind, each.kind)) not in places
     ]
