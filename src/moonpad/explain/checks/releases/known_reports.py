@@ -345,7 +345,7 @@ def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str
         return False
     if not row.models or len(case.model_named) > LONGEST:
         return not row.models
-    return any(map(pattern_of(row.models).search, names(bool(row.options or row.text))))
+    return any(map(pattern_of(row.models).search, names(bool(row.options or row.text or row.devices))))
 
 
 def _matches(pattern: str, text: str) -> bool:
