@@ -25,6 +25,8 @@ class Backend(Struct, frozen=True, kw_only=True):
     """Formats of the KV cache (`bf16`, `fp8` for E4M3, `fp8_e5m2`), each with the first version that has it."""
     fp8_from_sm: int = 0
     """An FP8 KV cache needs this compute capability; 0 for none."""
+    fp8_unlisted: bool = False
+    """The engine's own table of backends has no FP8 cache of latents for it, whatever its code takes."""
     block: int
     """The KV block must be a multiple of this many tokens."""
     dcp_since: str | None = None

@@ -18,6 +18,9 @@ class Fork(Struct, frozen=True):
     otherwise: str = ""
 
 
+OWNERS: Final = frozenset({"vllm-project", "sgl-project", "lmsysorg", "vllm", "sglang"})
+"""Under whose names the engines' own repositories are, in lower case."""
+
 _OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
 """Hygon's devices and weights; its builds are those of the DAS images
 (https://github.com/HYGON-AI/inference-cookbook-das)."""

@@ -20,7 +20,7 @@ def fold(judged: Iterable[Judged]) -> tuple[Judged, ...]:
         at = next((at for at, main in enumerate(folded) if _instead(deployment, main)), None)
         if at is None:
             folded.append(deployment)
-        else:
+        elif not any(_repeats(deployment, main) for main in (folded[at], *folded[at].alternatives)):
             folded[at] = replace(folded[at], alternatives=(*folded[at].alternatives, deployment))
     return tuple(folded)
 
@@ -34,6 +34,22 @@ def differences(one: Judged, main: Judged) -> list[str]:
     names = {option.split(" ", 1)[0] for option in its}
     lacking = [f"no {option.split(' ', 1)[0]}" for option in others if option.split(" ", 1)[0] not in names]
     return [*(option for option in its if option not in others), *lacking]
+
+
+def _repeats(one: Judged, other: Judged) -> bool:
+    """Whether it is the same line with the same words once more, of which nothing else is said: a function that is
+    called again."""
+    written = [[(_place(each), _texts(each)) for each in judged.sources] for judged in (one, other)]
+    same = written[0] == written[1] and (one.cluster, one.layout) == (other.cluster, other.layout)
+    return same and set(one.findings) <= set(other.findings)
+
+
+def _place(command: Command) -> tuple[int, int]:
+    return next(((word.line, word.column) for word in command.words if word.line), (0, 0))
+
+
+def _texts(command: Command) -> tuple[list[str], list[str]]:
+    return [word.text for word in command.words], sorted(word.text for word in command.env.values())
 
 
 def _instead(one: Judged, other: Judged) -> bool:

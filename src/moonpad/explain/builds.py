@@ -76,7 +76,9 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
     of_fork: list[Remark] = []
     for remark in remarks:
         finding = remark.finding
-        if command.fork and finding.code in _OF_A_BUILD:
+        if finding.code is Code.PREFIX_FLAG and finding.severity is not Severity.ERROR:
+            yield remark  # the parser of a fork takes the beginning of a name too
+        elif command.fork and finding.code in _OF_A_BUILD:
             if finding.message.endswith(_NO_VALUE) and releases_with(command.program, finding.where):
                 # The fork has the option from the engine, which takes a value.
                 yield replace(remark, finding=replace(finding, severity=Severity.WARNING))

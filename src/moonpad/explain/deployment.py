@@ -55,7 +55,7 @@ from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Edit, Judged, Remark, make_remark
 from moonpad.explain.shell.shell_slips import cut_off
-from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improvements
+from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improvements, unlisted_formats
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
@@ -294,8 +294,8 @@ class Deployment(Struct, frozen=True):
         elif facts.needs_whole_context and self._occurrence(first, "max_model_len") is None:
             context = checkpoint.architecture.max_context
         # With `auto`, -1 or a variable the engine takes what there is.
-        paired = self.group.kind in ("prefill", "decode")
-        return Subject(configuration, context, self.calibrations, self.script.budget, paired)
+        paired, barred = self.group.kind in ("prefill", "decode"), unlisted_formats(first, configuration)
+        return Subject(configuration, context, self.calibrations, self.script.budget, paired, barred)
 
     def _occurrence(self, reading: Reading, name: str) -> Occurrence | None:
         """Where the command line has the engine's option for one of our names."""

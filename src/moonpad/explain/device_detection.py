@@ -256,6 +256,12 @@ def _of_mentions(
     kinds = _kinds_named([each for each, _ in counted])
     if len(kinds) > 1:
         return None, _several(kinds)
+    if (
+        not exact
+        and layout_known
+        and len(apart := _counted_apart([each for each in near if platform_of(each.kind) in allowed])) > 1
+    ):
+        return None, _several(apart)
     if counted and (devices == 1 or not layout_known or (whole and counted[0][1].devices >= copy)):
         return counted[0][1], f"the text names {counted[0][1].name}"
     firsts = {each.line: each for each in reversed(near)}  # `MI300X and MI300A` is the one that the catalogue has
@@ -273,6 +279,9 @@ def _of_mentions(
         listed = list(dict.fromkeys(each.kind for each in uncounted if each.line == uncounted[0].line))
         if len(kinds) == 1 and len(listed) >= _LIST and not alike(listed):
             kinds = listed  # `MI300X/MI325X/MI355X`
+        sized = list(dict.fromkeys(each.kind for each in uncounted if each.sized and each.line == uncounted[0].line))
+        if len(kinds) == 1 and len(sized) > 1:
+            kinds = sized  # `H100 80GB: 11, H200 141GB: 7`
         if len(kinds) > 1:
             return None, _several(kinds)
     for kind in kinds:
@@ -280,6 +289,13 @@ def _of_mentions(
         if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
             return cluster, f"the text names {kind}, the command uses {devices}"
     return None, ""
+
+
+def _counted_apart(near: Sequence[Mention]) -> list[str]:
+    """Kinds of one line that each have a number of their own: `11x H100 or 7x H200`."""
+    counted = [(each, each.machine.removesuffix(each.kind)) for each in near if each.machine and each.known]
+    numbers = {number: each.kind for each, number in counted if each.line == counted[0][0].line}
+    return list(dict.fromkeys(numbers.values())) if len(numbers) > 1 else []
 
 
 def _kinds_named(near: Sequence[Mention]) -> list[str]:

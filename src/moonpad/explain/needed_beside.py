@@ -13,6 +13,7 @@ from moonpad.explain.results import Better, Edit, Judged, Remark
 from moonpad.explain.spoiling import spoils
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
+from moonpad.values.versions import since
 
 Edits = tuple[tuple[Edit, ...], ...]
 _MOST: Final = 3
@@ -20,7 +21,7 @@ _MOST: Final = 3
 _SHOWN: Final = 2
 _IN_RELEASES: Final = "in releases "
 """How a rule begins that holds for some releases alone."""
-_LATER: Final = re.compile(r"take (?:SGLang |vLLM )?\d[\w.]* or (?:later|newer)\b")
+_LATER: Final = re.compile(r"take (?:\w+ )?(\d[\w.]*) or (?:later|newer)\b")
 
 
 def with_needed(
@@ -61,13 +62,22 @@ def _new(other: Judged | None, said: Sequence[str]) -> list[Remark]:
 
 
 def _of_older(other: Judged | None, said: Sequence[str], better: Better) -> Iterator[Finding]:
-    """Where no release is named, what is known of releases before the one that it is judged by."""
+    """Where no release is named, what is known of releases before the one that it is judged by, and not said to be
+    mended in it."""
     changed = _words_of(better)
     for finding in other.findings if other is not None else ():
         reported = finding.code is Code.KNOWN_REPORT and (finding.where in changed or spoils(finding))
+        if reported and other is not None and is_mended_by(finding, other.version):
+            continue
         known = reported or finding.message.startswith(_IN_RELEASES)
         if finding.severity is Severity.NOTE and known and finding.message not in said:
             yield finding
+
+
+def is_mended_by(finding: Finding, version: str) -> bool:
+    """Whether a release that it says to take is that version or an older one."""
+    match = _LATER.match(finding.remedy)
+    return match is not None and bool(version) and since(version, match[1])
 
 
 def _words_of(better: Better) -> set[str]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from moonpad.catalog.attention import backends
+from moonpad.engines.attention_backends import chosen
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command
 from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.results import Better, Edit, Judged, Remark
 from moonpad.explain.suggestions import Improvement, Subject, improvements
+from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.records import replace
 
 _OF_SETTINGS: Final = frozenset({Code.KNOWN_REPORT, Code.CONFLICT, Code.ILLEGAL_LAYOUT, Code.INVALID_VALUE})
+
+_PHASES: Final = ("--prefill-attention-backend", "--decode-attention-backend")
 
 
 def sound_improvements(
@@ -35,6 +40,17 @@ def sound_improvements(
         if barred <= subject.barred:
             return subject, found
         subject = replace(subject, barred=subject.barred | barred)
+
+
+def unlisted_formats(reading: Reading, configuration: Configuration) -> frozenset[str]:
+    """An FP8 cache of latents where the documentation of the engine lists none for an attention backend in use: the one
+    that is given, of a phase or of both, else the engine's own choice."""
+    given = [each.value for each in reading.parsed.occurrences if not {*each.names}.isdisjoint(_PHASES)]
+    own = chosen(configuration) if len(given) < len(_PHASES) else None
+    names = {*(value for value in given if isinstance(value, str)), *([own.name] if own is not None else ())}
+    unlisted = any(backend.fp8_unlisted for name in names if (backend := backends().get(name)) is not None)
+    of_latents = configuration.checkpoint.architecture.kv_lora_rank > 0
+    return frozenset({"kv_cache_dtype"}) if unlisted and of_latents else frozenset()
 
 
 def _warned_of(

@@ -45,7 +45,7 @@ def test_sixteen_passes_are_one_judgement() -> None:
     assert len(main.alternatives) == 15
     in_a_case = CASE.replace("case", "for tp in 4 8; do\ncase", 1).replace("esac", "esac\ndone")
     (main,) = ask(in_a_case, "8xH200")
-    assert len(main.alternatives) == 5
+    assert len(main.alternatives) == 2  # the passes of the loop say nothing new
 
 
 def test_what_runs_beside_is_no_alternative() -> None:
@@ -73,3 +73,20 @@ def test_ranks_and_roles_are_no_alternatives() -> None:
 def test_another_engine_is_another_deployment() -> None:
     text = f"case $E in v) vllm serve {K2T} -tp 8;; s) sglang serve --model-path {K2T} --tp-size 8;; esac"
     assert [judged.engine for judged in ask(text, "8xH200")] == ["vllm", "sglang"]
+
+
+CALLED = f"""
+run() {{
+  vllm serve {K2T} -tp 8 --max-num-seqs ${{2:-64}} > log_$1 2>&1 &
+}}
+run 1
+run 2
+run 3 EXTRA
+"""
+
+
+def test_a_function_that_is_called_again_says_nothing_new() -> None:
+    (main,) = ask(CALLED.replace("EXTRA", ""), "8xH200")
+    assert main.alternatives == ()
+    (main,) = ask(CALLED.replace("EXTRA", "128"), "8xH200")
+    assert [differences(other, main) for other in main.alternatives] == [["--max-num-seqs 128"]]

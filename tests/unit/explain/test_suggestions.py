@@ -34,7 +34,8 @@ def test_where_it_fits_what_holds_the_most_comes_first() -> None:
 
 def test_one_way_for_each_goal() -> None:
     """The most there is, and the most with a cache that keeps its precision."""
-    judged = ask_one(f"python -m sglang.launch_server --model-path {K2T} --tp-size 8", "8xH200", "0.5.23")
+    server = f"python -m sglang.launch_server --model-path {K2T} --tp-size 8 --attention-backend flashmla"
+    judged = ask_one(server, "8xH200", "0.5.23")
     assert offered(judged) == [
         "--kv-cache-dtype fp8_e4m3",
         "--chunked-prefill-size 4096 --max-running-requests 256",

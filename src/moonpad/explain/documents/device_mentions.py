@@ -14,6 +14,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
 from moonpad.explain.documents.device_patterns import WORDS
+from moonpad.explain.documents.ruled_out import is_ruled_out
 from moonpad.explain.input_limits import Budget
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
@@ -53,6 +54,7 @@ _OTHERS: Final = (
         "Arc Pro B60",
         "Arc Pro B70",
         "RTX 5070",
+        "CMP 170HX",
     ),
     *("M1 Ultra", "M2 Ultra", "M3 Ultra", "M1 Max", "M2 Max", "M3 Max", "M4 Max"),
 )
@@ -86,6 +88,8 @@ class Mention(Struct, frozen=True):
     kind: str
     known: bool
     machine: str | None = None
+    sized: bool = False
+    """Its memory stands beside it, `H100 80GB`."""
 
 
 @cache
@@ -281,7 +285,9 @@ def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*alone.finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"]) and not _is_example(short, match)]
-            found += [Mention(number, *_kind(match["device"], match.groupdict().get("size"))) for match in places]
+            sizes = [match.groupdict().get("size") for match in places]
+            pieces = zip(places, sizes, strict=True)
+            found += [Mention(number, *_kind(match["device"], size), None, bool(size)) for match, size in pieces]
     return tuple(dict.fromkeys(found))
 
 
@@ -295,7 +301,7 @@ def _is_example(text: str, match: re.Match[str]) -> bool:
     """Whether it is one of several kinds that a text counts up, or one whose data are told."""
     if _SPECIFIED.match(text, match.end()) or text[: match.start()].rstrip().endswith(("→", "->")):
         return True
-    if _LIKE.search(text, max(0, match.start() - 30), match.start()):
+    if _LIKE.search(text, max(0, match.start() - 30), match.start()) or is_ruled_out(text, *match.span()):
         return True
     listed = _EXAMPLES.search(text, max(0, match.start() - 100), match.start())
     return listed is not None and bool(listed["before"] or _MORE.match(text, match.end()))
@@ -312,7 +318,7 @@ def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tup
     ]
     places = {(each.line, each.kind) for each in counted}
     alone = [
-        Mention(each.line, sized.get(each.kind, each.kind), each.known, each.machine)
+        Mention(each.line, sized.get(each.kind, each.kind), each.known, each.machine, each.sized)
         for each in _kinds_in(lines)
         if (each.line, sized.get(each.kind, each.kind)) not in places
     ]

@@ -93,6 +93,7 @@ _OWNED: Final = re.compile(
 )
 _OF_ORIGIN: Final = re.compile(
     r"\b(?:parity|unlike|(?:match|slower than|faster than|same as|compared (?:to|with))(?: on)?"
+    r"|same (?:silicon|chip|die|core|processor) as|(?:cut[ -]down|binned|disabled|locked)(?: version of)?"
     r"|(?:ported|adapted|copied|borrowed) from)[ ](?:with |the |an? )*[(\[]?[ ]?(?:NVIDIA )?"
     r"(?:[0-9]{1,2}[ ]?[x×][ ]?)?\Z",
     re.IGNORECASE,

@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
-from moonpad.engines.forks import FORKS_BY_PROGRAM, Fork
+from moonpad.engines.forks import FORKS_BY_PROGRAM, OWNERS, Fork
 from moonpad.explain.commands import Command
 from moonpad.values.records import replace
 
 _LONGEST = 2000
 """A longer line is data, not prose."""
+_OF_COMMIT = re.compile(
+    r"(?<![\w.-])(?P<owner>[A-Za-z0-9][\w-]{0,38})/(?P<name>(?:vllm|sglang)[\w-]{0,40})(?:\.git)?"
+    r"[ ]?@[ ]?(?:[\w./-]{1,60}[ ])?(?!sha)[0-9a-f]{7,40}(?![\w:])"
+)
+"""`neuralmagic/vllm@530c874d64f1`, `someone/sglang-kimi @ amd/kimi-k3 533bff471`."""
+_BUILT = re.compile(r"\b(?:built|build|compiled|install(?:ed)?|source|checkout|wheel)\b", re.IGNORECASE)
+_LISTED = r"\W*{engine}[ ]+\W?$"
+"""In front of it: `#   sglang  `, a list of what runs."""
 
 
 def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
     programs = {command.program for command in commands}
     texts = {line[:_LONGEST] for line in lines}
     named = [fork for fork in FORKS_BY_PROGRAM if fork.program in programs and _is_meant(fork, texts)]
-    return [replace(command, fork=title) if (title := _fork_of(command, named)) else command for command in commands]
+    words = {program.removesuffix(" serve") for program in programs}
+    built = {engine: title for engine, title in _built_here(lines).items() if engine in words}
+    titled = ((command, _fork_of(command, named) or _built_for(command, built)) for command in commands)
+    return [replace(command, fork=title) if title else command for command, title in titled]
+
+
+def _built_for(command: Command, built: Mapping[str, str]) -> str:
+    """The build that the text names; an image says itself what it holds."""
+    return "" if command.container is not None else built.get(command.program.removesuffix(" serve"), "")
+
+
+def _built_here(lines: Sequence[str]) -> dict[str, str]:
+    """Engine → the build of a commit of somebody's own repository that the text runs."""
+    built: dict[str, str] = {}
+    for at, line in enumerate(lines):
+        if "@" not in line or len(line) > _LONGEST or (match := _OF_COMMIT.search(line)) is None:
+            continue
+        engine = re.match("vllm|sglang", match["name"])
+        if engine is None or match["owner"].casefold() in OWNERS:
+            continue
+        listed = re.match(_LISTED.format(engine=engine[0]), line[: match.start()], re.IGNORECASE)
+        if listed or _BUILT.search(line) or (at > 0 and _BUILT.search(lines[at - 1][:_LONGEST])):
+            built.setdefault(engine[0], f"a build of {match['owner']}/{match['name']}")
+    return built
 
 
 def _is_meant(fork: Fork, texts: Set[str]) -> bool:

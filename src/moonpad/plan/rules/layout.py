@@ -173,11 +173,12 @@ def tp_across_nodes(case: Configuration) -> Iterator[Finding]:
     if case.platform is Platform.CPU or not tensor_group_spans_nodes(case.layout, case.cluster):
         return
     island = island_devices(case.cluster)
+    others = "pp" if case.engine.attention_dp else "pp or dp"  # that of attention alone is within the tp ranks
     yield suboptimal(
         "tp",
         f"tensor parallel {case.layout.tp} reaches over machines whose fast links join {island}: "
         f"{2 * case.architecture.layers} all-reduces a token go through the network",
-        f"set tp = {largest_divisor(case.architecture.heads, island)}, with pp or dp for the machines",
+        f"set tp = {largest_divisor(case.architecture.heads, island)}, with {others} for the machines",
     )
 
 

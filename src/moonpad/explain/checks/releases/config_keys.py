@@ -101,9 +101,9 @@ def as_words(words: Sequence[str], option: Occurrence, table: Mapping[str, objec
 
 
 def less(table: Mapping[str, object], path: Sequence[str]) -> dict[str, object]:
-    """The table without the key behind the tables that it stands in."""
+    """The table without the key behind the tables that it stands in; one that has nothing else in it goes with it."""
     first, *rest = path
     inner = table.get(first)
-    if rest and isinstance(inner, dict):
-        return {**table, first: less(inner, rest)}
+    if rest and isinstance(inner, dict) and (left := less(inner, rest)):
+        return {**table, first: left}
     return {key: value for key, value in table.items() if key != first}

@@ -46,6 +46,7 @@ from moonpad.explain.checks.releases.told_faults import (
 )
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.ruled_out import names_ruled_out
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.tabs import tab_labels
@@ -123,9 +124,10 @@ def reported(case: Case) -> Iterator[Remark]:
         least = case.script.minimum_versions.get(case.engine.name, "")
         kinds = told_kinds(case.script) if found else frozenset()
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
-        recent = oldest_recent(ENGINES[case.engine.name].program)
+        program = ENGINES[case.engine.name].program
+        recent, current = oldest_recent(program), newest(program)
         found = [
-            (row, remark if _is_told(row, case, errors, words) else _as_long_past(remark, row, recent, kinds))
+            (row, remark if _is_told(row, case, errors, words) else _as_past(remark, row, recent, current, kinds))
             for row, remark in found
             if _reaches(row, oldest)
         ]
@@ -155,11 +157,12 @@ def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str])
     return bool(shared_pairs(row.message, errors)) or is_told(row.message, case.engine.name, words)
 
 
-def _as_long_past(remark: Remark, row: KnownReport, recent: str, kinds: frozenset[str]) -> Remark:
-    """Where no release is named, what ended long ago is told with what later releases mended; first what is of the kind
-    that the text complains of."""
+def _as_past(remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str]) -> Remark:
+    """Where no release is named, what ended long ago, or is mended in the newest release, by which it is judged, is
+    told with what later releases mended; first what is of the kind that the text complains of."""
     end = row.until or row.last
-    if not end or not recent or order(end) >= order(recent):
+    mended = bool(row.until) and order(row.until) <= order(current)
+    if not end or not recent or (order(end) >= order(recent) and not mended):
         return remark
     return replace(remark, of_former=True, as_told=bool(kinds & kinds_of(row.message)))
 
@@ -333,7 +336,7 @@ def _is_spoken(pattern: str, case: Case) -> bool:
     own, others = tab_labels(case.script.lines, case.commands[0].line) if case.script.markdown else ("", ())
     if own and any(re.search(pattern, label, re.IGNORECASE) for label in (own, *others)):
         return re.search(pattern, own, re.IGNORECASE) is not None
-    return _in_lines(pattern, case)
+    return _in_lines(pattern, case) and not names_ruled_out(pattern, case.script.lines)
 
 
 def _in_lines(pattern: str, case: Case) -> bool:
@@ -348,7 +351,7 @@ def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str
         return False
     if not row.models or len(case.model_named) > LONGEST:
         return not row.models
-    return any(map(pattern_of(row.models).search, names(bool(row.options or row.text))))
+    return any(map(pattern_of(row.models).search, names(bool(row.options or row.text or row.devices))))
 
 
 def _matches(pattern: str, text: str) -> bool:

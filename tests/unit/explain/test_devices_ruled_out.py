@@ -1,0 +1,42 @@
+"""Devices that a text names only as not supported are not those of its command."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.explain.judging import ask
+
+ASCEND = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8 --enable-expert-parallel"
+SGLANG = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --tp 8"
+
+
+def of_310p(sentence: str) -> bool:
+    (judged,) = ask(f"vllm-ascend 0.21.0rc1\n\n{sentence}\n```bash\n{ASCEND}\n```\n")
+    return any("310P" in finding.message for finding in judged.findings)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "On A2 (Ascend 910B, 64 GB). 310P is not supported.",
+        "On A2 (Ascend 910B, 64 GB). Not supported on 310P.",
+        "Atlas 800 A2 (64G). Atlas 300I Duo cards are not supported yet.".replace(" yet", ""),
+        "Atlas 800 A2 (64G)；310P 暂不支持。",
+        "A2 (64 GB), A3; it does not support Atlas 300I.",
+    ],
+)
+def test_no_fault_of_what_is_not_supported(sentence: str) -> None:
+    assert not of_310p(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["On Atlas 300I Duo (310P).", "310P is supported.", "310P is not fast. Not supported: A5."]
+)
+def test_its_faults_where_it_is_meant(sentence: str) -> None:
+    assert of_310p(sentence)
+
+
+def test_a_kind_that_is_not_supported_is_not_chosen() -> None:
+    (judged,) = ask(f"8 GPUs. H100 is not supported.\n\nUse H200.\n```bash\n{SGLANG}\n```\n")
+    assert judged.cluster is not None
+    assert judged.cluster.name == "8xH200"
