@@ -20,6 +20,7 @@ from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.misspelt_variables import counts_on, with_meant_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
@@ -279,13 +280,14 @@ def env_remarks(
             name not in declared
             and name not in libraries
             and (near := _declared_like(name, alike, book, budget))
-            and not _counts(name, near)
+            and not counts_on(name, near)
         ):
             message = f"{book.label} declares no such variable, and ignores it without a warning"
             if near in libraries:
                 message = "no library that moonpad knows reads this variable: it is ignored without a warning"
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near}?")
-            yield Remark(finding, variable=name)
+            known_names = sorted(declared | libraries)
+            yield with_meant_name(Remark(finding, variable=name), near, variables, known_names)
 
 
 def _having(name: str, program: str, budget: Budget) -> list[str]:
@@ -318,11 +320,6 @@ def _declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook
         )
     )
     return next(slips, None)
-
-
-def _counts(name: str, near: str) -> bool:
-    """Whether they differ in a number alone, as names of one kind do."""
-    return re.sub(r"_?[0-9]+", "", name) == re.sub(r"_?[0-9]+", "", near)
 
 
 def file_remarks(
