@@ -16,6 +16,8 @@ class Fork(Struct, frozen=True):
     title: str
     options: frozenset[str] = frozenset()
     otherwise: str = ""
+    instead: str = ""
+    """What the engine itself has for the same."""
 
 
 _OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
@@ -50,6 +52,14 @@ FORKS_BY_PROGRAM: Final = (
     Fork("vllm serve", r"vllm-gfx906", "vllm-gfx906, a fork of vLLM for MI50"),
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
     Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
+    # https://github.com/sgl-project/sglang/pull/12207, which was closed; --attn-cp-size is another way to the same
+    Fork(
+        "sglang",
+        r"(?!)",
+        "a branch of SGLang with prefill context parallelism for NPUs",
+        frozenset({"--cp-size"}),
+        instead="take that branch; SGLang itself has --attn-cp-size with --enable-prefill-cp, from 0.5.14 on",
+    ),
     Fork("vllm serve", _OF_CAMBRICON, "Cambricon's build of vLLM"),
     # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention
     # https://github.com/1CatAI/1Cat-vLLM: kernels for V100, and numbers of its own

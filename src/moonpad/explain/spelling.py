@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+_WAY: Final = re.compile(
+    r"--(?:(?:attn|moe|attention)-)?(?:(?:tp|pp|dp|ep|sp|cp|dcp|pcp|ulysses|ring)-size"
+    r"|(?:(?:decode|prefill)-)?(?:tensor|pipeline|data|expert|sequence|context)-parallel-size)"
+)
 _DIGITS: Final = re.compile(r"[\d.]+", re.ASCII)
 
 
@@ -13,6 +17,12 @@ def is_another_number(word: str, known: Iterable[str]) -> bool:
     """`glm53` where `glm47` is known: it may be that of a model which is newer than all that is recorded."""
     plain = _DIGITS.sub("", word.casefold())
     return plain != word.casefold() and any(_DIGITS.sub("", other) == plain for other in known)
+
+
+def is_another_way(option: str, other: str) -> bool:
+    """Whether both are sizes of ways to share a model out, `--cp-size` and `--dcp-size`, and of unlike ones."""
+    ways = [_WAY.fullmatch(each) for each in (option.replace("_", "-"), other)]
+    return option != other and all(way is not None for way in ways)
 
 
 def one_apart(one: str, other: str) -> bool:
