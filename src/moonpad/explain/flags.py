@@ -24,7 +24,7 @@ from moonpad.explain.misspelt_variables import counts_on, with_meant_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
-from moonpad.explain.spelling import is_another_way
+from moonpad.explain.spelling import is_size
 from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
 from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, what_it_takes
@@ -165,7 +165,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             names = [
                 name for known in book.options.options for name in (known.negations if negated else ()) + known.names
             ]
-            near = _nearest(written, [name for name in names if not is_another_way(written, name)], 0.7, book, budget)
+            near = None if is_size(written) else _nearest(written, names, 0.7, book, budget)
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"

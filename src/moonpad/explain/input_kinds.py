@@ -79,7 +79,7 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
             return True
     if is_hcl(text) and _read_hcl(text, start, state):
         return True
-    if is_source(text) and not is_python(text) and read_strings(text, start, state):
+    if is_source(text) and not _is_parsed(text) and read_strings(text, start, state):
         return True
     if _FIRST_KEY.match(text) or _JSON.match(text):
         from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML

@@ -19,10 +19,9 @@ def is_another_number(word: str, known: Iterable[str]) -> bool:
     return plain != word.casefold() and any(_DIGITS.sub("", other) == plain for other in known)
 
 
-def is_another_way(option: str, other: str) -> bool:
-    """Whether both are sizes of ways to share a model out, `--cp-size` and `--dcp-size`, and of unlike ones."""
-    ways = [_WAY.fullmatch(each) for each in (option.replace("_", "-"), other)]
-    return option != other and all(way is not None for way in ways)
+def is_size(option: str) -> bool:
+    """Whether it is called as a way to share a model out, `--cp-size`: another one is not what is meant."""
+    return _WAY.fullmatch(option.replace("_", "-")) is not None
 
 
 def one_apart(one: str, other: str) -> bool:
