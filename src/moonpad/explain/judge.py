@@ -14,7 +14,7 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
 from moonpad.explain.chat_programs import is_chat
 from moonpad.explain.checks.certainty import as_certain
-from moonpad.explain.checks.options.placeholders import placeholders_in, stand_in_remarks
+from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.checks.options.security import wrapper_remarks
 from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
@@ -210,7 +210,7 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     if not engine and not remarks:
         return None
     images = (wrapper.image for command in group.commands for wrapper in command.wrappers if wrapper.image is not None)
-    if engine or any([*placeholders_in(image.text)] for image in images):
+    if engine or any(text.startswith("|") for image in images for text in image.unresolved):
         remarks += stand_in_remarks(group.commands, script)
     # A program that stops at one of its options is not mended by the others that are.
     refused = any(remark.finding.code in _OF_OPTIONS and _is_left(remark) for remark in remarks)
