@@ -239,5 +239,7 @@ def _next(judged: Sequence[Judged]) -> str:
     known = first.cluster.name if first is not None and first.cluster is not None else ""
     named = _EXAMPLE.search(because)
     checkpoint = first.checkpoint if first is not None else None
-    cluster = known or (named[1] if named else example_of(ranks, engine, because, checkpoint=checkpoint))
+    sources = about.sources if about is not None else [each for other in judged for each in other.sources]
+    example = example_of(ranks, engine, because, checkpoint=checkpoint, commands=sources)
+    cluster = known or (named[1] if named else example)
     return f"moonpad plan --model {model} --on {cluster}"

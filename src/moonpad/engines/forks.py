@@ -26,6 +26,8 @@ _OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:V
 _OF_CAMBRICON: Final = r"\bCambricon\b|寒武纪|\bMLU[ -]?[2-9]\d\d\b|\bvllm[-_]mlu\b|--device[ =]mlu\b"
 """Cambricon's devices; vLLM runs there as its port (https://github.com/Cambricon/vllm-mlu)."""
 
+OF_OTHER_DEVICES: Final = ("Hygon's ", "Cambricon's ", "Habana's ")
+"""How titles of those begin that run on devices which the catalogue does not have."""
 FORKS_BY_PROGRAM: Final = (
     Fork(
         "llama-server",

@@ -162,7 +162,7 @@ class Deployment(Struct, frozen=True):
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
                 machines = first.node.nodes or commands[0].machines
-                example = example_of(ranks_of(first), engine, because, machines, checkpoint)
+                example = example_of(ranks_of(first), engine, because, machines, checkpoint, commands)
                 unjudged = f"{because}: name them with --on {example}"
         judged = Judged(
             self.engine.name,

@@ -125,7 +125,14 @@ def _changed(
     if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     edits = change_edits(words, option, change, parsed, book)
-    yield make_remark(severity, code, option.written, change.message, change.remedy, at=option.index, edits=edits)
+    message, remedy = change.message, change.remedy
+    source = TAKES_FROM.get(change.flag)
+    if source is not None and not any(parsed.occurrence(each) for each in (source, *change.to)):
+        message = f"{option.written} does nothing without {source}, which is 1 by default, and is deprecated"
+        remedy = (
+            f"add {', '.join(change.to)} with the number of groups that attention is shared out to, or leave it out"
+        )
+    yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 
 
 def _named_by(whole: str, option: Occurrence, book: Rulebook) -> str | None:

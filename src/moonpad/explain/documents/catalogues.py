@@ -58,7 +58,7 @@ def _entry(match: re.Match[str], start: int, state: ScriptState) -> Command | No
     if options["value"].strip() and not written:
         return None
     place = state.text.word("", begin, begin)
-    argv = _with_model(written, model, place, alone=named.positional_model)
+    argv = _with_model(written, model, place, alone=bool(named.positional_model))
     if not written:
         argv = (*argv, more("<what the launcher adds>", place.line))
     prefix = tuple(Word(word, place.line, end_line=place.line) for word in (named.start or program).split())
