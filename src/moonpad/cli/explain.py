@@ -241,7 +241,9 @@ def _next(judged: Sequence[Judged]) -> str:
     known = first.cluster.name if first is not None and first.cluster is not None else ""
     named = _EXAMPLE.search(because)
     checkpoint = first.checkpoint if first is not None else None
-    cluster = known or (named[1] if named else example_of(ranks, engine, because, checkpoint=checkpoint))
+    sources = about.sources if about is not None else [each for other in judged for each in other.sources]
+    example = example_of(ranks, engine, because, checkpoint=checkpoint, commands=sources)
+    cluster = known or (named[1] if named else example)
     if not known and not named and ranks == 1 and (visible := _visible_devices(first)):
         beside_ram = engine is not None and bool(engine.facts.host_experts) and checkpoint is None
         cluster = f"{visible}x{_BESIDE_RAM if beside_ram else cluster.rpartition('x')[2]}"

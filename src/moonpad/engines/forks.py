@@ -16,6 +16,8 @@ class Fork(Struct, frozen=True):
     title: str
     options: frozenset[str] = frozenset()
     otherwise: str = ""
+    instead: str = ""
+    """What the engine itself has for the same."""
 
 
 OWNERS: Final = frozenset({"vllm-project", "sgl-project", "lmsysorg", "vllm", "sglang"})
@@ -27,6 +29,8 @@ _OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:V
 _OF_CAMBRICON: Final = r"\bCambricon\b|寒武纪|\bMLU[ -]?[2-9]\d\d\b|\bvllm[-_]mlu\b|--device[ =]mlu\b"
 """Cambricon's devices; vLLM runs there as its port (https://github.com/Cambricon/vllm-mlu)."""
 
+OF_OTHER_DEVICES: Final = ("Hygon's ", "Cambricon's ", "Habana's ")
+"""How titles of those begin that run on devices which the catalogue does not have."""
 FORKS_BY_PROGRAM: Final = (
     Fork(
         "llama-server",
@@ -53,6 +57,14 @@ FORKS_BY_PROGRAM: Final = (
     Fork("vllm serve", r"vllm-gfx906", "vllm-gfx906, a fork of vLLM for MI50"),
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
     Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
+    # https://github.com/sgl-project/sglang/pull/12207, which was closed; --attn-cp-size is another way to the same
+    Fork(
+        "sglang",
+        r"(?!)",
+        "a branch of SGLang with prefill context parallelism for NPUs",
+        frozenset({"--cp-size"}),
+        instead="take that branch; SGLang itself has --attn-cp-size with --enable-prefill-cp, from 0.5.14 on",
+    ),
     Fork("vllm serve", _OF_CAMBRICON, "Cambricon's build of vLLM"),
     # https://github.com/ROCm/ATOM/blob/main/docs/vllm_plugin_backend_guide.md: its own models and attention
     # https://github.com/1CatAI/1Cat-vLLM: kernels for V100, and numbers of its own

@@ -11,6 +11,7 @@ from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.images import images
 from moonpad.catalog.options import known_environment, releases_with, versions
 from moonpad.engines.foreign_names import FORKS, OWN_VARIABLES
+from moonpad.engines.forks import FORKS_BY_PROGRAM
 from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
@@ -97,7 +98,8 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
     if of_fork:
         names = ", ".join(dict.fromkeys(remark.finding.where for remark in of_fork))
         message = f"{names}: read by {command.fork}, whose options are not recorded"
-        yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, "")
+        remedy = next((fork.instead for fork in FORKS_BY_PROGRAM if fork.title == command.fork), "")
+        yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, remedy)
 
 
 def of_fork(finding: Finding, command: Command, platform: Platform, release: str) -> Finding:

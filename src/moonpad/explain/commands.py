@@ -210,6 +210,11 @@ class Command(Struct, frozen=True):
         return tuple(dict.fromkeys(name for word in (*self.argv, *self.env.values()) for name in word.unresolved))
 
     @property
+    def machines(self) -> int | None:
+        """Those that run it together, where they are several."""
+        return self.pods if self.pods > 1 else None
+
+    @property
     def container(self) -> Wrapper | None:
         """The innermost container that the command runs in."""
         kinds = ("docker run", "docker exec")

@@ -147,8 +147,7 @@ class Deployment(Struct, frozen=True):
                 if memory is not None and not memory.fits and commands[0].held_tokens is not None:
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(commands[0].held_tokens)
-                suggests = self.suggest and not version.because.startswith(OF_COMMIT)
-                if memory is not None and suggests:
+                if memory is not None and self.suggest and not version.because.startswith(OF_COMMIT):
                     known = {remark.finding.message for remark in remarks}
                     judged_with = partial(self._judged_with, readings)
                     subject, found = sound_improvements(subject, memory, line.options, judged_with, known)
@@ -161,7 +160,8 @@ class Deployment(Struct, frozen=True):
         elif cluster is None and not unjudged:
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
-                example = example_of(ranks_of(first), self.engine, because, first.node.nodes, checkpoint)
+                machines = first.node.nodes or commands[0].machines
+                example = example_of(ranks_of(first), engine, because, machines, checkpoint, commands)
                 unjudged = f"{because}: name them with --on {example}"
         judged = Judged(
             self.engine.name,

@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import PREFILL_PARALLEL
+from moonpad.engines.forks import OF_OTHER_DEVICES
 from moonpad.explain.commands import Command, Script, Wrapper, whole_number
 from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
@@ -32,6 +33,7 @@ from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.meant_platform import is_for_ascend
 from moonpad.explain.programs import is_server
 from moonpad.explain.target_detection import Question
 from moonpad.values.checkpoint import Checkpoint
@@ -68,12 +70,20 @@ def ranks_of(reading: Reading) -> int:
 
 
 def example_of(
-    ranks: int, engine: Engine | None, because: str, nodes: int | None = None, checkpoint: Checkpoint | None = None
+    ranks: int,
+    engine: Engine | None,
+    because: str,
+    nodes: int | None = None,
+    checkpoint: Checkpoint | None = None,
+    commands: Sequence[Command] = (),
 ) -> str:
     """A cluster for the engine with a device for each rank, as `--on` takes it; a whole machine where one rank says
     little. `because`: why no devices are known; `nodes`: the machines that the command counts. Its devices hold the
-    weights, where any do."""
+    weights, where any do. DEVICES stands for those that the catalogue does not have."""
+    if any(command.fork.startswith(OF_OTHER_DEVICES) for command in commands):
+        return "DEVICES"
     platform = Platform.ROCM if because.startswith(NO_AMD_DEVICE) else engine.platforms[0] if engine else Platform.CUDA
+    platform = Platform.ASCEND if any(map(is_for_ascend, commands)) else platform
     size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
     each = checkpoint.total_bytes / (ranks if ranks > 1 else size) if checkpoint is not None else 0
     kinds = (kind, *_LARGER.get(platform, ()))

@@ -21,9 +21,11 @@ from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.misspelt_options import misspelt_remarks
+from moonpad.explain.misspelt_variables import counts_on, with_meant_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
+from moonpad.explain.spelling import is_size
 from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
 from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, what_it_takes
@@ -124,7 +126,14 @@ def _changed(
     if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     edits = change_edits(words, option, change, parsed, book)
-    yield make_remark(severity, code, option.written, change.message, change.remedy, at=option.index, edits=edits)
+    message, remedy = change.message, change.remedy
+    source = TAKES_FROM.get(change.flag)
+    if source is not None and not any(parsed.occurrence(each) for each in (source, *change.to)):
+        message = f"{option.written} does nothing without {source}, which is 1 by default, and is deprecated"
+        remedy = (
+            f"add {', '.join(change.to)} with the number of groups that attention is shared out to, or leave it out"
+        )
+    yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 
 
 def _named_by(whole: str, option: Occurrence, book: Rulebook) -> str | None:
@@ -155,7 +164,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             names = [
                 name for known in book.options.options for name in (known.negations if negated else ()) + known.names
             ]
-            near = _nearest(written, names, 0.7, book, budget)
+            near = None if is_size(written) else _nearest(written, names, 0.7, book, budget)
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
@@ -271,13 +280,14 @@ def env_remarks(
             name not in declared
             and name not in libraries
             and (near := _declared_like(name, alike, book, budget))
-            and not _counts(name, near)
+            and not counts_on(name, near)
         ):
             message = f"{book.label} declares no such variable, and ignores it without a warning"
             if near in libraries:
                 message = "no library that moonpad knows reads this variable: it is ignored without a warning"
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near}?")
-            yield Remark(finding, variable=name)
+            known_names = sorted(declared | libraries)
+            yield with_meant_name(Remark(finding, variable=name), near, variables, known_names)
 
 
 def _having(name: str, program: str, budget: Budget) -> list[str]:
@@ -310,11 +320,6 @@ def _declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook
         )
     )
     return next(slips, None)
-
-
-def _counts(name: str, near: str) -> bool:
-    """Whether they differ in a number alone, as names of one kind do."""
-    return re.sub(r"_?[0-9]+", "", name) == re.sub(r"_?[0-9]+", "", near)
 
 
 def file_remarks(

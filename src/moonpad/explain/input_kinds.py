@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from moonpad.explain.commands import Word
+from moonpad.explain.documents.catalogues import read_catalogue
 from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
 from moonpad.explain.documents.hcl import is_hcl, read_containers, scripts_of
 from moonpad.explain.documents.makefile import is_makefile, read_makefile
@@ -79,7 +80,9 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
             return True
     if is_hcl(text) and _read_hcl(text, start, state):
         return True
-    if is_source(text) and not is_python(text) and read_strings(text, start, state):
+    if is_source(text) and not _is_parsed(text) and read_strings(text, start, state):
+        return True
+    if _JSON.match(text) and read_catalogue(text, start, state):
         return True
     if _FIRST_KEY.match(text) or _JSON.match(text):
         from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML

@@ -209,7 +209,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             remarks += slips_alone(script)
     if not engine and not remarks:
         return None
-    if engine:
+    images = (wrapper.image for command in group.commands for wrapper in command.wrappers if wrapper.image is not None)
+    if engine or any(text.startswith("|") for image in images for text in image.unresolved):
         remarks += stand_in_remarks(group.commands, script)
     # A program that stops at one of its options is not mended by the others that are.
     refused = any(remark.finding.code in _OF_OPTIONS and _is_left(remark) for remark in remarks)

@@ -12,6 +12,7 @@ from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.bare_starts import bare_starts
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
+from moonpad.explain.documents.catalogues import NODES_BEFORE
 from moonpad.explain.documents.powershell_lists import powershell_lists
 from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
@@ -348,7 +349,9 @@ def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
                 source = Source.block(state.text, start + match.start(which), code)
             words = words_of(source, state)
             if {word.text.partition("=")[0] for word in words} & DECISIVE:
-                yield fragment([*_model_above(words, text, start, match.start(), state), *words], state, match["name"])
+                made = fragment([*_model_above(words, text, start, match.start(), state), *words], state, match["name"])
+                nodes = list(NODES_BEFORE.finditer(text, max(0, match.start() - _ROW), match.start()))
+                yield replace(made, pods=max(1, int(nodes[-1]["count"])), made=True) if nodes else made
 
 
 def _option_keys(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:

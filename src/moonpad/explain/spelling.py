@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+_WAY: Final = re.compile(
+    r"--(?:(?:attn|moe|attention)-)?(?:(?:tp|pp|dp|ep|sp|cp|dcp|pcp|ulysses|ring)-size"
+    r"|(?:(?:decode|prefill)-)?(?:tensor|pipeline|data|expert|sequence|context)-parallel-size)"
+)
 _DIGITS: Final = re.compile(r"[\d.]+", re.ASCII)
 
 
@@ -13,6 +17,11 @@ def is_another_number(word: str, known: Iterable[str]) -> bool:
     """`glm53` where `glm47` is known: it may be that of a model which is newer than all that is recorded."""
     plain = _DIGITS.sub("", word.casefold())
     return plain != word.casefold() and any(_DIGITS.sub("", other) == plain for other in known)
+
+
+def is_size(option: str) -> bool:
+    """Whether it is called as a way to share a model out, `--cp-size`: another one is not what is meant."""
+    return _WAY.fullmatch(option.replace("_", "-")) is not None
 
 
 def one_apart(one: str, other: str) -> bool:

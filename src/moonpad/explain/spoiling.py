@@ -42,14 +42,21 @@ def ends_it(finding: Finding, written: str) -> bool:
 
 def left_in(judged: Judged) -> Iterator[Remark]:
     """Warnings of known faults whose words stand in the corrected commands as they stood before, of memory that they do
-    not fit, and what the machines of one deployment lack to meet, which one command does not show."""
+    not fit, variables by names that nothing reads, and what the machines of one deployment lack to meet, which one
+    command does not show."""
     for remark in judged.remarks:
         if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:
             continue
         left = remark.finding.code is Code.KNOWN_REPORT or remark.finding.message.endswith(LACKS_OTHERS)
         left |= remark.finding.code is Code.DOES_NOT_FIT and not judged.corrected_with
+        left |= _is_misspelt(remark)
         if (left and remark.placed) or _is_of_machines(remark.finding):
             yield remark
+
+
+def _is_misspelt(remark: Remark) -> bool:
+    """Whether it is a variable that does nothing, and another is nearly called so."""
+    return remark.finding.code is Code.DEAD_ENV and remark.finding.remedy.startswith("did you mean ")
 
 
 def _is_of_machines(finding: Finding) -> bool:

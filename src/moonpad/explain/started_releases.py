@@ -1,4 +1,5 @@
-"""The release that a pasted log gives away: one that took the command's options, as its workers had begun."""
+"""The release that a command gives away by its options: those of one time, or, in a log whose workers had begun, those
+that were taken."""
 
 from __future__ import annotations
 
@@ -27,6 +28,8 @@ _REFUSED: Final = re.compile(
     r"|Extra inputs are not permitted|validation errors? for"
 )
 _LONGEST: Final = 2000
+_SEVERAL: Final = 2
+"""So many options that are gone are of one time, where one may be a mistake."""
 _OF_MODULES: Final = frozenset({"--model"})
 """Options that a module of the engine keeps when its program has them no more."""
 
@@ -75,6 +78,24 @@ def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
     script.budget.once("traces of former releases", len(script.lines), "the text around its engine commands")
     names = [match.group() for line in script.lines if (match := _FORMER_ENGINE.search(line[:_LONGEST]))]
     return (last_below(_WITHOUT_IT, versions(ENGINES[engine].program)), names[0]) if names else ("", "")
+
+
+def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, tuple[str, ...]]:
+    """The newest release that has all options of the command that any has, where later ones have dropped several of
+    them, and those; ("", ()) where one alone is gone, which may be a mistake, or where a log shows a refusal."""
+    program = ENGINES[engine].program
+    names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
+    having = {name: releases for name in sorted(names) if (releases := releases_with(program, name))}
+    recorded = versions(program)
+    last = _counted(program, newest(program)) if recorded else ""
+    gone = tuple(name for name, releases in having.items() if last not in releases)
+    if len(gone) < _SEVERAL or _removed(program, names) is not None:
+        return "", ()
+    script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
+    if is_in_lines(_REFUSED, script.lines, _LONGEST):
+        return "", ()
+    taking = [each for each in recorded if all(_counted(program, each) in releases for releases in having.values())]
+    return (taking[-1], gone) if taking else ("", ())
 
 
 def _removed(program: str, names: Set[str]) -> tuple[str, str] | None:

@@ -26,13 +26,14 @@ from moonpad.explain.grouping import model_of
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.started_releases import release_of_trace, started_release
+from moonpad.explain.started_releases import last_with_all, release_of_trace, started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, release_of, since
 
 BY_NEWEST: Final = "judged by the newest"
 """The end of a sentence about a release that is not named."""
+OF_ITS_OPTIONS: Final = "none is named: judged by the last release that"
 OF_COMMIT: Final = "its image is that of one commit"
 """The beginning of one about a build that may lack what the newest release takes."""
 _LONGEST_NAME: Final = 200
@@ -195,6 +196,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if of_trace and since(of_trace, first_with(engine, named_model[:_LONGEST_NAME])[1] or of_trace):
         because = f"none is named: the text shows {sign}, which no release after {of_trace} has"
         return Version(of_trace, because)
+    taking, gone = last_with_all(engine, command, script) if command is not None else ("", ())
+    if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
+        because = f"{OF_ITS_OPTIONS} has all of {', '.join(gone[:3])}{' and others' if len(gone) > 3 else ''}"
+        return Version(taking, because)
     return Version("", f"none is named: {BY_NEWEST}")
 
 

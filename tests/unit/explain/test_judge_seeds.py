@@ -77,7 +77,10 @@ EXPECTED: dict[str, list[list[Row]]] = {
         [],
     ],
     "seed2.md": [
-        [MODEL, NO_TOOLS, NO_REASONING, TRUST, ("note", "unsupported-format", "--quantization"), ROOMIER],
+        [
+            *(MODEL, NO_TOOLS, NO_REASONING, TRUST, ("note", "unsupported-format", "--quantization"), ROOMIER),
+            ("note", "invalid-value", "IMAGE=quay.io/ascend/vllm-ascend:|vll..."),
+        ],
         [],
         [],
     ],

@@ -63,3 +63,31 @@ def test_a_model_that_came_later_was_not_served_by_it() -> None:
 def test_a_log_in_front_of_the_command_is_of_another_start() -> None:
     judged = ask_one(f"```\n{WORKERS[0]}\n```\n\nNow I try:\n\n```\n{SERVE}\n```\n")
     assert judged.version_because.endswith("the newest")
+
+
+NPU = "python -m sglang.launch_server --model-path /m/DeepSeek-R1-W8A8 --device npu --tp-size 16"
+# Of the parsers of SGLang: --cuda-graph-bs is there through 0.5.19 as itself, --prefill-round-robin-balance too.
+OF_ONE_TIME = "--cuda-graph-bs 8 16 --prefill-round-robin-balance"
+
+
+def test_several_options_that_are_gone_name_the_last_release_that_has_them() -> None:
+    judged = ask_one(f"{NPU} {OF_ONE_TIME}\n", on="")
+    assert judged.version == "0.5.19"
+    assert "--prefill-round-robin-balance" in judged.version_because
+    assert not [each for each in judged.findings if each.code in OF_NAMES]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{NPU} --prefill-round-robin-balance\n",
+        f"{NPU} {OF_ONE_TIME}\nlaunch_server.py: error: unrecognized arguments: --prefill-round-robin-balance\n",
+        f"{NPU} {OF_ONE_TIME} --enable-deepep-moe\n",
+    ],
+)
+def test_one_alone_or_a_refusal_or_one_from_long_before_does_not(text: str) -> None:
+    assert ask_one(text, on="").version_because.endswith("the newest")
+
+
+def test_options_that_no_release_has_do_not_matter() -> None:
+    assert ask_one(f"{NPU} {OF_ONE_TIME} --of-my-own 1\n", on="").version == "0.5.19"

@@ -1,4 +1,5 @@
-"""Words between angle brackets that stand for what a person fills in, `<MODEL>`, and redirect nothing."""
+"""Words between angle brackets that stand for what a person fills in, `<MODEL>`, and redirect nothing; and between
+bars, which are no pipes."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ PLACEHOLDER: Final = re.compile(
     # `<0.6 or 1.0>`
     "|<[0-9][0-9.]{0,7}(?: (?:or|to|and) [0-9][0-9.]{0,7}){1,4}>"
     # `<0|1>`, `<30000+N>`
-    "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)",
+    "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)"
+    # `image:|release_name|`: behind such a sign no command ends, and none is called so
+    "|(?<=[:/=@-])\\|[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}\\|",
     re.ASCII,
 )
 PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)

@@ -31,7 +31,10 @@ _TO_CHANGE: Final = (
     r"|(?<=[:/.@])(?-i:ACCOUNT_ID|PROJECT_ID|BUCKET_NAME)\b"
     r"|(?<=://)(?-i:[A-Z][A-Z_]*:(?:[A-Z]+_)?PORT)\b"
 )
-_PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
+_BARS: Final = r"(?<=[:/=@-])\|[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}\|"
+_PLACEHOLDER: Final = re.compile(
+    "|".join((_ANGLE, _BARS, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE
+)
 _OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname|rpc)", re.IGNORECASE)
 _NO_ADDRESS: Final = re.compile(
     r"(?:(?:(?i:[a-z][a-z0-9]*_)*(?i:ip)[0-9]?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\u4e00-\u9fff]+|[a-z0-9]{1,20}-ip)"

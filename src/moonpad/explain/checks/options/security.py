@@ -19,6 +19,10 @@ _WIDE: Final = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - looked 
 _FOLDER: Final = re.compile(r"\.{0,2}/|~|\$")
 """Or a variable, which may hold one."""
 _insecure = partial(make_remark, Severity.WARNING, Code.INSECURE)
+_OF_NPUS: Final = re.compile(r"/dev/(?:davinci_manager|devmm_svm|hisi_hdc)")
+"""What all NPUs of a machine are managed by."""
+_NO_DEVICE: Final = re.compile(rf"{_OF_NPUS.pattern}|/dev/(?:infiniband|fuse|shm|mem|kmem|net|snd|video)\b|^$")
+_NAME_NPUS: Final = "name the NPUs, --device=/dev/davinci0 for each, and leave it out"
 _NAME_DEVICES: Final = "name the devices: --gpus all, or --device=/dev/kfd --device=/dev/dri --group-add video"
 
 
@@ -98,8 +102,11 @@ def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str
         case "mpirun", "--allow-run-as-root":
             return name, "every rank runs as root", "run as a user who may use the devices"
         case "docker run", "--privileged" if wrapper.has(name):
-            named = wrapper.devices is not None or wrapper.value("--gpus") or wrapper.values("--device")
-            remedy = "leave it out: the devices are named" if named else _NAME_DEVICES
+            files = [value for option in wrapper.values("--device") for value in [option.partition(":")[0]]]
+            named = wrapper.devices is not None or wrapper.value("--gpus") or not all(map(_NO_DEVICE.search, files))
+            of_ascend = any(map(_OF_NPUS.match, files))
+            remedy = _NAME_NPUS if of_ascend else _NAME_DEVICES
+            remedy = "leave it out: the devices are named" if named else remedy
             return name, "the container may do everything that root may do on the host", remedy
         case "docker run", "--cap-add" if value.upper().removeprefix("CAP_") in ("SYS_ADMIN", "ALL"):
             return f"{name}={value}", "the container may mount and change the host's kernel", "leave it out"

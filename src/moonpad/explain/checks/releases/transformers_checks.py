@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.catalog.transformers_types import asked_transformers, transformers_types
 from moonpad.engines import foreign_names as names
+from moonpad.explain.builds import other_build
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.named_models import named_model
 from moonpad.explain.commands import Script
@@ -53,9 +54,12 @@ def _says_another(script: Script) -> bool:
 
 
 def _asked_too_low(case: Case, model_type: str, title: str, first: str) -> Iterator[Remark]:
-    """The engine's package asks for a release that does not know the type, and nothing speaks of another one."""
+    """The engine's package asks for a release that does not know the type, and nothing speaks of another one. A fork,
+    or an image of somebody's own, brings what its maker has chosen."""
     version = case.version
     if not version or "dev" in version or "+" in version:
+        return
+    if any(command.fork or other_build(command) for command in case.commands):
         return
     asked = next(
         (
