@@ -33,6 +33,7 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 _OURS: Final = re.compile(r"kimi|moonshot|qwen|llama-?[0-9]|glm-?[0-9]|minimax|mi[sx]tral|gemma", re.IGNORECASE)
+_OF_ASCEND: Final = re.compile(r"\b[Aa]scend(?:\b|_)|\bASCEND|\bHCCL_|昇腾|\b[Nn][Pp][Uu]s?\b|\bAtlas[ ]800|\b910[BC]")
 _METHODS: Final = "quantization"
 _AS_PUBLISHED: Final = frozenset({"", "fp8", "auto"})
 _OF_WEIGHTS: Final = ("compressed-tensors", "modelopt", "quark", "awq", "gptq")
@@ -80,7 +81,7 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         return f"{resized} makes another size of {model.id}, whose weights are not known"
     if is_of_own_build(given.strip("'\"").casefold(), engine) and not in_full(model.id, reading.model):
         return f"--quantization {given[:40]} is of no release: what its weights are is not known"
-    if _is_made_for_another(model, given, engine) and not _is_in_full(model.id, reading.model, script):
+    if _is_made_for_another(model, given, engine) and not _is_said(model.id, reading.model, script):
         name = model.id.rpartition("/")[2]
         return f"whether {name} is ModelSlim's, made for Ascend, or of a format for GPUs is not said"
     if not is_other(model):
@@ -109,11 +110,13 @@ def _is_made_for_another(model: Model, given: str, engine: Engine) -> bool:
     return ours and given.strip("'\"").casefold() != "ascend"
 
 
-def _is_in_full(name: str, written: str, script: Script) -> bool:
+def _is_said(name: str, written: str, script: Script) -> bool:
+    """Whether the repository is named in full, or the text is about devices of Ascend."""
     if in_full(name, written):
         return True
-    script.budget.work(len(script.lines), "the text around its engine commands")
-    return any(name.casefold() in line[:_LONGEST].casefold() for line in script.lines)
+    script.budget.work(2 * len(script.lines), "the text around its engine commands")
+    texts = (line[:_LONGEST] for line in script.lines)
+    return any(name.casefold() in text.casefold() or _OF_ASCEND.search(text) for text in texts)
 
 
 def _resized_by(reading: Reading) -> str:
