@@ -62,6 +62,7 @@ _NO_STARTS: Final = frozenset(
 _STARTS: Final = frozenset({"start", "restart", "serve", "run", "up", "launch"})
 _OF_TRAINING: Final = frozenset({"torchrun", "deepspeed", "accelerate"})
 """Launchers of training and of offline programs, which have options of the same names."""
+_ONE_DASH: Final = re.compile(r"-[a-z]+[-_][a-z]")
 _MOST: Final = 40
 _NAMED: Final = re.compile(
     r"(?:^|[\s{,(])[\"']?-{0,2}(?P<key>(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd))"
@@ -197,7 +198,7 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             if image is not None and image in words:
                 at = words.index(image) + 1
             own = (*words[at:], more(f"<what {base_name(words[0])} adds>", command.line))
-            if words[0].text.startswith("-"):  # `-tensor-parallel-size 16 --port 8000`: no program stands there
+            if _ONE_DASH.match(words[0].text):  # `-tensor-parallel-size 16 --port 8000`: no program stands there
                 own = (*words,)
             program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
             fragment = replace(command, program="fragment", prefix=(), argv=own, wrappers=())
