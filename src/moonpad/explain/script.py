@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from moonpad.engines.build_names import BUILD_LINES
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
 from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Problem, Script, Word
@@ -39,7 +38,7 @@ from moonpad.explain.programs import starts_with_options
 from moonpad.explain.shell.changes_of_lines import after_change
 from moonpad.explain.shell.cut_commands import with_rest_cut_off
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
-from moonpad.explain.shell.forks import with_forks
+from moonpad.explain.shell.forks import but_of_forks, with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
@@ -334,8 +333,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
-    for engine in BUILD_LINES if any(command.fork for command in state.commands) else ():
-        named.pop(engine, None)  # a fork counts its builds by itself
+    named = but_of_forks(named, state.commands)
     named |= logs.versions
     for command in state.commands:
         image = command.container.image if command.container else None

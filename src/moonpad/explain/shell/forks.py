@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 
+from moonpad.engines.build_names import BUILD_LINES
 from moonpad.engines.forks import FORKS_BY_PROGRAM, OWNERS, Fork
 from moonpad.explain.commands import Command
 from moonpad.values.records import replace
@@ -49,6 +50,12 @@ def _built_here(lines: Sequence[str]) -> dict[str, str]:
         if listed or _BUILT.search(line) or (at > 0 and _BUILT.search(lines[at - 1][:_LONGEST])):
             built.setdefault(engine[0], f"a build of {match['owner']}/{match['name']}")
     return built
+
+
+def but_of_forks(releases: Mapping[str, str], commands: Sequence[Command]) -> dict[str, str]:
+    """Without builds of an engine that is numbered by them, where a fork of one runs, which counts by itself."""
+    forked = any(command.fork for command in commands)
+    return {name: release for name, release in releases.items() if not (forked and name in BUILD_LINES)}
 
 
 def _is_meant(fork: Fork, texts: Set[str]) -> bool:
