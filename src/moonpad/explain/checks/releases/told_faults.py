@@ -54,7 +54,9 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 """What can go wrong, as a text says it and as a fault does."""
-_OF_MEMORY: Final = re.compile(r"\bOOM\b|\bout[ -]of[ -]memory\b|(?:显存|内存)(?:不足|不够|溢出)|爆(?:显存|内存)", re.IGNORECASE)
+_OF_MEMORY: Final = re.compile(
+    r"\bOOM\b|\bout[ -]of[ -]memory\b|(?:显存|内存)(?:不足|不够|溢出)|爆(?:显存|内存)", re.IGNORECASE
+)
 """What many faults end in, and more starts that have none: it counts of a release that is named."""
 _FAILS: Final = re.compile(
     r"\b(?:fail\w*|errors?|crash\w*|raises?|refus\w+|asserts?|cannot|can not|unable|broken)\b"
