@@ -1,5 +1,5 @@
-"""Machines of a kind with fewer devices than they are sold with: `4 H100 nodes with 4 GPUs per node`. Of whole ones only
-those that the 16 ranks use are taken."""
+"""Machines of a kind with fewer devices than they are sold with: `4 H100 nodes with 4 GPUs per node`. Of whole ones
+only those that the 16 ranks use are taken."""
 
 from __future__ import annotations
 
