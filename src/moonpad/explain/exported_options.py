@@ -13,7 +13,7 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import SIZES, serving_programs
 from moonpad.explain.option_names import as_option
 from moonpad.explain.shell.interpreter import ScriptState
-from moonpad.explain.word_lists import fragment
+from moonpad.explain.word_lists import fragment, more
 from moonpad.values.records import replace
 
 _SET: Final = re.compile(
@@ -49,8 +49,11 @@ def exported_options(
             continue
         program = max(by_program, key=lambda each: len(_flags(by_program[each])))
         words, flags = by_program[program], _flags(by_program[program])
-        if (len(flags) >= _FEWEST and flags & {*decisive}) or _is_layout(flags, program):
-            yield replace(fragment(words, state, ""), program=program, env=_other(values, program), guessed=True)
+        whole = len(flags) >= _FEWEST and bool(flags & {*decisive})
+        if not whole and not _is_layout(flags, program):
+            continue
+        rest = () if whole else (more("<what reads the variables adds>", words[0].line),)
+        yield replace(fragment([*words, *rest], state, ""), program=program, env=_other(values, program), guessed=True)
 
 
 def _values(state: ScriptState, start: int, text: str) -> Iterator[tuple[str, Word]]:

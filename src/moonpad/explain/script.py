@@ -18,7 +18,7 @@ from moonpad.explain.documents.dockerfile import is_dockerfile
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
-from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of, whole_script
 from moonpad.explain.documents.markup import without_markup
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
@@ -30,7 +30,6 @@ from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import is_unit, writes_units
-from moonpad.explain.documents.wrapped_scripts import without_wrapping
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
@@ -148,8 +147,7 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
     if not (document or rest) and read_kind(raw, start, state):
         return False
     document = document or rest
-    whole = (Block(start, without_wrapping(text), None, None, 0),)
-    parts = list(blocks_of(text, start) if rest else parts_of(text, start) if document else whole)
+    parts = list(blocks_of(text, start) if rest else parts_of(text, start) if document else whole_script(text, start))
     for part in parts:
         if isinstance(part, Block) and part.other:
             gather_config_maps(part.text, part.start, state)

@@ -63,6 +63,7 @@ def test_exported_sizes_and_a_model_are_a_layout() -> None:
     ((engine, words),) = given(
         "export MODEL_NAME=/models/MiniMax-M2.5\nexport TENSOR_PARALLEL_SIZE=4\nexport PIPELINE_PARALLEL_SIZE=2\n"
     )
+    assert words[-1] == "<what reads the variables adds>"
     options = dict(zip(words[::2], words[1::2], strict=False))
     assert engine == "vllm"
     assert options["--tensor-parallel-size"] == "4"

@@ -115,6 +115,8 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
             rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
             rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
+            rf"(?<![\w.\-])(?P<nodes>{_NUMBER})[ ]{_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(]?[ ]?"
+            rf"(?:with|each with|of|having)[ ](?P<count>{_NUMBER})[ ]?{cards}(?!\w)",
             of_nodes,
             rf"{several}{of_each}{_MAKER}{device}{size}s?[*)）\]]{{0,2}}[ ]?-?{_SEVERAL}(?![A-Za-z0-9_])",
             rf"{several}{of_each}[*]{{0,2}}{_SEVERAL}[ ]?(?:of|with|each with|[,:(（，])[ ]?"

@@ -13,7 +13,12 @@ from typing import Final
 from msgspec import Struct
 
 from moonpad.engines.foreign_names import LAUNCHERS, SPEAKING
-from moonpad.explain.documents.wrapped_scripts import length_of_script, opens_script, without_marks_of_code
+from moonpad.explain.documents.wrapped_scripts import (
+    length_of_script,
+    opens_script,
+    without_marks_of_code,
+    without_wrapping,
+)
 from moonpad.explain.shell.changes_of_lines import is_change
 from moonpad.explain.shell.terminal_session import SESSIONS, without_session
 
@@ -161,6 +166,11 @@ def only_flags(text: str) -> bool:
     if 2 * sum(_USAGE_LINE.match(line) is not None for line in flags) > len(flags):
         return False
     return bool(flags) and all(_FLAG_LINE.match(line) for line in flags)
+
+
+def whole_script(text: str, start: int) -> tuple[Block]:
+    """A text that is no document, as one block."""
+    return (Block(start, without_wrapping(text), None, None, 0),)
 
 
 def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:

@@ -33,7 +33,7 @@ _COMPLAINS: Final = re.compile(
     r"|empty|missing|drop(?:s|ped)|ignored|instead|refus\w+|reject\w+|no longer|stops?|stopped|slow\w*|bug|but|never"
     r"|nothing|leaks?|shows?|appears?|contains?|comes? back|in place of|without)\b"
     r"|\bnot (?:work|start|run|load|support|compatible)\w*|\bbreaking\b|n't\b|, not\b|!!"
-    r"|\b(?:does|do|is|are|did|can) ?not\b|报错|失败|无法|不足|崩溃|卡住|卡死|乱码|异常",
+    r"|\b(?:does|do|is|are|did|can) ?not\b|报错|失败|无法|不足|崩溃|卡住|卡死|乱码|异常|爆(?:显存|内存)",
     re.IGNORECASE,
 )
 """A text without such a word tells how to start something, and complains of nothing."""
@@ -54,7 +54,9 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 """What can go wrong, as a text says it and as a fault does."""
-_OF_MEMORY: Final = re.compile(r"\bOOM\b|\bout[ -]of[ -]memory\b|(?:显存|内存)(?:不足|不够|溢出)|爆显存", re.IGNORECASE)
+_OF_MEMORY: Final = re.compile(
+    r"\bOOM\b|\bout[ -]of[ -]memory\b|(?:显存|内存)(?:不足|不够|溢出)|爆(?:显存|内存)", re.IGNORECASE
+)
 """What many faults end in, and more starts that have none: it counts of a release that is named."""
 _FAILS: Final = re.compile(
     r"\b(?:fail\w*|errors?|crash\w*|raises?|refus\w+|asserts?|cannot|can not|unable|broken)\b"
