@@ -181,6 +181,9 @@ class Command(Struct, frozen=True):
     """A controller that is not known starts it, it may be on more machines than the text says."""
     made: bool = False
     """The template of a chart makes it of values, and adds what these do not say."""
+    choices: Mapping[str, frozenset[str]] = in_struct(default_factory=dict)
+    """Variables in its arguments that are one thing or another, by the branches of the script → the options that any of
+    these holds."""
     more: str = ""
     """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
     by_ray: bool = False
@@ -199,6 +202,7 @@ class Command(Struct, frozen=True):
     def __post_init__(self) -> None:
         force_setattr(self, "env", MappingProxyType(dict(self.env)))
         force_setattr(self, "files", MappingProxyType(dict(self.files)))
+        force_setattr(self, "choices", MappingProxyType(dict(self.choices)))
 
     @property
     def words(self) -> tuple[Word, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -26,6 +26,11 @@ _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……"})
 """What a sketch has in the place of the model and of options."""
 _ASKED: Final = (*LAYOUT, CONTEXT)
+_PARTS: Final = frozenset({
+    *("tp", "pp", "dp", "ep", "cp", "dcp", "pcp", "tensor", "pipeline", "data", "expert", "context", "nnodes", "nodes"),
+    *("len", "length", "memory", "mem", "kv", "cache", "rank", "devices", "gpus", "model", "extra", "trtllm"),
+})  # fmt: skip
+"""Words in the names of options that say something of layout, context or memory in one of the engines."""
 _MOST_SHOWN: Final = 2
 """Of the pieces that are not known in one sentence."""
 
@@ -136,13 +141,31 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
             yield place, word.text
         elif line.nodes and (switched := SWITCHED.fullmatch(word.text)) and switched["switch"] == line.nodes.headless:
             continue  # with it or without, layout and context are the same
-        elif ENDPOINT.fullmatch(word.text):
+        elif ENDPOINT.fullmatch(word.text) or _holds_nothing_asked(word, command.choices, line):
             continue
         elif (word.unresolved or _FILLED.fullmatch(word.text)) and (not is_model or _is_several(word)):
             yield place, shortened(word.text)
     for option in reading.parsed.occurrences:
         if is_cut_off(option.written):
             yield option.index, shortened(option.written)
+
+
+def _holds_nothing_asked(word: Word, choices: Mapping[str, frozenset[str]], line: CommandLine) -> bool:
+    """Whether it is a variable of which all that the branches of the script put into it is known, and none of it says
+    anything of layout, context or memory."""
+    name = word.unresolved[0] if word.unresolved else ""
+    if name not in choices or any(each[:1].isalpha() and each != name for each in word.unresolved):
+        return False
+    asked = {line.options[key] for key in (*_ASKED, *_MEMORY) if key in line.options}
+    return not any(_may_be(option, asked) for option in choices[name])
+
+
+def _may_be(written: str, options: Collection[str]) -> bool:
+    """Whether it is one of these options, a short form or another name of it: by the letters that they begin with."""
+    plain = written.lstrip("-").replace("_", "-").partition(".")[0]
+    if not written.startswith("--"):
+        return True
+    return plain == "config" or any(name in plain.split("-") for name in _PARTS) or written in options
 
 
 def is_cut_off(written: str) -> bool:

@@ -287,7 +287,7 @@ class Parser:
             if self.token.text != ")":
                 break
             self.take()
-            exhaustive |= pattern == "*"
+            exhaustive |= pattern.strip() == "*"
             bodies.append(self.statements((";;", ";&", ";;&", "esac"), depth + 1))
             if self.token.kind == "op":
                 self.take()

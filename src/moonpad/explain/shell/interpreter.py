@@ -51,9 +51,7 @@ _NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
 _TAKES_MANIFESTS: Final = frozenset({"kubectl", "oc", "cat", "tee", "sudo", "k3s", "microk8s"})
-_HANDLES: Final = frozenset(
-    {"tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln"}
-)
+_HANDLES: Final = {*("tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln")}
 """What does something with a script and does not run it."""
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _LEAST_FLAGS: Final = 3
@@ -141,7 +139,7 @@ class Shell:
         """Raises UsageError beyond the limits."""
         tokens = Lexer(self.source, self.state.problems, substitutions=substitutions, indent=indent).tokens()
         self._statements(Parser(tokens, self.source, self.state.problems).statements())
-        for name in list(self.functions):
+        for name in [*self.functions]:
             if name not in self.ever_called:
                 self._called_with(name, None)
 
@@ -249,7 +247,8 @@ class Shell:
             self._statements(body)
             self.state.arms.pop()
             layers.append(self.scope.pop())
-        self._join(layers, exhaustive, defaults)
+        left = [layer for layer, body in zip(layers, bodies, strict=True) if not leaves(body)]
+        self._join(left or layers, exhaustive, defaults)
 
     def _demand(self, node: Branches) -> None:
         """`if [ "$TP" -ne 8 ]; then exit 1; fi`: behind it TP is 8."""
@@ -387,6 +386,7 @@ class Shell:
                 comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
                 line=peeled.words[0].line if peeled.words else 0,
                 arms=tuple(self.state.arms),
+                choices=self.scope.choices_in(peeled.argv),
             )
         )
 

@@ -39,6 +39,8 @@ class Scope:
         self.places: frozenset[str] = frozenset()
         """Variables that name what those conditions look for on the disk: a branch that finds another place is no
         worse than the value before."""
+        self.choices: dict[str, frozenset[str]] = {}
+        """Variables that are one thing or another, as a condition says → the options that any of them holds."""
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
@@ -99,8 +101,24 @@ class Scope:
         what is added under a condition is left out. A value that the condition asked for (`asked`) does not stay, nor
         does a place that it looked for on the disk, where a branch sets another (`places`).
         """
+        for name in dict.fromkeys(name for variables, _ in branches for name in variables):
+            self._note_choices(name, [variables[name] for variables, _ in branches if name in variables])
         _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults, self.asked, self.places)
         _join(self.exports, [exports for _, exports in branches], exhaustive, defaults, self.asked, self.places)
+
+    def choices_in(self, words: Sequence[Word]) -> dict[str, frozenset[str]]:
+        names = {name for word in words for name in word.unresolved} if self.choices else set()
+        return {name: options for name, options in self.choices.items() if name in names}
+
+    def _note_choices(self, name: str, values: Sequence[Value]) -> None:
+        """What the branches may have put into it; nothing where one of them is not known."""
+        before = self.variables.get(name, Word(""))
+        words = [word for value in (before, *values) for word in ((value,) if isinstance(value, Word) else value)]
+        known = self.choices.pop(name, frozenset())
+        others = [word for word in words if word.unresolved != (name,)]
+        if not any(word.unresolved for word in others) and (known or len(others) == len(words)):
+            texts = [text for word in others for text in word.text.split()]
+            self.choices[name] = known | {text.partition("=")[0] for text in texts if text.startswith("-")}
 
 
 def unresolved(name: str, at: Value) -> Word:
