@@ -13,7 +13,14 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
-from moonpad.explain.change_edits import TAKES_FROM, change_edits, keys_of_variables, option_of_variable, respelled
+from moonpad.explain.change_edits import (
+    TAKES_FROM,
+    change_edits,
+    keys_of_variables,
+    option_of_variable,
+    respelled,
+    said_of_change,
+)
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
 from moonpad.explain.former_flags import right_later, said_today
@@ -126,13 +133,7 @@ def _changed(
     if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     edits = change_edits(words, option, change, parsed, book)
-    message, remedy = change.message, change.remedy
-    source = TAKES_FROM.get(change.flag)
-    if source is not None and not any(parsed.occurrence(each) for each in (source, *change.to)):
-        message = f"{option.written} does nothing without {source}, which is 1 by default, and is deprecated"
-        remedy = (
-            f"add {', '.join(change.to)} with the number of groups that attention is shared out to, or leave it out"
-        )
+    message, remedy = said_of_change(option, change, parsed)
     yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 
 
