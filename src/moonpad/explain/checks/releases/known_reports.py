@@ -45,6 +45,7 @@ from moonpad.explain.checks.releases.told_faults import (
     told_words,
 )
 from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.installed_packages import is_installed
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.ruled_out import names_ruled_out
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
@@ -66,6 +67,8 @@ _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
 """Where no release is named, what ended in any of them may be the cause."""
 _MOST_COMMANDS: Final = 200
+_INSTALL: Final = re.compile(r"install (?P<package>[a-z][\w.-]*\w)(?=[,;]|$| or later)")
+"""A remedy that is one package."""
 _OF_POOLS: Final = re.compile(r"cache_transceiver|max_tokens_in_buffer|disaggregat")
 """Keys and words of servers that hand their cache over."""
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
@@ -202,6 +205,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     if row.text and _OF_POOLS.search(row.text) and _is_beside_pools(case):
         return None
     if row.no_text and _in_lines(row.no_text, case):
+        return None
+    if (needed := _INSTALL.match(row.remedy)) and is_installed(needed["package"], case.script.lines):
         return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]
     if None in options:
