@@ -67,8 +67,6 @@ _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
 """Where no release is named, what ended in any of them may be the cause."""
 _MOST_COMMANDS: Final = 200
-_INSTALL: Final = re.compile(r"install (?P<package>[a-z][\w.-]*\w)(?=[,;]|$| or later)")
-"""A remedy that is one package."""
 _OF_POOLS: Final = re.compile(r"cache_transceiver|max_tokens_in_buffer|disaggregat")
 """Keys and words of servers that hand their cache over."""
 _ONE_WORD: Final = re.compile(r"\{\w+\}")
@@ -206,7 +204,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None
     if row.no_text and _in_lines(row.no_text, case):
         return None
-    if (needed := _INSTALL.match(row.remedy)) and is_installed(needed["package"], case.script.lines):
+    if is_installed(row.remedy, case.script.lines):
         return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]
     if None in options:
