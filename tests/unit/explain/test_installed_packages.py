@@ -44,4 +44,4 @@ def test_the_first_line_of_a_log_counts_its_ranks(more: str, known: bool) -> Non
 
 def test_one_rank_alone_shares_no_experts() -> None:
     (judged,) = ask(CONFIG.format(model=MODEL).replace("tensor_parallel_size=2", "tensor_parallel_size=1"), "1xH100")
-    assert not judged.unknown & {"tp", "pp", "dp", "ep"}
+    assert not judged.unknown & {"tp", "pp", "dp", "ep", "dcp"}

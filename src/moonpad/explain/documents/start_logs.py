@@ -144,11 +144,6 @@ def _words(logged: LoggedCommand, engine: Engine, text: InputText) -> Iterator[W
     sized = "tensor_parallel_size" in logged.arguments and "data_parallel_size" not in logged.arguments
     if dp and sized and not logged.whole and not _OF_GROUPS.search(text.clean):
         yield from (text.word(each, start, start + 1) for each in (dp, "1"))
-        alone = str(logged.arguments["tensor_parallel_size"]) == "1"
-        options = option_set(engine.program, logged.version or None) if alone else None
-        ep = options.named(engine.command_line.options.get("ep", "")) if options is not None else None
-        # One rank has no others to share whole experts with.
-        yield from (text.word(each, start, start + 1) for each in (ep.negations[:1] if ep is not None else ()))
 
 
 def _machine(logged: LoggedCommand, engine: Engine, words: Sequence[Word]) -> str:
