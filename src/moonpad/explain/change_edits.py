@@ -87,6 +87,15 @@ def change_edits(
             yield replaced((change.to[0], *values))
 
 
+def said_of_change(option: Occurrence, change: Change, parsed: Parsed) -> tuple[str, str]:
+    """Message and remedy; of a switch that shares out what another option counts, where that is not given, that."""
+    source = TAKES_FROM.get(change.flag)
+    if source is None or any(parsed.occurrence(each) for each in (source, *change.to)):
+        return change.message, change.remedy
+    message = f"{option.written} does nothing without {source}, which is 1 by default, and is deprecated"
+    return message, f"add {', '.join(change.to)} with the number of groups that share attention out, or leave it out"
+
+
 def option_of_variable(change: Change, variable: Word, book: Rulebook, argv: Sequence[Word]) -> tuple[Edit, ...]:
     """The option that has taken the place of a variable, with its value, where the release takes that."""
     value = variable.text.removeprefix(f"{change.flag}=").strip("'\"")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -13,7 +12,14 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
-from moonpad.explain.change_edits import TAKES_FROM, change_edits, keys_of_variables, option_of_variable, respelled
+from moonpad.explain.change_edits import (
+    TAKES_FROM,
+    change_edits,
+    keys_of_variables,
+    option_of_variable,
+    respelled,
+    said_of_change,
+)
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
 from moonpad.explain.former_flags import right_later, said_today
@@ -22,6 +28,7 @@ from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.misspelt_options import misspelt_remarks
 from moonpad.explain.misspelt_variables import counts_on, with_meant_name
+from moonpad.explain.nearest_names import RENAMED, declared_like, nearest_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
@@ -47,25 +54,9 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 _NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
 
 _TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
-_ALL_BUT_THE_SAME = 0.93
-_KNOWN_IN_FULL = frozenset({"HCCL"})
-"""First words of libraries' variables that are all known, so that less than the same is a slip."""
-_WORD_ALIKE = 0.8
-"""Of six letters one is wrong."""
-_RENAMED = 0.88
-"""Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
 
 
 # --- options ---
-
-
-def _nearest(written: str, names: Sequence[str], alike: float, book: Rulebook, budget: Budget) -> str | None:
-    """The name that is written most like it, where one is. Raises UsageError when the budget is spent."""
-    key = (written[:80], book.label, alike)
-    if key not in budget.nearest:
-        budget.work(8 * len(names), "names that are not known")
-        budget.nearest[key] = next(iter(difflib.get_close_matches(key[0], names, n=1, cutoff=alike)), None)
-    return budget.nearest[key]
 
 
 def flag_remarks(
@@ -126,13 +117,7 @@ def _changed(
     if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     edits = change_edits(words, option, change, parsed, book)
-    message, remedy = change.message, change.remedy
-    source = TAKES_FROM.get(change.flag)
-    if source is not None and not any(parsed.occurrence(each) for each in (source, *change.to)):
-        message = f"{option.written} does nothing without {source}, which is 1 by default, and is deprecated"
-        remedy = (
-            f"add {', '.join(change.to)} with the number of groups that attention is shared out to, or leave it out"
-        )
+    message, remedy = said_of_change(option, change, parsed)
     yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 
 
@@ -164,7 +149,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             names = [
                 name for known in book.options.options for name in (known.negations if negated else ()) + known.names
             ]
-            near = None if is_size(written) else _nearest(written, names, 0.7, book, budget)
+            near = None if is_size(written) else nearest_name(written, names, 0.7, book, budget)
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
@@ -262,7 +247,7 @@ def env_remarks(
             yield Remark(finding, variable=name, drop_variable=True, edits=edits)
         elif name not in declared and name not in libraries and (having := _having(name, book.program, budget)):
             message = f"{book.label} does not read this variable, which {having[0]} to {having[-1]} do"
-            near = _nearest(name, sorted(declared), _RENAMED, book, budget)
+            near = nearest_name(name, sorted(declared), RENAMED, book, budget)
             if near is not None and not set(name.split("_")) < set(near.split("_")):
                 near = None  # another word is another thing
             near = near or with_one_word_more(name, declared)
@@ -279,7 +264,7 @@ def env_remarks(
         elif (
             name not in declared
             and name not in libraries
-            and (near := _declared_like(name, alike, book, budget))
+            and (near := declared_like(name, alike, book, budget))
             and not counts_on(name, near)
         ):
             message = f"{book.label} declares no such variable, and ignores it without a warning"
@@ -296,30 +281,6 @@ def _having(name: str, program: str, budget: Budget) -> list[str]:
         return []
     budget.work(20, "its variables")
     return [version for version in versions(program) if name in known_environment(program, version)]
-
-
-def _declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook, budget: Budget) -> str | None:
-    """The name that is all but this one: of those with its first word, or one whose first word is written like it and
-    that is the same behind it, as ASCEBD_RT_VISIBLE_DEVICES. A short word is a slip only where letters are swapped or
-    doubled: NCCL, RCCL and HCCL are three libraries. `known`: by their first words."""
-    first, _, rest = name.partition("_")
-    if first in known:
-        longer = [each for each in known[first] if each.startswith(f"{name}_")]
-        if first in _KNOWN_IN_FULL and rest.count("_") and len(longer) == 1:
-            return longer[0]
-        alike = _RENAMED if first in _KNOWN_IN_FULL else _ALL_BUT_THE_SAME
-        return _nearest(name, known[first], alike, book, budget)
-    slips = (
-        f"{word}_{rest}"
-        for word, names in known.items()
-        if f"{word}_{rest}" in names
-        and (
-            sorted(word) == sorted(first)
-            or re.sub(r"(.)\1+", r"\1", word) == re.sub(r"(.)\1+", r"\1", first)
-            or (min(len(word), len(first)) > 4 and difflib.SequenceMatcher(None, word, first).ratio() > _WORD_ALIKE)
-        )
-    )
-    return next(slips, None)
 
 
 def file_remarks(

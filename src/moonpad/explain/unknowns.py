@@ -53,6 +53,8 @@ def missing_pieces(
     said, a piece that may hold more options holds none."""
     given_here = frozenset(name for name in _ASKED if _occurs(reading, line, name))
     open_ended = frozenset(name for name in _ASKED if name in line.options) - given_here
+    if given_here >= {"tp", "pp", "dp"} and reading.layout.world_size == 1:
+        open_ended -= {*LAYOUT}  # one rank has no others to share anything with
     pieces = [*_values(reading, line, given), *_other_names(reading, given)]
     if not given:
         others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))

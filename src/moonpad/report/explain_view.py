@@ -328,8 +328,16 @@ def _own_lines(source: Command, script: Script) -> set[int]:
     words = (*source.prefix, *source.argv)
     lines = {line for word in words for line in range(word.line, word.end_line + 1)}
     inside = (problem.line for problem in script.problems if problem.code == "comment-in-command")
-    lines |= {line for line in inside if line - 1 in lines}
+    lines |= {line for line in inside if _line_above(line, script) in lines}
     return {line for line in lines if 1 <= line <= len(script.lines)}
+
+
+def _line_above(line: int, script: Script) -> int:
+    """The one that a line of a command goes on from, over lines that hold nothing but a backslash."""
+    above = line - 1
+    while above > 1 and script.lines[above - 1].strip() == "\\":
+        above -= 1
+    return above
 
 
 def _columns(word: Word, script: Script) -> tuple[int, int]:

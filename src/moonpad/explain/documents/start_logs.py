@@ -43,6 +43,10 @@ _LISTED: Final = (
     re.compile(r"\|\s+(?P<first>\d{1,3})\s+(?P<name>(?:NVIDIA|Tesla) [\w .-]{2,50}?)\s{2,}(?:On|Off)\b"),
 )
 """Devices as the driver's tools list them, also a range of them."""
+_OF_GROUPS: Final = re.compile(
+    r"EngineCore_DP\d|\bDP\d|DP_(?:SIZE|RANK)|DP (?:rank|group|Coordinator)|data[-_ ]parallel", re.IGNORECASE
+)
+"""What stands in a text about ranks that share requests out, which the first line of the log does not count."""
 _REST: Final = "${the rest of the command, which the log lacks}"
 
 
@@ -136,6 +140,10 @@ def _words(logged: LoggedCommand, engine: Engine, text: InputText) -> Iterator[W
             yield replace(word, unresolved=(HIDDEN,)) if each == HIDDEN else word
         if not logged.whole and number == 0:
             yield replace(text.word(_REST, start, start + 1), unresolved=(_REST,))
+    dp = engine.command_line.options.get("dp", "")
+    sized = "tensor_parallel_size" in logged.arguments and "data_parallel_size" not in logged.arguments
+    if dp and sized and not logged.whole and not _OF_GROUPS.search(text.clean):
+        yield from (text.word(each, start, start + 1) for each in (dp, "1"))
 
 
 def _machine(logged: LoggedCommand, engine: Engine, words: Sequence[Word]) -> str:

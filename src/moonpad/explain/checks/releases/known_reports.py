@@ -45,6 +45,7 @@ from moonpad.explain.checks.releases.told_faults import (
     told_words,
 )
 from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.installed_packages import is_installed
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.ruled_out import names_ruled_out
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
@@ -202,6 +203,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     if row.text and _OF_POOLS.search(row.text) and _is_beside_pools(case):
         return None
     if row.no_text and _in_lines(row.no_text, case):
+        return None
+    if is_installed(row.remedy, case.script.lines):
         return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]
     if None in options:

@@ -1,0 +1,51 @@
+"""The name that is written most like another one: of options, and of variables that an engine or a library reads."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+
+from moonpad.explain.input_limits import Budget
+from moonpad.explain.manifests.option_sources import Rulebook
+
+_ALL_BUT_THE_SAME = 0.93
+_KNOWN_IN_FULL = frozenset({"HCCL"})
+"""First words of libraries' variables that are all known, so that less than the same is a slip."""
+_WORD_ALIKE = 0.8
+"""Of six letters one is wrong."""
+RENAMED = 0.88
+"""Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
+
+
+def nearest_name(written: str, names: Sequence[str], alike: float, book: Rulebook, budget: Budget) -> str | None:
+    """The name that is written most like it, where one is. Raises UsageError when the budget is spent."""
+    key = (written[:80], book.label, alike)
+    if key not in budget.nearest:
+        budget.work(8 * len(names), "names that are not known")
+        budget.nearest[key] = next(iter(difflib.get_close_matches(key[0], names, n=1, cutoff=alike)), None)
+    return budget.nearest[key]
+
+
+def declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook, budget: Budget) -> str | None:
+    """The name that is all but this one: of those with its first word, or one whose first word is written like it and
+    that is the same behind it, as ASCEBD_RT_VISIBLE_DEVICES. A short word is a slip only where letters are swapped or
+    doubled: NCCL, RCCL and HCCL are three libraries. `known`: by their first words."""
+    first, _, rest = name.partition("_")
+    if first in known:
+        longer = [each for each in known[first] if each.startswith(f"{name}_")]
+        if first in _KNOWN_IN_FULL and rest.count("_") and len(longer) == 1:
+            return longer[0]
+        alike = RENAMED if first in _KNOWN_IN_FULL else _ALL_BUT_THE_SAME
+        return nearest_name(name, known[first], alike, book, budget)
+    slips = (
+        f"{word}_{rest}"
+        for word, names in known.items()
+        if f"{word}_{rest}" in names
+        and (
+            sorted(word) == sorted(first)
+            or re.sub(r"(.)\1+", r"\1", word) == re.sub(r"(.)\1+", r"\1", first)
+            or (min(len(word), len(first)) > 4 and difflib.SequenceMatcher(None, word, first).ratio() > _WORD_ALIKE)
+        )
+    )
+    return next(slips, None)
