@@ -276,7 +276,7 @@ def _in_path(engine: str, script: Script) -> Version | None:
     if len({_base_of(each) for each in engines if each}) != 1 or script.versions:
         return None
     script.budget.once("releases in paths", len(script.lines), "the text around its engine commands")
-    named = version_in_path(script.lines, recorded_versions(ENGINES[engine].program))
+    named = version_in_path(_base_of(engine), script.lines, recorded_versions(ENGINES[engine].program))
     return Version(named, f"a folder of the text is called after {named}") if named else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.engines import ENGINES
@@ -28,11 +28,6 @@ _BRANCH: Final = re.compile(
     re.IGNORECASE,
 )
 """A branch that a release is made of, `releases/v0.26.0rc`; of candidates without a number the first one."""
-_IN_PATH: Final = re.compile(
-    r"(?<![A-Za-z])(?:sglang|vllm|SGLANG|VLLM)[\w-]*(?:=/?|/)(?:[\w.-]+/){0,8}?"
-    r"v(?P<path>0\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{1,3})?)(?:-[A-Za-z]\w{0,20})?(?=/)"
-)
-"""A folder that is called after the release: `SGLANG_DG_CACHE_DIR=/cache/v0.5.10-team/sm90`."""
 _OF_OTHERS: Final = re.compile(
     r"\b(?:no|not|none|never|without|unlike|instead|before|older?|earlier|later|newer|general|previous|than|until|lacks?"
     r"|misses|broken|fails?|upgrade|from)\b|n't\b",
@@ -73,9 +68,18 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     return version if version and any(release.startswith(beginning) for release in recorded) else ""
 
 
-def version_in_path(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
+@cache
+def _in_path(engine: str) -> re.Pattern[str]:
+    """A folder that is called after the release: `SGLANG_DG_CACHE_DIR=/cache/v0.5.10-team/sm90`."""
+    return re.compile(
+        rf"(?<![A-Za-z])(?:{engine}|{engine.upper()})[\w-]*(?:=/?|/)(?:[\w.-]+/){{0,8}}?"
+        r"v(?P<path>0\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{1,3})?)(?:-[A-Za-z]\w{0,20})?(?=/)"
+    )
+
+
+def version_in_path(engine: str, lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     """The only release after which a folder of the engine is called; "" where there is none."""
-    found = {match["path"] for line in lines if "/v0." in line for match in _IN_PATH.finditer(line[:_LONGEST])}
+    found = {match["path"] for line in lines if "/v0." in line for match in _in_path(engine).finditer(line[:_LONGEST])}
     version = found.pop() if len(found) == 1 else ""
     return version if any(release.startswith(f"{version.rpartition('.')[0]}.") for release in recorded) else ""
 
