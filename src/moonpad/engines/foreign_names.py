@@ -21,7 +21,7 @@ PROGRAM_OF: Final[Mapping[str, str]] = {
 GUESSED: Final = ("vllm serve", "sglang", "trtllm-serve")
 """Programs that options without any name may be for."""
 MARKING: Final = ("vllm", "sglang")
-"""Names that are the beginning of keys: `vllmConfig`, `sglang_args`."""
+"""Names that are the beginning of keys, `vllmConfig`, `sglang_args`, and of repositories, `sglang-kimi`."""
 UNNAMED: Final = "vllm"
 """What Ray Serve (`model_loading_config`) and FlagScale (`engine_args_specific`) start without naming it."""
 OPTION_KEYS: Final = frozenset({

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Final
 
 from moonpad.engines.surrounding_names import PLATFORM_OPTIONS
+from moonpad.engines.text_signs import OF_NPUS
 from moonpad.explain.commands import Command
 
 _IMAGE: Final = re.compile(r"ascend|[-_/:]cann|[-_]npu\b", re.IGNORECASE)
-_VARIABLES: Final = ("ASCEND_", "HCCL_", "VLLM_ASCEND_", "SGLANG_NPU_")
 _QUANTIZATIONS: Final = frozenset({("--quantization", "ascend"), ("--quantization", "modelslim")})
 """Of weights made for Ascend."""
 
@@ -23,7 +23,7 @@ def is_for_ascend(command: Command) -> bool:
     image = command.container.image if command.container is not None else None
     return (
         bool(given & (told | _QUANTIZATIONS))
-        or any(name.startswith(_VARIABLES) for name in command.env)
+        or any(name.startswith(OF_NPUS) for name in command.env)
         or any("/dev/davinci" in word.text for word in command.prefix)
         or (image is not None and _IMAGE.search(image.text) is not None)
     )

@@ -11,6 +11,7 @@ from moonpad.catalog.options import changes, newest, programs, releases_with, ve
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
+from moonpad.engines.text_signs import FORMER_ENGINE
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_bounds import last_below
@@ -60,24 +61,15 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     return (taking[-1], gone) if taking else ("", "")
 
 
-_FORMER_ENGINE: Final = re.compile(
-    r"\bMQLLMEngine\b|\bvllm/engine/multiprocessing/|\bVllmWorkerProcess\b|\bmultiproc_worker_utils\.py\b"
-)
-"""What a trace of vLLM's first engine names."""
-_WITHOUT_IT: Final = "0.11.0"
-"""The first release of vLLM without that engine, which was taken out after 0.10.2:
-https://github.com/vllm-project/vllm/pull/25033, https://github.com/vllm-project/vllm/pull/25321,
-https://github.com/vllm-project/vllm/pull/25329"""
-
-
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
     """The last release of which a trace may be, and what it names that later ones do not have; two empty texts where
     it names nothing of the kind."""
-    if engine != "vllm":
+    of, traced, without = FORMER_ENGINE
+    if engine != of:
         return "", ""
     script.budget.once("traces of former releases", len(script.lines), "the text around its engine commands")
-    names = [match.group() for line in script.lines if (match := _FORMER_ENGINE.search(line[:_LONGEST]))]
-    return (last_below(_WITHOUT_IT, versions(ENGINES[engine].program)), names[0]) if names else ("", "")
+    names = [match.group() for line in script.lines if (match := traced.search(line[:_LONGEST]))]
+    return (last_below(without, versions(ENGINES[engine].program)), names[0]) if names else ("", "")
 
 
 def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, tuple[str, ...]]:

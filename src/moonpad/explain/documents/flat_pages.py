@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.engines.text_signs import SERVER_STARTS
+
 _LONGEST: Final = 4000
-_COMMAND: Final = r"(?:pip install|vllm serve|sglang serve|python3? -m|docker run|trtllm-serve|llama-server|curl) "
+_COMMAND: Final = rf"(?:pip install|python3? -m|docker run|curl|{'|'.join(SERVER_STARTS)}) "
 _TITLED: Final = re.compile(rf"(#[ ][A-Z][^:#\n]{{0,100}}:)[ ](?={_COMMAND})")
 """A comment with the command behind its colon."""
 _FLAT: Final = re.compile(rf"# [A-Z][^:#\n]{{0,100}}: {_COMMAND}.* # [A-Z][^:#\n]{{0,100}}: {_COMMAND}")

@@ -6,14 +6,16 @@ import re
 from collections.abc import Mapping, Sequence, Set
 
 from moonpad.engines.build_names import BUILD_LINES
+from moonpad.engines.foreign_names import MARKING
 from moonpad.engines.forks import FORKS_BY_PROGRAM, OWNERS, Fork
 from moonpad.explain.commands import Command
 from moonpad.values.records import replace
 
 _LONGEST = 2000
 """A longer line is data, not prose."""
+_NAMES = "|".join(MARKING)
 _OF_COMMIT = re.compile(
-    r"(?<![\w.-])(?P<owner>[A-Za-z0-9][\w-]{0,38})/(?P<name>(?:vllm|sglang)[\w-]{0,40})(?:\.git)?"
+    rf"(?<![\w.-])(?P<owner>[A-Za-z0-9][\w-]{{0,38}})/(?P<name>(?:{_NAMES})[\w-]{{0,40}})(?:\.git)?"
     r"[ ]?@[ ]?(?:[\w./-]{1,60}[ ])?(?!sha)[0-9a-f]{7,40}(?![\w:])"
 )
 """`neuralmagic/vllm@530c874d64f1`, `someone/sglang-kimi @ amd/kimi-k3 533bff471`."""
@@ -43,7 +45,7 @@ def _built_here(lines: Sequence[str]) -> dict[str, str]:
     for at, line in enumerate(lines):
         if "@" not in line or len(line) > _LONGEST or (match := _OF_COMMIT.search(line)) is None:
             continue
-        engine = re.match("vllm|sglang", match["name"])
+        engine = re.match(_NAMES, match["name"])
         if engine is None or match["owner"].casefold() in OWNERS:
             continue
         listed = re.match(_LISTED.format(engine=engine[0]), line[: match.start()], re.IGNORECASE)
