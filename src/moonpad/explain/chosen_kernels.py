@@ -19,5 +19,5 @@ def but_chosen(findings: Iterable[Finding], commands: Sequence[Command]) -> Iter
     backend = value_of(commands[0].argv, _BACKENDS)
     asked = backend is not None and backend.text.casefold() == _MARLIN
     for finding in findings:
-        told = asked and finding.code is Code.SUBOPTIMAL and f"({_MARLIN.capitalize()}" in finding.message
-        yield replace(finding, severity=Severity.NOTE) if told else finding
+        is_advice = asked and finding.code is Code.SUBOPTIMAL and f"({_MARLIN.capitalize()}" in finding.message
+        yield replace(finding, severity=Severity.NOTE) if is_advice else finding

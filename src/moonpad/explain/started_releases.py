@@ -4,7 +4,7 @@ that were taken."""
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Collection, Mapping, Set
 from typing import Final
 
 from moonpad.catalog.options import changes, newest, programs, releases_with, versions
@@ -39,10 +39,8 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     """The newest release that has all options of the command, and one that later ones do not have; two empty texts
     where the newest has them, or no log shows that they were taken."""
     program = ENGINES[engine].program
-    last = _counted(program, newest(program)) if versions(program) else ""
-    names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
-    having = {name: releases for name in sorted(names) if (releases := releases_with(program, name))}
-    gone = next((name for name, releases in having.items() if last not in releases), "")
+    names, having, absent = _options_of(program, command)
+    gone = next(iter(absent), "")
     removed = _removed(program, names - {*having})
     if not (gone or removed):
         return "", ""
@@ -53,12 +51,8 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     if removed:
         option, since = removed
         return _last_before(engine, since), option
-    taking = [
-        release
-        for release in versions(program)
-        if all(_counted(program, release) in releases for releases in having.values())
-    ]
-    return (taking[-1], gone) if taking else ("", "")
+    last = _last_having(program, having)
+    return (last, gone) if last else ("", "")
 
 
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
@@ -76,18 +70,28 @@ def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, t
     """The newest release that has all options of the command that any has, where later ones have dropped several of
     them, and those; ("", ()) where one alone is gone, which may be a mistake, or where a log shows a refusal."""
     program = ENGINES[engine].program
-    names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
-    having = {name: releases for name in sorted(names) if (releases := releases_with(program, name))}
-    recorded = versions(program)
-    last = _counted(program, newest(program)) if recorded else ""
-    gone = tuple(name for name, releases in having.items() if last not in releases)
+    names, having, gone = _options_of(program, command)
     if len(gone) < _SEVERAL or _removed(program, names) is not None:
         return "", ()
     script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
     if is_in_lines(_REFUSED, script.lines, _LONGEST):
         return "", ()
-    taking = [each for each in recorded if all(_counted(program, each) in releases for releases in having.values())]
-    return (taking[-1], gone) if taking else ("", ())
+    last = _last_having(program, having)
+    return (last, gone) if last else ("", ())
+
+
+def _options_of(program: str, command: Command) -> tuple[Set[str], Mapping[str, Collection[str]], tuple[str, ...]]:
+    """The options of a command, the releases that have each of those that any has, and those that the newest lacks."""
+    names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
+    having = {name: releases for name in sorted(names) if (releases := releases_with(program, name))}
+    last = _counted(program, newest(program)) if versions(program) else ""
+    return names, having, tuple(name for name, releases in having.items() if last not in releases)
+
+
+def _last_having(program: str, having: Mapping[str, Collection[str]]) -> str:
+    """The newest release that has all of them; "" where none has."""
+    taking = (each for each in versions(program) if all(_counted(program, each) in some for some in having.values()))
+    return next(iter(reversed(list(taking))), "")
 
 
 def _removed(program: str, names: Set[str]) -> tuple[str, str] | None:

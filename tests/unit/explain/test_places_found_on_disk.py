@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.explain.judging import ask
 
-CACHE = "MODEL_PATH=/root/.cache/huggingface/hub/models--moonshotai--Kimi-K2.5\n"
+CACHE = "MODEL_PATH=/data/hf-cache/hub/models--moonshotai--Kimi-K2.5\n"
 SERVE = 'vllm serve "$MODEL_PATH" --tensor-parallel-size 8\n'
 NEWEST = '$(ls -td "$MODEL_PATH"/snapshots/*/ | head -1)'
 
@@ -15,7 +15,7 @@ def judged_path(text: str) -> tuple[bool, bool]:
     """Whether the folder of the cache is told, and whether it stands in the corrected command."""
     (judged,) = ask(text)
     told = any("nothing is found here" in finding.message for finding in judged.findings)
-    return told, any("/root/.cache" in word for line in judged.corrected for word in line.argv)
+    return told, any("/data/hf-cache" in word for line in judged.corrected for word in line.argv)
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,8 @@ def platform_told(case: Case) -> str:
 
 def is_elsewhere(devices: Sequence[str], case: Case) -> bool:
     """Whether rows about these devices, and no others, are not for those of the command."""
-    told = platform_told(case) if devices else ""
-    return bool(told) and all(_platform_of(each) not in ("", told) for each in devices)
+    platform = platform_told(case) if devices else ""
+    return bool(platform) and all(_platform_of(each) not in ("", platform) for each in devices)
 
 
 def names_rocm(texts: Iterable[str]) -> bool:

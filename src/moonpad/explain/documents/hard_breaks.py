@@ -20,8 +20,8 @@ _LONGEST: Final = 2000
 
 def without_hard_breaks(problems: Sequence[Problem], lines: Sequence[str]) -> list[Problem]:
     """The problems without such blanks behind backslashes, where sentences end with them too or ranks have logged."""
-    told = [problem for problem in problems if problem.code == _CODE and 1 <= problem.line <= len(lines)]
-    if not told:
+    blanks = [problem for problem in problems if problem.code == _CODE and 1 <= problem.line <= len(lines)]
+    if not blanks:
         return list(problems)
     texts = [line[:_LONGEST] for line in lines]
     broken = [text for text in texts if _BROKEN.search(text)]
@@ -34,4 +34,4 @@ def without_hard_breaks(problems: Sequence[Problem], lines: Sequence[str]) -> li
         written = written or (not fences and _PROSE.match(text) is not None and _BREAK.search(text) is not None)
     if not written and not any(_RANKS.search(text) for text in texts):
         return list(problems)
-    return [problem for problem in problems if problem not in told]
+    return [problem for problem in problems if problem not in blanks]

@@ -396,6 +396,5 @@ class _ManifestReader:
             label, before = f"node {rank}", len(self.state.commands)
             self.visit(pod, replace(around, variables=variables, label=label, pods=group.size), depth + 1)
             if rank:  # a worker that only joins the leader is no deployment
-                self.state.commands[before:] = [
-                    each for each in self.state.commands[before:] if each.program != "docker"
-                ]
+                started = self.state.commands[before:]
+                self.state.commands[before:] = [each for each in started if each.program != "docker"]
