@@ -9,6 +9,7 @@ from moonpad.values.finding import Code
 from .judging import ask
 
 SGLANG = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --trust-remote-code --tp 8"
+VLLM = "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code"
 
 
 def advised(text: str) -> list[list[str]]:
@@ -28,21 +29,17 @@ def test_clients_get_the_answers_of_decode() -> None:
     assert advised(pool) == [[], ["--tool-call-parser", "--reasoning-parser"]]
 
 
-def test_a_server_that_hands_out_tokens_parses_nothing() -> None:
-    assert advised(f"{SGLANG} --skip-tokenizer-init\n") == [[]]
+@pytest.mark.parametrize("start", [SGLANG, VLLM])
+@pytest.mark.parametrize("model", ["Kimi-K2-Thinking", "Kimi-K3", "Kimi-K2-Instruct"])
+def test_a_server_that_hands_out_tokens_parses_nothing(start: str, model: str) -> None:
+    text = start.replace("Kimi-K2.5", model)
+    assert advised(f"{text}\n") != [[]]
+    assert advised(f"{text} --skip-tokenizer-init\n") == [[]]
 
 
 @pytest.mark.parametrize(("model", "parsers"), [("Kimi-K2-Base", []), ("Kimi-K2-Instruct", ["--tool-call-parser"])])
 def test_a_base_model_calls_no_tools(model: str, parsers: list[str]) -> None:
     assert advised(f"vllm serve moonshotai/{model} --trust-remote-code --tensor-parallel-size 16\n") == [parsers]
-
-
-def test_whole_prompts_are_left_as_they_are() -> None:
-    whole = f"{SGLANG} --context-length 131072 --chunked-prefill-size -1"
-    (judged,) = ask(f"{whole}\n", on="8xB200")
-    assert any("chunked prefill is off" in each.message for each in judged.findings)
-    (line,) = judged.corrected
-    assert line.argv[line.argv.index("--chunked-prefill-size") + 1] == "-1"
 
 
 MEASURED = """\

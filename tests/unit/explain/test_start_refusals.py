@@ -6,23 +6,19 @@ import pytest
 
 from moonpad.catalog.start_refusals import FILES, start_refusals
 from moonpad.catalog.toml_rows import rows
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import Code, Severity
 from tests.unit.explain.judging import ask
+from tests.unit.explain.refusals_told import told
 from tests.unit.explain.test_start_refusal_samples import SAMPLES
+from tests.unit.explain.test_start_refusals_of_ascend import ON_ASCEND
+from tests.unit.explain.test_start_refusals_of_ascend import SAMPLES as OF_PLUGIN
 from tests.unit.explain.test_start_refusals_of_drafts import ROWS
-from tests.unit.explain.test_start_refusals_of_plugin import SAMPLES as OF_PLUGIN
 from tests.unit.explain.test_start_refusals_of_sources import SOURCES
 
 R1 = "vllm serve deepseek-ai/DeepSeek-R1"
 ASCEND = "export IMAGE=quay.io/ascend/vllm-ascend:v{}\n"
 V31 = "vllm serve /w/DeepSeek-V3.1-w8a8 --quantization ascend"
 NIXL = """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
-MOONCAKE = """--kv-transfer-config '{"kv_connector":"MooncakeConnectorV1","kv_role":"kv_consumer"}'"""
-RECOMPUTE = """--additional-config '{"recompute_scheduler_enable":true}'"""
-SCHEDULER = """--additional-config '{"ascend_scheduler_config":{"enabled":true}}'"""
-SLICES = """--additional-config '{"finegrained_tp_config":{"oproj_tensor_parallel_size":8}}'"""
-BALANCER = """--additional-config '{"eplb_config":{"dynamic_eplb":true}}'"""
-NZ = """--additional-config '{"enable_kv_nz":true}'"""
 REDUNDANT = """--eplb-config '{"num_redundant_experts":32}'"""
 FLASHCOMM2 = "VLLM_ASCEND_FLASHCOMM2_PARALLEL_SIZE"
 EP = "--enable-expert-parallel"
@@ -271,101 +267,6 @@ ON_VLLM = [
     ),
 ]
 
-SIDES = """--kv-transfer-config '{"kv_connector":"MooncakeConnectorV1","kv_role":"ROLE","kv_connector_extra_config":\
-{"prefill":{"dp_size":2,"tp_size":8},"decode":{"dp_size":4,"tp_size":4}}}'"""
-PREFILLS, DECODES = SIDES.replace("ROLE", "kv_producer"), SIDES.replace("ROLE", "kv_consumer")
-
-ON_ASCEND = [
-    ("ascend-prefill-tp", "0.18.0", f"{V31} -tp 16 -dp 2 {PREFILLS}", f"{V31} -tp 8 -dp 2 {PREFILLS}"),
-    ("ascend-prefill-dp", "0.18.0", f"{V31} -tp 8 -dp 1 {PREFILLS}", f"{V31} -tp 8 -dp 2 {PREFILLS}"),
-    ("ascend-decode-tp", "0.18.0", f"{V31} -tp 8 -dp 4 {DECODES}", f"{V31} -tp 4 -dp 4 {DECODES}"),
-    ("ascend-decode-dp", "0.18.0", f"{V31} -tp 4 -dp 2 {DECODES}", f"{V31} -tp 4 -dp 4 {DECODES}"),
-    ("ascend-blocking", "0.18.0", f"export ASCEND_LAUNCH_BLOCKING=1\n{V31} -tp 16", f"{V31} -tp 16"),
-    (
-        "ascend-flashcomm-ranks",
-        "0.18.0",
-        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 1 -dp 16 {EP}",
-        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 16 {EP}",
-    ),
-    (
-        "ascend-flashcomm-experts",
-        "0.18.0",
-        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 16",
-        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 16 {EP}",
-    ),
-    (
-        "ascend-balance-apart",
-        "0.18.0",
-        f"export VLLM_ASCEND_BALANCE_SCHEDULING=1\n{V31} -tp 16 {MOONCAKE}",
-        f"export VLLM_ASCEND_BALANCE_SCHEDULING=1\n{V31} -tp 16",
-    ),
-    ("ascend-recompute-together", "0.18.0", f"{V31} -tp 16 {RECOMPUTE}", f"{V31} -tp 16 {RECOMPUTE} {MOONCAKE}"),
-    (
-        "ascend-recompute-both",
-        "0.18.0",
-        f"{V31} -tp 16 {RECOMPUTE} {MOONCAKE}".replace("kv_consumer", "kv_both"),
-        f"{V31} -tp 16 {RECOMPUTE} {MOONCAKE}",
-    ),
-    (
-        "ascend-interleave",
-        "0.18.0",
-        f"{V31} -tp 16 --decode-context-parallel-size 8 {MOONCAKE}",
-        f"{V31} -tp 16 --decode-context-parallel-size 8 {MOONCAKE} --cp-kv-cache-interleave-size 128",
-    ),
-    ("ascend-slices-of-output", "0.18.0", f"{V31} -tp 1 -dp 16 {SLICES}", f"{V31} -tp 1 -dp 16 {SLICES} {MOONCAKE}"),
-    (
-        "ascend-slices-eager",
-        "0.18.0",
-        f"{V31} -tp 1 -dp 16 {SLICES} {MOONCAKE} --enforce-eager",
-        f"{V31} -tp 1 -dp 16 {SLICES} {MOONCAKE}",
-    ),
-    ("ascend-layout-of-cache", "0.18.0", f"{V31} -tp 16 {NZ}", f"{V31} -tp 16 {NZ} {MOONCAKE}"),
-    (
-        "ascend-fused-hierarchy",
-        "0.18.0",
-        "export VLLM_ASCEND_ENABLE_FUSED_MC2=1\n"
-        + V31
-        + """ --additional-config '{"enable_mc2_hierarchy_comm":true}'""",
-        V31 + """ --additional-config '{"enable_mc2_hierarchy_comm":true}'""",
-    ),
-    (
-        "ascend-eplb-variable",
-        "0.18.0",
-        f"{V31} -tp 16 {BALANCER}",
-        f"export DYNAMIC_EPLB=true\n{V31} -tp 16 {BALANCER}",
-    ),
-    (
-        "ascend-flashcomm2-decodes",
-        "0.18.0",
-        f"export {FLASHCOMM2}=1\n{V31} -tp 16 {MOONCAKE}",
-        f"export {FLASHCOMM2}=1\n{V31} -tp 16",
-    ),
-    (
-        "ascend-flashcomm2-ranks",
-        "0.18.0",
-        f"export {FLASHCOMM2}=16\n{V31} -tp 16",
-        f"export {FLASHCOMM2}=2\n{V31} -tp 16",
-    ),
-    (
-        "ascend-two-stages-of-context",
-        "0.26.0rc1",
-        f"{V31} -tp 8 --prefill-context-parallel-size 2",
-        f"export VLLM_USE_V2_MODEL_RUNNER=1\n{V31} -tp 8 --prefill-context-parallel-size 2",
-    ),
-    (
-        "ascend-scheduler-unchunked",
-        "0.11.0rc1",
-        f"{V31} -tp 16 --max-model-len 8192 --max-num-batched-tokens 4096 {SCHEDULER}",
-        f"{V31} -tp 16 --max-model-len 8192 --max-num-batched-tokens 8192 {SCHEDULER}",
-    ),
-]
-
-
-def told(key: str, text: str, version: str = "", on: str = "") -> list[Finding]:
-    start = start_refusals()[key].message
-    part = max(start.replace("{left}", "{right}").split("{right}"), key=len)
-    return [one for judged in ask(text, on, version) for one in judged.findings if part in one.message]
-
 
 @pytest.mark.parametrize(("key", "version", "wrong", "right"), ON_VLLM)
 def test_a_refusal_of_vllm(key: str, version: str, wrong: str, right: str) -> None:
@@ -380,13 +281,6 @@ def test_another_machine_has_its_own_number_of_servers() -> None:
     second += " --data-parallel-start-rank 1"
     assert not told("headless-api-servers", first + second, "0.20.0")
     assert told("headless-api-servers", f"{first}{second} --api-server-count 1", "0.20.0")
-
-
-@pytest.mark.parametrize(("key", "version", "wrong", "right"), ON_ASCEND)
-def test_a_refusal_of_vllm_ascend(key: str, version: str, wrong: str, right: str) -> None:
-    (found,) = told(key, ASCEND.format(version) + wrong)
-    assert found.severity is Severity.ERROR
-    assert not told(key, ASCEND.format(version) + right)
 
 
 def test_each_row_has_its_sample() -> None:

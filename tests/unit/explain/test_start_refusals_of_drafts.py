@@ -6,7 +6,7 @@ import pytest
 
 from moonpad.catalog.start_refusals import start_refusals
 from moonpad.values.finding import Finding, Severity
-from tests.unit.explain.judging import ask
+from tests.unit.explain.refusals_told import told
 
 K3 = "sglang serve --model-path moonshotai/Kimi-K3 --trust-remote-code --tp-size 16 --dp-size 2 --enable-dp-attention"
 R1 = "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8"
@@ -81,10 +81,8 @@ ROWS = [
 
 
 def found(key: str, text: str, version: str) -> list[Finding]:
-    """What is said by the row: by the longest of its words without a figure."""
-    part = max(start_refusals()[key].message.replace("{right}", "{left}").split("{left}"), key=len)
-    judged = ask(text, "8xH200" if "vllm-ascend" not in text else "", version)
-    return [finding for judgement in judged for finding in judgement.findings if part in finding.message]
+    """What is said by the row, on CUDA where the text is not of the Ascend plugin."""
+    return told(key, text, version, "8xH200" if "vllm-ascend" not in text else "")
 
 
 @pytest.mark.parametrize(("key", "version", "told", "quiet"), ROWS)

@@ -136,3 +136,11 @@ def test_no_more_sequences_where_each_would_take_a_part_of_the_context() -> None
     assert judged.memory is not None
     assert judged.memory.fits
     assert judged.better == ()
+
+
+def test_whole_prompts_are_left_as_they_are() -> None:
+    whole = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --trust-remote-code --tp 8"
+    judged = ask_one(f"{whole} --context-length 131072 --chunked-prefill-size -1\n", "8xB200")
+    assert any("chunked prefill is off" in each.message for each in judged.findings)
+    (line,) = judged.corrected
+    assert line.argv[line.argv.index("--chunked-prefill-size") + 1] == "-1"
