@@ -99,7 +99,7 @@ def tensors(
         yield f"{here}.self_attn.q_a_layernorm.weight", "BF16", (q_rank,)
         yield f"{here}.self_attn.kv_a_layernorm.weight", "BF16", (kv_rank,)
         if rotary:
-            yield f"{here}.self_attn.rotary_emb.inv_freq", "F32", (hidden // heads // 2,)
+            yield f"{here}.self_attn.rotary_emb.inv_freq", "BF16" if kind == "bf16" else "F32", (hidden // heads // 2,)
         yield from matrix(f"{here}.self_attn.q_a_proj", q_rank, hidden, kind, False)
         yield from matrix(f"{here}.self_attn.q_b_proj", heads * (nope + rope), q_rank, kind, False)
         yield from matrix(f"{here}.self_attn.kv_a_proj_with_mqa", kv_rank + rope, hidden, kind, False)

@@ -54,7 +54,7 @@ class Model(Struct, frozen=True, kw_only=True):
 
 
 class KnownArchitecture(Struct, frozen=True):
-    """`rotary_in_files`: whether each layer brings a `rotary_emb.inv_freq` of hidden / heads / 2 FP32 values."""
+    """`rotary_in_files`: whether each layer brings a `rotary_emb.inv_freq` of hidden / heads / 2 values."""
 
     name: str
     value: Architecture

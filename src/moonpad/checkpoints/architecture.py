@@ -1,8 +1,8 @@
 """The sizes of a model from its config.json, read as a hostile file (fault 58): each number has a range.
 
 Two architectures are modelled: DeepSeek-V3's, with multi-head latent attention and sigmoid routing, which the whole
-Kimi-K2 family has, and that of Kimi-Linear and Kimi-K3, which has Kimi Delta Attention in most layers. Everything else
-is refused by name, since its memory would be calculated wrongly.
+Kimi-K2 family has, Moonlight and Kimi-VL too, and that of Kimi-Linear and Kimi-K3, which has Kimi Delta Attention in
+most layers. Everything else is refused by name, since its memory would be calculated wrongly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from moonpad.values.errors import CheckpointError
 LINEAR: Final = "kimi_linear"
 K3: Final = "kimi_k3"
 TEXT_MODELS: Final = frozenset(("kimi_k2", "deepseek_v3"))
-MULTIMODAL: Final = {"kimi_k25": TEXT_MODELS, K3: frozenset((LINEAR,))}
+VL: Final = "kimi_vl"
+MULTIMODAL: Final = {"kimi_k25": TEXT_MODELS, K3: frozenset((LINEAR,)), VL: frozenset(("deepseek_v3",))}
 """They keep the sizes of the language model under `text_config`; the models that it may be."""
 LINEAR_KEYS: Final = {
     "n_routed_experts": "num_experts",
@@ -77,7 +78,8 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
         layers=layers,
         hidden=integer(text, "hidden_size", 1, MAX_WIDTH),
         heads=integer(text, "num_attention_heads", 1, MAX_HEADS),
-        q_lora_rank=0 if linear_model and text.get("q_lora_rank") is None else _latent(text, "q_lora_rank"),
+        # Without it the queries have no latent of their own: Kimi-Linear, Moonlight and Kimi-VL.
+        q_lora_rank=0 if text.get("q_lora_rank") is None else _latent(text, "q_lora_rank"),
         kv_lora_rank=_latent(text, "kv_lora_rank"),
         qk_nope_head_dim=_latent(text, "qk_nope_head_dim"),
         qk_rope_head_dim=_latent(text, "qk_rope_head_dim"),
@@ -150,7 +152,7 @@ def integer(table: Mapping[str, Any], key: str, least: int, most: int, default: 
 
 
 def _latent(text: Mapping[str, Any], key: str) -> int:
-    """A size of multi-head latent attention. Kimi-VL has `q_lora_rank: null`, plain attention has none of them."""
+    """A size of multi-head latent attention. Plain attention has none of them."""
     if text.get(key) is None:
         raise CheckpointError(f"has no {key}: its attention is not modelled")
     return integer(text, key, 1, MAX_WIDTH)
@@ -166,21 +168,25 @@ def _word(text: Mapping[str, Any], key: str, default: str) -> str:
 def _vision(config: Mapping[str, Any]) -> int:
     """Parameters of MoonViT and its projector; 0 for text alone.
 
-    The modules are those of modeling_kimi_k25.py in moonshotai/Kimi-K2.5, whose sizes give 471,143,920, and of
-    modeling_kimi_k3.py, which give 447,358,976.
+    The modules are those of modeling_kimi_k25.py in moonshotai/Kimi-K2.5, whose sizes give 471,143,920, of
+    modeling_kimi_k3.py, which give 447,358,976, and of modeling_kimi_vl.py, which give 447,545,840.
     """
     vision = config.get("vision_config")
     if vision is None or config["model_type"] not in MULTIMODAL:
         return 0
     if not isinstance(vision, dict):
         raise CheckpointError("has a vision_config that is not an object")
-    width = integer(vision, "vt_hidden_size", 1, MAX_WIDTH)
-    inner = integer(vision, "vt_intermediate_size", 1, MAX_WIDTH)
+    alone = config["model_type"] == VL  # its tower is described apart from the projector
+    of_tower = "" if alone else "vt_"
+    width = integer(vision, f"{of_tower}hidden_size", 1, MAX_WIDTH)
+    inner = integer(vision, f"{of_tower}intermediate_size", 1, MAX_WIDTH)
+    layers = integer(vision, f"{of_tower}num_hidden_layers", 0, MAX_LAYERS)
     patch = integer(vision, "patch_size", 1, MAX_GRID)
     grid = integer(vision, "init_pos_emb_height", 1, MAX_GRID) * integer(vision, "init_pos_emb_width", 1, MAX_GRID)
-    merged = integer(vision, "mm_hidden_size", 1, MAX_WIDTH) * math.prod(pair(vision, "merge_kernel_size", MAX_GRID))
-    text_width = integer(vision, "text_hidden_size", 1, MAX_WIDTH)
-    layers = integer(vision, "vt_num_hidden_layers", 0, MAX_LAYERS)
+    from_tower = width if alone else integer(vision, "mm_hidden_size", 1, MAX_WIDTH)
+    merged = from_tower * math.prod(pair(vision, "merge_kernel_size", MAX_GRID))
+    text, key = (config["text_config"], "hidden_size") if alone else (vision, "text_hidden_size")
+    text_width = integer(text, key, 1, MAX_WIDTH)
     if config["model_type"] == K3:  # without biases, with RMS norms; a norm stands behind the projector
         heads = integer(vision, "qkv_hidden_size", 1, MAX_WIDTH)
         tower = (3 * patch * patch + grid + 1) * width + layers * width * (4 * heads + 2 * inner + 2)

@@ -71,7 +71,7 @@ SGLANG: Final = EngineFacts(
     platforms=(Platform.CUDA, Platform.ROCM),
     preference=20,
     example="examples/k25-8xh200-sglang-eagle3.toml",
-    first_versions={"kimi_k25": "0.5.9", "kimi_linear": "0.5.4.post3", "kimi_k3": "0.5.17"},
+    first_versions={"kimi_k25": "0.5.9", "kimi_linear": "0.5.4.post3", "kimi_k3": "0.5.17", "kimi_vl": ""},
     setting_names={
         "tp_size": "tp",
         "pp_size": "pp",

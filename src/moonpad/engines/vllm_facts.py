@@ -26,7 +26,13 @@ VLLM: Final = EngineFacts(
     preference=10,
     # https://huggingface.co/moonshotai/Kimi-K2-Instruct/blob/main/docs/deploy_guidance.md
     example="examples/thinking-8xh200-latency.toml",
-    first_versions={"kimi_k2": "0.9.2", "kimi_k25": "0.15.0", "kimi_linear": "0.11.1rc6", "kimi_k3": "0.27.0"},
+    first_versions={
+        "kimi_k2": "0.9.2",
+        "kimi_k25": "0.15.0",
+        "kimi_linear": "0.11.1rc6",
+        "kimi_k3": "0.27.0",
+        "kimi_vl": "",
+    },
     setting_names={
         "tensor_parallel_size": "tp",
         "pipeline_parallel_size": "pp",

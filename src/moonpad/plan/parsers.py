@@ -14,8 +14,8 @@ from moonpad.values.versions import since
 PARSER: Final = "kimi_k2"
 OTHERS: Final = {"kimi-k3": "kimi_k3"}
 """Beginnings of models' names → parsers of their own."""
-OTHER_FAMILY: Final = "deepseek"
-"""How the names and the type of models begin whose parsers differ by the model: none is chosen for them."""
+OTHER_FAMILY: Final = ("deepseek", "kimi_vl")
+"""How the types of models begin whose parsers differ by the model, or who have none: none is chosen for them."""
 # What the engines call the option: vLLM and SGLang, then TensorRT-LLM.
 TOOLS: Final = ("tool_call_parser", "tool_parser")
 REASONING: Final = ("reasoning_parser",)

@@ -28,8 +28,9 @@ from moonpad.values.records import replace
 
 MOONVIT_PARAMETERS: Final = 471_143_920
 """MoonViT with its projector, as Kimi-K2.5 has it: 27 layers of 1152 with an MLP of 4304, 16 heads, patches of 14."""
-VISION_TENSORS: Final = {MOONVIT_PARAMETERS: 335, 447_358_976: 168}
-"""By parameters. MoonViT: 27 × 12 in the layers, 5 for patches, positions and the last norm, 6 in the projector.
+VISION_TENSORS: Final = {MOONVIT_PARAMETERS: 335, 447_545_840: 335, 447_358_976: 168}
+"""By parameters. MoonViT, also with the narrower projector of Kimi-VL: 27 × 12 in the layers, 5 for patches, positions
+and the last norm, 6 in the projector.
 MoonViT-V2 of Kimi-K3, without biases: 27 × 6, 3, and 3."""
 
 _BF16_BYTES: Final = 2
@@ -47,8 +48,9 @@ def tensor_groups(
 
     `rotary_in_files`: each layer brings a `rotary_emb.inv_freq`, as the files of Kimi-K2 do; no engine loads it.
     """
-    bias_bytes = _FP32_BYTES if quantization.method else _BF16_BYTES
-    return _groups(architecture, tuple(quantization.formats.items()), bias_bytes, rotary_in_files)
+    # What a checkpoint keeps in FP32 beside weights of few bits lies in BF16 where all of it does.
+    exact_bytes = _FP32_BYTES if quantization.method else _BF16_BYTES
+    return _groups(architecture, tuple(quantization.formats.items()), exact_bytes, rotary_in_files)
 
 
 def nextn_bytes(checkpoint: Checkpoint) -> int:
@@ -91,7 +93,7 @@ def matrix_bytes(shape: Shape, form: TensorFormat) -> int:
 
 
 @cache
-def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rotary: bool) -> tuple[TensorGroup, ...]:
+def _groups(architecture: Architecture, formats: FormatKey, exact_bytes: int, rotary: bool) -> tuple[TensorGroup, ...]:
     hidden, dense, experts = architecture.hidden, architecture.dense_layers, architecture.routed_experts
     form_of = dict(formats)
 
@@ -122,7 +124,7 @@ def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rot
             yield group(Component.DENSE_MLP, layer, _mlp(hidden, architecture.intermediate))
         else:
             router = group(Component.ROUTER, layer, ((experts, hidden),))
-            yield _with_bias(router, experts, bias_bytes) if architecture.topk_method == "noaux_tc" else router
+            yield _with_bias(router, experts, exact_bytes) if architecture.topk_method == "noaux_tc" else router
             if architecture.shared_experts:
                 shared = _mlp(hidden, architecture.moe_intermediate * architecture.shared_experts)
                 yield group(Component.SHARED_EXPERTS, layer, shared)
@@ -134,7 +136,7 @@ def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rot
         if rotary:
             # As many values as a head of hidden / heads features would rotate, not as many as MLA does: 56 in Kimi-K2.
             values = hidden // architecture.heads // 2
-            yield TensorGroup(Component.ROTARY, layer, values, values * _FP32_BYTES, 1)
+            yield TensorGroup(Component.ROTARY, layer, values, values * exact_bytes, 1)
 
     vocabulary = ((architecture.vocabulary, hidden),)
     groups = [group(Component.EMBED_TOKENS, None, vocabulary)]
@@ -148,18 +150,18 @@ def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rot
     if not architecture.tied_embeddings:
         groups.append(group(Component.LM_HEAD, None, vocabulary))
     for number in range(architecture.nextn_layers):
-        groups.append(_prediction_layer(architecture, formats, bias_bytes, architecture.layers + number))
+        groups.append(_prediction_layer(architecture, formats, exact_bytes, architecture.layers + number))
     return tuple(groups)
 
 
-def _prediction_layer(architecture: Architecture, formats: FormatKey, bias_bytes: int, layer: int) -> TensorGroup:
+def _prediction_layer(architecture: Architecture, formats: FormatKey, exact_bytes: int, layer: int) -> TensorGroup:
     """A layer for multi-token prediction: a layer of experts with an embedding, an lm_head and a norm of its own, two
     more norms, and a matrix that joins both inputs. It is FP8 where the model is, and BF16 with other formats (NVIDIA's
     NVFP4 of DeepSeek-R1).
     """
     alone = replace(architecture, layers=1, dense_layers=0, nextn_layers=0, linear=None, vision_parameters=0)
     fp8 = any(form.name == "fp8" and form.block is not None for _, form in formats)
-    groups = _groups(alone, formats if fp8 else (), bias_bytes, False)
+    groups = _groups(alone, formats if fp8 else (), exact_bytes, False)
     joined = 2 * architecture.hidden**2 + 2 * architecture.hidden
     return TensorGroup(
         Component.OTHER,
@@ -213,11 +215,11 @@ def _plain(component: Component, layer: int | None, parameters: int, tensors: in
     return TensorGroup(component, layer, parameters, parameters * _BF16_BYTES, tensors)
 
 
-def _with_bias(router: TensorGroup, experts: int, bias_bytes: int) -> TensorGroup:
+def _with_bias(router: TensorGroup, experts: int, exact_bytes: int) -> TensorGroup:
     """With the bias that `noaux_tc` corrects its scores with: FP32, BF16 where the whole checkpoint is."""
     return replace(
         router,
         parameters=router.parameters + experts,
-        size_bytes=router.size_bytes + experts * bias_bytes,
+        size_bytes=router.size_bytes + experts * exact_bytes,
         tensors=router.tensors + 1,
     )

@@ -41,7 +41,7 @@ class EngineFacts(Struct, frozen=True):
     parsers_built_in: bool = False
     """It knows how a model writes tool calls and thinking from its chat template, and takes no name of a parser."""
     first_versions: Mapping[str, str] = field(default_factory=dict)
-    """`model_type` → the first version that serves it, where that is known."""
+    """`model_type` → the first version that serves it, where that is known; "" where every recorded one does."""
     setting_names: Mapping[str, str] = field(default_factory=dict)
     """The engine's own names of settings and parallel sizes → ours. `!` before ours: the switch means the opposite."""
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moonpad.catalog.model_row import architectures
 from moonpad.checkpoints.architecture import read_architecture
 from moonpad.checkpoints.config import load_object
 from moonpad.checkpoints.quantization import read_quantization
@@ -52,13 +53,62 @@ def test_of_a_multimodal_one_the_text_alone_can_be_there() -> None:
     assert read_architecture(document).vision_parameters == 0
 
 
+# As configuration_kimi_vl.py and the Moonlight configurations of training frameworks have them.
+MOONLIGHT: dict[str, Any] = {
+    "model_type": "deepseek_v3",
+    "vocab_size": 163840,
+    "hidden_size": 2048,
+    "intermediate_size": 11264,
+    "moe_intermediate_size": 1408,
+    "num_hidden_layers": 27,
+    "num_attention_heads": 16,
+    "n_routed_experts": 64,
+    "n_shared_experts": 2,
+    "num_experts_per_tok": 6,
+    "first_k_dense_replace": 1,
+    "q_lora_rank": None,
+    "kv_lora_rank": 512,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+    "max_position_embeddings": 8192,
+}
+KIMI_VL: dict[str, Any] = {
+    "model_type": "kimi_vl",
+    "text_config": {**MOONLIGHT, "max_position_embeddings": 131072},
+    "vision_config": {
+        "model_type": "moonvit",
+        "patch_size": 14,
+        "init_pos_emb_height": 64,
+        "init_pos_emb_width": 64,
+        "num_attention_heads": 16,
+        "num_hidden_layers": 27,
+        "hidden_size": 1152,
+        "intermediate_size": 4304,
+        "merge_kernel_size": [2, 2],
+    },
+}
+
+
+def test_moonlight_has_no_latent_of_its_queries() -> None:
+    assert read_architecture(MOONLIGHT) == architectures()["moonlight"].value
+
+
+def test_kimi_vl_names_its_tower_in_its_own_way() -> None:
+    assert read_architecture(KIMI_VL) == architectures()["kimi-vl"].value
+    with pytest.raises(CheckpointError, match="has no vt_hidden_size"):
+        read_architecture({**KIMI_VL, "model_type": "kimi_k25"})
+    with pytest.raises(CheckpointError, match="'kimi_k2': its attention is not modelled"):
+        read_architecture({**KIMI_VL, "text_config": {**MOONLIGHT, "model_type": "kimi_k2"}})
+
+
 @pytest.mark.parametrize("name", ["nvidia--Kimi-K2.5-NVFP4", "nvidia--Kimi-K2.6-NVFP4"])
 def test_a_quantised_one_has_the_same_sizes(name: str) -> None:
     assert read_architecture(config(name)) == read_architecture(config("moonshotai--Kimi-K2.5"))
 
 
 def test_other_attention_is_refused_by_name() -> None:
-    for kind in ("kimi_vl", "llama", "deepseek_v32"):
+    for kind in ("kimi_audio", "llama", "deepseek_v32"):
         with pytest.raises(CheckpointError, match=f"'{kind}': its attention is not modelled"):
             read_architecture(changed(model_type=kind))
     with pytest.raises(CheckpointError, match="'qwen3_moe': its attention is not modelled"):
@@ -88,7 +138,8 @@ def test_deepseek_v3_is_the_same_architecture() -> None:
         ("hidden_size", None, "hidden_size None"),
         ("hidden_size", [[[1]]], "hidden_size a list"),
         ("vocab_size", "x" * 10_000, "vocab_size 'x{59}…, which"),
-        ("q_lora_rank", None, "no q_lora_rank: its attention is not modelled"),
+        ("q_lora_rank", 0, "q_lora_rank 0"),
+        ("kv_lora_rank", None, "no kv_lora_rank: its attention is not modelled"),
         ("kv_lora_rank", 0, "kv_lora_rank 0"),
         ("first_k_dense_replace", 62, "first_k_dense_replace 62; 0 to 61"),
         ("num_experts_per_tok", 385, "num_experts_per_tok 385; 1 to 384"),

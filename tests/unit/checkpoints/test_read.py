@@ -243,7 +243,7 @@ def test_no_folder_and_no_configuration(tmp_path: Path) -> None:
     assert caught.value.findings[0].code is Code.CHECKPOINT_MISSING
     with pytest.raises(CheckpointError, match=r"has no config\.json"):
         read_checkpoint(tmp_path)
-    (tmp_path / "config.json").write_text('{"model_type": "kimi_vl"}')
+    (tmp_path / "config.json").write_text('{"model_type": "kimi_audio"}')
     with pytest.raises(CheckpointError, match=r"config\.json in .*: its attention is not modelled"):
         read_checkpoint(tmp_path)
     (tmp_path / "config.json").write_text("[")

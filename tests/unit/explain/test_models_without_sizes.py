@@ -5,7 +5,7 @@ import pytest
 from tests.unit.explain.judging import ask_one
 
 
-@pytest.mark.parametrize("name", ["moonshotai/Kimi-VL-A3B-Instruct", "moonshotai/Kimi-VL-A3B-Thinking"])
+@pytest.mark.parametrize("name", ["moonshotai/Kimi-Audio-7B-Instruct", "moonshotai/Kimi-Dev-72B"])
 @pytest.mark.parametrize("serve", ["vllm serve {}", "python -m sglang.launch_server --model-path {}"])
 def test_name_is_taken_as_it_is(name: str, serve: str) -> None:
     assert ask_one(serve.format(name)).unjudged == f"the catalogue does not have {name}"

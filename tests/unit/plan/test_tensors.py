@@ -53,6 +53,22 @@ def test_the_rotary_tables_are_what_is_missing_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        # As the hub counts them, and by a public count of the files (32,815,315,552 bytes).
+        ("moonshotai/Moonlight-16B-A3B-Instruct", 15_960_111_936),
+        ("moonshotai/Kimi-VL-A3B-Instruct", 16_407_657_776),
+    ],
+)
+def test_small_ones_are_bf16_throughout(name: str, parameters: int) -> None:
+    model = models()[name]
+    assert model.architecture is not None
+    assert model.quantization is not None
+    size, _, counted = total(tensor_groups(model.architecture, model.quantization, rotary_in_files=True))
+    assert (counted, size) == (parameters, 2 * parameters)
+
+
+@pytest.mark.parametrize(
     ("component", "parameters"),
     [
         (Component.ROUTED_EXPERTS, 1_014_686_023_680),

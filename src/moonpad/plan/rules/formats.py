@@ -44,7 +44,7 @@ def bf16_device(case: Configuration) -> Iterator[Finding]:
 def model_version(case: Configuration) -> Iterator[Finding]:
     model = case.architecture.model_type
     first = case.engine.first_versions.get(model)
-    if first is not None and may_hold(case.version, first):
+    if first is not None and (not first or may_hold(case.version, first)):
         return
     if first is not None and not case.since(first):
         message = f"{case.program} cannot serve {model}, which came with {first}"
@@ -52,6 +52,10 @@ def model_version(case: Configuration) -> Iterator[Finding]:
     elif first is None and case.architecture.linear is not None:
         message = f"{case.engine.name} is not known to serve {model}, most of whose layers have linear attention"
         yield unsupported("engine", message, _another_engine(model, case.platform))
+    elif first is None and model == "kimi_vl":
+        message = f"{case.engine.name} is not known to serve {model}"
+        remedy = _another_engine(model, case.platform)
+        yield Finding(Severity.WARNING, Code.UNSUPPORTED_FORMAT, "engine", message, remedy)
 
 
 def _another_engine(model: str, platform: Platform) -> str:

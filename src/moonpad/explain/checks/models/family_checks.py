@@ -89,7 +89,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
     of_ours = of_family(name) or _OWN_TOKENIZER.search(name) is not None
     if case.checkpoint is None and not (REPOSITORY.fullmatch(name) and of_ours):
         return
-    if is_other(case.checkpoint):
+    if case.checkpoint is not None and is_other(case.checkpoint) and not _OWN_TOKENIZER.search(case.checkpoint.name):
         return
     title, name = case.engine.facts.title, shortened(name)
     first = names.KNOWS_FAMILY.get(case.engine.name, "")
