@@ -158,7 +158,10 @@ def read_progress(grammar: LogGrammar, line: str) -> Progress | None:
 
 
 # `ValueError: …` at the end of a traceback, behind whatever prefix the engine's logger put before it.
-EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
+EXCEPTION = re.compile(
+    r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?"
+    r"|(?:[A-Za-z_][\w.]*\.)?Exception: .*)$"
+)
 
 MOST_CHARACTERS: Final = 80_000
 """Each of them is held against some 300 patterns: 7 microseconds on one core."""

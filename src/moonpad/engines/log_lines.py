@@ -17,6 +17,7 @@ _FRONT: Final = re.compile(
     r"|\[pod/[\w./-]{1,150}\]"  # of kubectl --prefix
     r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)?(?:[ ]std(?:out|err)[ ][PF])?"
     r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@-]{1,60}\[\d+\]:"  # of journald
+    r"|(?:[A-Z][a-z]{2}[ ][A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ]\d{4})?\[\d+,\d+\]<std(?:out|err)>:"  # of mpirun
     rf"|{_PROCESS}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
 )
 """What stands before a line in the logs of containers and of several processes."""
@@ -30,7 +31,17 @@ _LINE: Final = re.compile(
     r"|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
     r"|[WEIF]\d{4}(?:\d{4})?[ ]\d\d:\d\d:\d\d\.\d{1,9}[ ]{1,6}\d{1,9}[ ][\w./-]{1,80}:\d{1,6}\]"  # of glog
     r"|(?:Loading|Capturing|Multi-thread loading)[ ][\w ()]{1,60}:?[ ]+\d{1,3}%"
-    r"|[\w./-]{0,200}/[\w.-]{1,80}\.(?:cuh?|cpp|cc|hpp):(?:\w{1,60}:)?\d{1,6}: \w"  # of compiled code
+    r"|(?:[A-Z]:)?[\w./\\-]{0,200}[/\\][\w.-]{1,80}\.(?:cuh?|cpp|cc|hpp|c):(?:\w{1,60}:)?\d{1,6}: \w"
+    r"|\d{1,4}\.\d\d\.\d{3}\.\d{3}[ ][DIWE][ ]|GGML_ASSERT[(:]|CUDA error: "  # of llama.cpp
+    r"|Failed to connect to [\w.-]{0,80}:\d{2,5}$"
+    r"|\[[\w./-]{1,80}\.(?:py|cc|cpp|rs):\d{1,6}\][ ]"
+    r"|E[A-Z\d]\d{4}: (?:\[PID|\w)|\[(?:ERROR|WARNING|INFO|DEBUG|EVENT)\][ ][A-Z]{2,20}\(\d+,"  # of CANN
+    r"|\[[\w.-]{1,60}:\d{2,8}\][ ](?:[A-Z]{4} ERROR|\*{3}|\[ ?\d+\]|(?:pml|mca|btl|orte|opal)_)"  # of Open MPI
+    r"|:\d:\w{1,40}\.cpp[ ]*:\d+[ ]*:[ ]"  # of ROCm
+    r"|Fatal Python error: |terminate called after throwing an instance of |what\(\): "
+    r"|(?:[\w./-]{1,200}: )?error while loading shared libraries: |Assertion failed: /"
+    r"|(?:docker: )?Error response from daemon: |/bin/(?:ba)?sh: (?:line )?\d+: |HCCL_BUFFSIZE\w{0,20} is too SMALL"
+    r"|(?:Illegal instruction|Segmentation fault|Bus error|Aborted|非法指令|段错误|已放弃)[ ]?(?:\(|（|$)"
     r"|thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at "  # of Rust
     r"|\[\d{9,11}\.\d{3,6}\][ ]\[[\w.-]{1,80}:\d{1,8}[ ]*:\w{1,3}\][ ]"  # of UCX
     r"|(?:(?:llama|ggml|gguf|common)_\w+|load_(?:tensors|backend|model)|print_info|srv|slot|main|build|system_info)[ ]?"
@@ -50,7 +61,8 @@ _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Tracebac
 _FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
 _ERROR: Final = re.compile(
     r"[ \t\0]*(?:[a-z_]\w{0,40}\.){0,8}"
-    r"(?:(?:nixl)?[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources)\b(?::|[ ]*$)"
+    r"(?:(?:nixl)?[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources"
+    r"|Exception(?=: ))\b(?::|[ ]*$)"
 )
 """The last line of a traceback, which people often paste alone."""
 _USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")
