@@ -174,7 +174,7 @@ _HINTS: Final = (
     "unavailable", "gloo", "forked", "closed", "reset", "used by", "expect", "== ", "different", "stale",
     "full", "conflict", "please", "should", "before", "memory: 0", "neither", "proxyop", "attempted",
     "waiting for", "bad_alloc", "exit", "ez3", "nodes are", "appears to be", "is already", "problem", "rope_scaling",
-    "imagepull", "backoff", "low on resource", "violates", "previous xid",
+    "imagepull", "backoff", "low on resource", "violates", "previous xid", "malformed",
     "file exists", "/sys/fs/cgroup",
 )  # fmt: skip
 """A line that names a cause has one of these, in any case of letters; the others cost one look."""

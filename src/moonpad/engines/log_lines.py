@@ -38,6 +38,7 @@ _LINE: Final = re.compile(
     r"|E[A-Z\d]\d{4}: (?:\[PID|\w)|\[(?:ERROR|WARNING|INFO|DEBUG|EVENT)\][ ][A-Z]{2,20}\(\d+,"  # of CANN
     r"|\[[\w.-]{1,60}:\d{2,8}\][ ](?:[A-Z]{4} ERROR|\*{3}|\[ ?\d+\]|(?:pml|mca|btl|orte|opal)_)"  # of Open MPI
     r"|:\d:\w{1,40}\.cpp[ ]*:\d+[ ]*:[ ]"  # of ROCm
+    r"|(?:Value error|Assertion failed|Input should|Extra inputs)\b.{1,1500}\[type=\w"  # of Pydantic
     r"|Fatal Python error: |terminate called after throwing an instance of |what\(\): "
     r"|(?:[\w./-]{1,200}: )?error while loading shared libraries: |Assertion failed: /"
     r"|(?:docker: )?Error response from daemon: |/bin/(?:ba)?sh: (?:line )?\d+: |HCCL_BUFFSIZE\w{0,20} is too SMALL"
@@ -60,7 +61,7 @@ _RECORD: Final = re.compile(
 _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Traceback \(most recent call last\)):?")
 _FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
 _ERROR: Final = re.compile(
-    r"[ \t\0]*(?:[a-z_]\w{0,40}\.){0,8}"
+    r"[ \t\0]*(?:[A-Za-z_]\w{0,40}\.){0,8}"
     r"(?:(?:nixl)?[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources"
     r"|Exception(?=: ))\b(?::|[ ]*$)"
 )

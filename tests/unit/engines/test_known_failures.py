@@ -225,6 +225,18 @@ SAMPLES = {
     "deepgemm-warmup-frame": "ray.exceptions.RayTaskError(OutOfMemoryError): ray::RayWorkerWrapper.execute_method() in deep_gemm_warmup",
     "drafts-head-not-in-checkpoint": WORKER
     + "ValueError: Following weights were not initialized from checkpoint: {'model.embed_tokens.weight', 'model.layers.92.shared_head.head.weight'}",
+    "trt-spawn-of-open-mpi-5": "mpi4py.MPI.Exception: MPI_ERR_UNKNOWN: unknown error",
+    "trt-spawn-in-slurm": "srun: task 0: mpi4py.MPI.Exception: MPI_ERR_SPAWN: could not spawn processes",
+    "trt-nvlink-links-counted": "[TRT-LLM] [I] NVLinkOneSided not available: Invalid Argument; then mem_heap.cpp:1519: non-zero status: 1 cuMemMap failed",
+    "trt-prompts-nobody-fetched": "[TRT-LLM] [W] Timed out waiting for context KV cache transfer after 1000 milliseconds; has 2048 active_requests, scheduled 0 context requests",
+    "trt-cache-not-fetched-in-time": "[05/06/2026-10:00:00] [TRT-LLM] [RANK 0] [W] Terminating context request 1055 due to KV cache transfer timeout",
+    "trt-nixl-older": "ImportError: libtensorrt_llm_nixl_wrapper.so: undefined symbol: _ZN12nixlDescListI12nixlBlobDescEC1ERK10nixl_mem_tRKbRKi",
+    "trt-nixl-twice": "RuntimeError: [TensorRT-LLM][ERROR] Assertion failed: status == NIXL_SUCCESS (/src/cpp/executor/nixl_utils/transferAgent.cpp:654)",
+    "sgl-pd-width-of-draft": "self.output_hidden_states[i].copy_( RuntimeError: The size of tensor a (8192) must match the size of tensor b (6144) at non-singleton dimension 0",
+    "llama-cublas-with-drafts": "common_speculative: CUDA error: an unsupported value or parameter was passed to the function",
+    "llama-rpc-ended": "/src/ggml/src/ggml-rpc/ggml-rpc.cpp:615: Remote RPC server crashed or returned malformed response",
+    "deepep-across-machines": "[GB200] RuntimeError: Failed: CUDA error /build/DeepEP/csrc/deep_ep.cpp:226 'invalid resource handle'",
+    "llama-attention-kernel": "/src/ggml/src/ggml-cuda/template-instances/../fattn-tile.cuh:1247: fatal error",
 }
 TALK = """
 If the tokenizer needs blobfile, install it with pip.

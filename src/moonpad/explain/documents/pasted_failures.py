@@ -15,7 +15,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PROGRAMS
-from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at, is_mild
+from moonpad.engines.log_grammar import CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.error_items import behind_marker
@@ -45,13 +45,14 @@ _ERRS: Final = re.compile(
     r"|not support|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
-    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]"
+    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w"
 )
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"
     r"|tried to allocate|insufficient|exceeded|RetCode|mismatch|not found|denied|No space left|[Nn]o such file|非法"
     r"|please use one or more of|Unable to create ah|group of specs for \d{3,5} seconds|incompatible|memory: 0,"
     r"|Timed out|ProxyOps?\(|non-zero status|is not installed|Invalid diff|not available: Invalid Argument"
+    r"|transfer timeout|not available$|no transport available"
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
@@ -334,14 +335,14 @@ def _unwrapped(text: str, number: int, script: Script) -> str:
 
 def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
     """The exception that none of the known failures is. Generic ones only say that there was another."""
-    from moonpad.explain.documents.unknown_errors import asserted, happened
+    from moonpad.explain.documents.unknown_errors import asserted, happened, thrown
 
     generic = ENGINES[engine].log.generic
     for error in errors:
         text = script.lines[error.number - 1][error.column : _LONGEST].rstrip() if error.logged else ""
-        match = EXCEPTION.search(text)
-        if match is not None and "WARNING" not in text and not any(part in match["error"] for part in generic):
-            said = match["error"] if ":" in match["error"] else asserted(error.number, script.lines) or match["error"]
+        what_ended = thrown(text)
+        if what_ended and "WARNING" not in text and not any(part in what_ended for part in generic):
+            said = what_ended if ":" in what_ended else asserted(error.number, script.lines) or what_ended
             event = happened(text)
             what, remedy = (f": {event.message}", _in_flags(event.remedy, engine)) if event else (NO_CAUSE, "")
             message = f"the log says {shortened(said, 160)}{what}"

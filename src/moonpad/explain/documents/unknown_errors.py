@@ -56,6 +56,10 @@ _IN_SENTENCE: Final = re.compile(
 )
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][\w-]{2,60}|\b[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]+){1,8}\b")
 _INSTALL: Final = re.compile(r"\binstall\w*\b", re.IGNORECASE)
+_BREAKS: Final = re.compile(
+    r"GGML_ASSERT(?:\(.{1,300}\) failed|: .{1,300})|(?:CUDA|HIP|ROCm) error: \S.{0,300}|Fatal Python error: \S.{0,200}"
+)
+"""By this a program says that it ends, where it is not one of Python's."""
 
 
 def told_by_itself(
@@ -92,6 +96,14 @@ def happened(text: str) -> Failure | None:
     """What the line of an error says that happened, where it does not say why."""
     event = first_cause(events(), [text], symptoms=True)
     return None if event is None else failure_at(event.cause, event.match)
+
+
+def thrown(text: str) -> str:
+    """What ended a program, by the line of a log: an exception of Python's, or an assertion of compiled code."""
+    match = EXCEPTION.search(text)
+    if match is not None:
+        return match["error"]
+    return broke[0] if (broke := _BREAKS.search(text)) is not None else ""
 
 
 def _lines(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[tuple[int, str]]:
