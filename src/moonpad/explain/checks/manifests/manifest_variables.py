@@ -9,16 +9,24 @@ from typing import Final
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from moonpad.engines.surrounding_names import GRAPH
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
 _NAMED: Final = re.compile(r"(?<!\$)\$\(([A-Z_][A-Z0-9_]*)\)")
-_OF_OTHERS: Final = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_\w+)?$|_PORT_\d+_|^(?:KUBERNETES|LWS|JOB|POD|RAY|PET|DYN)_")
+_OF_OTHERS: Final = re.compile(
+    r"_SERVICE_(?:HOST|PORT)(?:_\w+)?$|_PORT_\d+_|^(?:KUBERNETES|LWS|JOB|POD|RAY|PET|DYN|DYNAMO|GROVE|NATS|ETCD)_"
+    r"|^(?:MODEL_EXPRESS_URL|PROMETHEUS_ENDPOINT)$"
+)
 """Variables that Kubernetes itself or a controller sets."""
+_GRAPH: Final = re.compile(rf"^kind:[ \t]*{GRAPH}\b", re.MULTILINE)
+_OF_GRAPHS: Final = ("env", "envs")
+"""Lists of a graph and of its services, which the operator puts into the env of each container below."""
+_ENVS: Final = re.compile(r"^[ \t-]*envs[ \t]*:", re.MULTILINE)
 _FROM_ELSEWHERE: Final = re.compile(
-    r"\{\{|^[ \t-]*(?:envFrom|envs|extraEnvs?|extraEnvVars|commonEnv|globalEnv|envFromSecret|envFromSecrets)[ \t]*:"
+    r"\{\{|^[ \t-]*(?:envFrom|extraEnvs?|extraEnvVars|commonEnv|globalEnv|envFromSecret|envFromSecrets)[ \t]*:"
     r"|^kind:[ \t]*\w*Runtime\b|\bkserve\.io|\bargoproj\.io|\btekton\.dev|\bserving\.knative",
     re.MULTILINE,
 )
@@ -39,42 +47,52 @@ def variable_not_set(case: Case) -> Iterator[Remark]:
         script.budget.work(len(text) // 100, "its YAML")
         if not _NAMED.search(text) or _FROM_ELSEWHERE.search(text) or len(text) > _LARGEST:
             continue
+        graph = _GRAPH.search(text) is not None
+        if not graph and _ENVS.search(text):
+            continue
         script.budget.work(len(text) // 4, "its YAML")
         try:
             documents = list(yaml.compose_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
         except (yaml.YAMLError, RecursionError):
             continue
         for document in documents:
-            yield from _in_node(document, first, case, 0)
+            yield from _in_node(document, first, case, 0, frozenset() if graph else None)
 
 
-def _in_node(node: Node | None, first: int, case: Case, depth: int) -> Iterator[Remark]:
+def _in_node(node: Node | None, first: int, case: Case, depth: int, given: frozenset[str] | None) -> Iterator[Remark]:
+    """`given`: what a graph gives to the containers below; none for every other object."""
     if depth > _DEEPEST:
         return
     if isinstance(node, SequenceNode):
         for item in node.value:
-            yield from _in_node(item, first, case, depth + 1)
+            yield from _in_node(item, first, case, depth + 1, given)
     elif isinstance(node, MappingNode):
         fields = {key.value: value for key, value in node.value if isinstance(key, ScalarNode)}
         if "image" in fields and ("args" in fields or "command" in fields):
-            yield from _of_container(fields, first, case)
+            yield from _of_container(fields, first, case, given or frozenset())
+        if given is not None:
+            given = given.union(*(_names_in(fields.get(each)) for each in _OF_GRAPHS))
         for value in fields.values():
-            yield from _in_node(value, first, case, depth + 1)
+            yield from _in_node(value, first, case, depth + 1, given)
 
 
-def _of_container(fields: Mapping[str, Node], first: int, case: Case) -> Iterator[Remark]:
+def _names_in(env: Node | None) -> set[str]:
+    return {
+        value.value
+        for item in (env.value if isinstance(env, SequenceNode) else ())
+        for key, value in (item.value if isinstance(item, MappingNode) else ())
+        if isinstance(key, ScalarNode) and key.value == "name"
+    }
+
+
+def _of_container(fields: Mapping[str, Node], first: int, case: Case, given: frozenset[str]) -> Iterator[Remark]:
     program, arguments = _words(fields.get("command")), _words(fields.get("args"))
     if any(_SHELL.fullmatch(word.value) for word in (*program, *arguments[:1])):
         return  # a command in its place, for the shell
     env = fields.get("env")
     if env is not None and not isinstance(env, SequenceNode):
         return
-    named = {
-        value.value
-        for item in (env.value if env is not None else ())
-        for key, value in (item.value if isinstance(item, MappingNode) else ())
-        if isinstance(key, ScalarNode) and key.value == "name"
-    }
+    named = _names_in(env) | given
     missing: dict[str, ScalarNode] = {}
     for word in (*program, *arguments):
         for name in _NAMED.findall(word.value):
