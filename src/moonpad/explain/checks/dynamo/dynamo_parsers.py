@@ -13,12 +13,19 @@ from moonpad.engines.dynamo_names import RELEASE, named_release
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import by_module
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _NAME: Final = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
 _ALIKE: Final = 0.6
 _LONGEST: Final = 400
+_VLLM_WORKER: Final = "dynamo.vllm"
+_ENGINES_OWN: Final = "--reasoning-parser"
+_THOUGHTS: Final = "--dyn-reasoning-parser"
+_FRONTEND: Final = re.compile(r"\bdynamo\.frontend\b|^[ \t-]*(?:componentT|t)ype:[ \t]*[\"']?frontend\b")
+_PROCESSOR: Final = re.compile(r"--dyn-chat-processor|DYN_CHAT_PROCESSOR")
+_ELSEWHERE: Final = re.compile(r"--use-vllm-tokenizer|--disaggregation-mode=?(?:prefill|encode)|--is-prefill-worker")
+"""A worker whose answers nobody reads, or that makes the text itself."""
 
 
 def parsers_of_worker(case: Case) -> Iterator[Remark]:
@@ -38,6 +45,36 @@ def parsers_of_worker(case: Case) -> Iterator[Remark]:
         if unresolved(value) or not _NAME.fullmatch(value):
             continue
         yield from _told(case, known, flag, value, at)
+
+
+def thoughts_of_worker(case: Case) -> Iterator[Remark]:
+    """The worker hands the frontend the name of its own option alone (dynamo/vllm of ai-dynamo 0.7.1, 1.0.2 and 1.6.1;
+    https://github.com/ai-dynamo/dynamo/issues/2596); the engine's stays with the grammar of structured outputs."""
+    command = case.commands[0]
+    words = [word.text for word in command.argv]
+    at = next((at for at, word in enumerate(words) if word.partition("=")[0] == _ENGINES_OWN), None)
+    if at is None or command.more or all(word.text != _VLLM_WORKER for word in command.prefix):
+        return
+    if any(word.startswith(_THOUGHTS) for word in words) or _ELSEWHERE.search("".join(words)):
+        return
+    lines = case.script.lines
+    case.script.budget.work(len(lines), "its frontend")
+    if any(_PROCESSOR.search(line[:_LONGEST]) for line in lines):
+        return  # the frontend's own options name the parsers then
+    front = any(_FRONTEND.search(line[:_LONGEST]) for line in lines)
+    flag, sign, value = words[at].partition("=")
+    size = 1 if sign else 2
+    value = (value if sign else "".join(words[at + 1 : at + 2])).strip("'\"")
+    message = f"it does not reach Dynamo's frontend, which takes {_THOUGHTS}: thoughts come as content"
+    if not front:
+        message += ", unless the frontend has --dyn-chat-processor vllm"
+    known = dynamo_parsers()[_THOUGHTS].names.get(value)
+    instead = names.INSTEAD.get((_THOUGHTS, value), "NAME" if known is None else value)
+    meant = value if known == "" else instead
+    edits = [Edit(at + size, 0, (_THOUGHTS, value))] if known == "" and front else []
+    severity = Severity.WARNING if front else Severity.NOTE
+    remedy = f"add {_THOUGHTS} {meant}" + (", of Dynamo's own names" if meant == "NAME" else "")
+    yield make_remark(severity, Code.CONFLICT, flag, message, remedy, at=at, edits=edits)
 
 
 def _told(case: Case, known: DynamoParsers, flag: str, value: str, at: int) -> Iterator[Remark]:

@@ -9,7 +9,7 @@ from moonpad.explain.checks.dynamo.dynamo_components import worker_of_another_ki
 from moonpad.explain.checks.dynamo.dynamo_events import silent_workers
 from moonpad.explain.checks.dynamo.dynamo_frontends import path_of_frontend
 from moonpad.explain.checks.dynamo.dynamo_options import gone_options
-from moonpad.explain.checks.dynamo.dynamo_parsers import parsers_of_worker
+from moonpad.explain.checks.dynamo.dynamo_parsers import parsers_of_worker, thoughts_of_worker
 from moonpad.explain.checks.dynamo.dynamo_pools import names_of_pools, nothing_in_front, undeclared_decoder
 from moonpad.explain.checks.dynamo.dynamo_values import (
     ports_of_workers,
@@ -29,6 +29,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     names_of_pools,
     gone_options,
     parsers_of_worker,
+    thoughts_of_worker,
     unknown_to_frontend,
     silent_workers,
     nothing_in_front,
