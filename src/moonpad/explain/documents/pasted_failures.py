@@ -22,7 +22,7 @@ from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.grouping import Group
-from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.results import Edit, Remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -192,7 +192,9 @@ def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
     """Of each group the lines that are its own: those behind its command and in front of the next server's, of the
     first one also those above."""
     owned: list[list[ErrorLine]] = [[] for _ in groups]
-    servers = sorted((_line(group), number) for number, group in enumerate(groups) if _base(group) is not None)
+    owners = [number for number, group in enumerate(groups) if _base(group) is not None]
+    owners = [number for number in owners if is_server(groups[number].commands[0].program)] or owners
+    servers = sorted((_line(groups[number]), number) for number in owners)
     if not servers or not script.error_lines:
         return owned
     words = [word for group in groups for command in group.commands for word in command.words]
@@ -380,9 +382,9 @@ def _flag(name: str, option: str | None) -> str:
 
 
 def _base(group: Group) -> str | None:
-    """The engine whose log it writes; None for what serves nothing."""
+    """The engine whose log it writes; None for what neither serves nor stands in front of servers."""
     program = program_named(group.commands[0].program)
-    if program is None or program.kind != "server":
+    if program is None or program.kind == "client":
         return None
     owner = program_table().engines[program.name]
     build = ENGINES[owner].command_line.build
