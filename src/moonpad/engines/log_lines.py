@@ -62,10 +62,14 @@ _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Tracebac
 _FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
 _ERROR: Final = re.compile(
     r"[ \t\0]*(?:[A-Za-z_]\w{0,40}\.){0,8}"
-    r"(?:(?:nixl)?[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources"
+    r"(?:(?:nixl|nccl)?[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)|OutOfResources"
     r"|Exception(?=: ))\b(?::|[ ]*$)"
 )
 """The last line of a traceback, which people often paste alone."""
+_GOES_BELOW: Final = re.compile(
+    r"[ \t\0]*(?:Last error:|thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at \S{1,200}:\d+:\d+:)[ ]*$"
+)
+"""Of NCCL, whose library's last warning is in the line below, and of Rust, which puts what happened there."""
 _USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")
 """What a parser prints before it says what is wrong; its further lines are indented."""
 _WARNS: Final = re.compile(r"[ \t\0]*/\S{1,300}\.py:\d+: \w*Warning: ")
@@ -107,6 +111,8 @@ def logged_lines(lines: list[str]) -> set[int]:
         if _TRACEBACK.match(own) or _FRAME.match(own) or _USAGE.match(own):
             inside = _LONGEST_TRACEBACK
             found.add(number)
+        elif _GOES_BELOW.match(own):
+            found |= {number, number + 1} if number + 1 < len(lines) else {number}
         elif _ERROR.match(own) or process or _LINE.match(own) or (named and named in fronts):
             found.add(number)
             inside = inside - 1 if inside and not _ERROR.match(own) else 0

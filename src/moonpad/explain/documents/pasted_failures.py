@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
-from operator import attrgetter
 from typing import Final
 
 from moonpad.engines import ENGINES
@@ -20,6 +19,7 @@ from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.model_types import of_known_type
+from moonpad.explain.documents.order_of_errors import causes_first, each_once
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import is_server, program_named, program_table
@@ -52,7 +52,8 @@ _LOGGED_ERRS: Final = re.compile(
     r"|tried to allocate|insufficient|exceeded|RetCode|mismatch|not found|denied|No space left|[Nn]o such file|非法"
     r"|please use one or more of|Unable to create ah|group of specs for \d{3,5} seconds|incompatible|memory: 0,"
     r"|Timed out|ProxyOps?\(|non-zero status|is not installed|Invalid diff|not available: Invalid Argument"
-    r"|transfer timeout|not available$|no transport available"
+    r"|transfer timeout|not available$|no transport available|No route to host|Connection refused"
+    r"|panicked at "
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
@@ -213,7 +214,7 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
     if engine is None or not errors:
         return
     causes = ENGINES[engine].log.all_causes
-    errors = _each_once(errors, script)
+    errors = causes_first(each_once(errors, script), causes, script)
     seen: set[str] = set()
     for error in errors:
         script.budget.work(len(causes), "its error lines")
@@ -243,12 +244,6 @@ def _with_figure(remark: Remark, command: Command) -> Remark:
         if word.text.partition("=")[0] == flag:
             edit = Edit(at, 1, (f"{flag}={figure}",)) if "=" in word.text else Edit(at, 2, (flag, figure))
     return replace(remark, command=0, edits=(edit,))
-
-
-def _each_once(errors: Sequence[ErrorLine], script: Script) -> list[ErrorLine]:
-    """Without lines that repeat an earlier one, the line below it too: what ranks say again in a loop."""
-    texts = {(error.logged, script.lines[error.number - 1 : error.number + 1]): error for error in reversed(errors)}
-    return sorted(texts.values(), key=attrgetter("number"))
 
 
 def causes_in(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[Remark]:

@@ -58,6 +58,7 @@ _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][\w-]{2,60}|\b[A-Z][A-Z0-9]{1,20}
 _INSTALL: Final = re.compile(r"\binstall\w*\b", re.IGNORECASE)
 _BREAKS: Final = re.compile(
     r"GGML_ASSERT(?:\(.{1,300}\) failed|: .{1,300})|(?:CUDA|HIP|ROCm) error: \S.{0,300}|Fatal Python error: \S.{0,200}"
+    r"|^[ \t]*thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at .{1,300}"
 )
 """By this a program says that it ends, where it is not one of Python's."""
 
