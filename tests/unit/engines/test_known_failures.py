@@ -206,6 +206,7 @@ SAMPLES = {
     "layer-kept-unquantised": WORKER
     + "RuntimeError: NVFP4 weight_scale for layer model.layers.0.self_attn.o_proj was never loaded (still NaN).",
     "code-beside-blob": "FileNotFoundError: [Errno 2] No such file or directory: '/c/hub/models--nvidia--Kimi-K2.6-NVFP4/blobs/a_module.py'",
+    "gguf-offset": "gguf_init_from_file_impl: tensor 'blk.1.ffn_up_exps.weight' has offset 4242, expected 4096",
     "gguf-vocabulary": "llama_model_load: error loading model: check_tensor_dims: tensor 'token_embd.weight' has wrong shape; expected  7168, 163842, got  7168, 163840,     1,     1",
     "gguf-shape": "llama_model_load: error loading model: check_tensor_dims: tensor 'blk.1.ffn_gate_exps.weight' has wrong shape; expected  7168,  2048,   384, got  7168,  2048,   256,     1",
     "deepseek-fused-attention": "RuntimeError: [TensorRT-LLM][ERROR] Assertion failed: Deepseek should be supported by fmha in generation part.",

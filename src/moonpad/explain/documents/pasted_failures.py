@@ -53,7 +53,7 @@ _LOGGED_ERRS: Final = re.compile(
     r"|please use one or more of|Unable to create ah|group of specs for \d{3,5} seconds|incompatible|memory: 0,"
     r"|Timed out|ProxyOps?\(|non-zero status|is not installed|Invalid diff|not available: Invalid Argument"
     r"|transfer timeout|not available$|no transport available|No route to host|Connection refused"
-    r"|panicked at "
+    r"|panicked at |has offset \d"
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
