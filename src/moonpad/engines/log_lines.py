@@ -33,6 +33,8 @@ _LINE: Final = re.compile(
     r"|[\w./-]{0,200}/[\w.-]{1,80}\.(?:cuh?|cpp|cc|hpp):(?:\w{1,60}:)?\d{1,6}: \w"  # of compiled code
     r"|thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at "  # of Rust
     r"|\[\d{9,11}\.\d{3,6}\][ ]\[[\w.-]{1,80}:\d{1,8}[ ]*:\w{1,3}\][ ]"  # of UCX
+    r"|\[[ ]{0,6}\d{1,8}\.\d{6}\][ ]|\[(?:[A-Z][a-z]{2}[ ]){2}[ ]?\d{1,2}[ ][\d:]{8}[ ]\d{4}\][ ]"
+    r"|(?:kernel:[ ])?NVRM: "  # of kernels
     r"|(?:(?:llama|ggml|gguf|common)_\w+|load_(?:tensors|backend|model)|print_info|srv|slot|main|build|system_info)[ ]?"
     r":[ ]"
     r"|(?:non-default[ ]args|args):[ ](?:\{|Namespace\()"
