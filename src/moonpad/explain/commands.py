@@ -270,6 +270,8 @@ class ErrorLine(Struct, frozen=True):
     number: int
     column: int
     logged: bool
+    pasted: bool = False
+    """It stands in a fence that holds nothing else than what programs print."""
 
 
 class Script(Struct, frozen=True, eq=False):

@@ -225,6 +225,7 @@ SAMPLES = {
     "operators-of-plugin": "RuntimeError: aclnnAddRmsNormBias or aclnnAddRmsNormBiasGetWorkspaceSize not in libopapi.so, or libopapi.sonot found.",
     "deepgemm-warmup-memory": "[Bug]: Qwen3-Coder-480B-FP8 running on 8*H20,deepgemm warmup OOM",
     "deepgemm-warmup-frame": "ray.exceptions.RayTaskError(OutOfMemoryError): ray::RayWorkerWrapper.execute_method() in deep_gemm_warmup",
+    "b12x-toolkit": WORKER + "RuntimeError: b12x fused MoE requires CUDA 13",
     "drafts-head-not-in-checkpoint": WORKER
     + "ValueError: Following weights were not initialized from checkpoint: {'model.embed_tokens.weight', 'model.layers.92.shared_head.head.weight'}",
     "trt-spawn-of-open-mpi-5": "mpi4py.MPI.Exception: MPI_ERR_UNKNOWN: unknown error",

@@ -61,6 +61,8 @@ LINES = {
     "mooncake-tcp-device": "E0520 06:53:47.272128 18592 tcp_transport.cpp:136] Session::writeBody failed. Error: Bad address (value: 14), total_transferred_bytes_: 0, current transferred_bytes: 0",
     "llama-kernel-no-device-code": "ERROR: CUDA kernel flash_attn_ext_f16 has no device code compatible with CUDA arch 750. ggml-cuda.cu was compiled for: 750",
     "nvshmem-no-peer-memory": "/sgl-workspace/nvshmem/src/modules/transport/ibgda/ibgda.cpp:nvshmemt_init:3626: neither nv_peer_mem, or nvidia_peermem detected. Skipping transport.",
+    "uccl-empty-ranks": "RuntimeError: Failed: Assertion error /data/uccl/ep/src/uccl_ep.cc:521 'topk_idx_ptr != 0'",
+    "efa-library-older": "NCCL WARN NET/Plugin: libnccl-net-ofi.so: /lib/x86_64-linux-gnu/libefa.so.1: version `EFA_1.4' not found (required by /opt/amazon/efa/lib/libfabric.so.1)\ntorch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3690, unhandled system error",
     "npu-queue-pairs": "[PID: 19891] 2026-06-25-06:56:28.880.615 Resource_Error(EI0007): Failed to allocate resource qp with info aicpu rank:1. Reason: Resources are exhausted.",
     "npu-expert-scales": "Invalid_Input(EZ0004): Parameter expertScales of MoeDistributeDispatchV2 Tiling Debug is required, but it is empty.",
     "npu-operator-absent": "RuntimeError: npu_hc_pre: NPU function error: call aclnnHcPreInvRms failed, error code is 561003",
@@ -90,7 +92,7 @@ def test_every_row_has_its_line() -> None:
 @pytest.mark.parametrize("key", LINES)
 def test_the_line_names_its_cause(key: str) -> None:
     row = dict(rows("runtime_failures.toml", "failures"))[key]
-    lines = ["starting", LINES[key]]
+    lines = ["starting", *LINES[key].split("\n")]
     for name in row.get("engines", ("vllm", "sglang")):
         found = first_failure(ENGINES[str(name)].log, lines)
         assert found is not None

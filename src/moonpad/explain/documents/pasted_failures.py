@@ -18,6 +18,7 @@ from moonpad.engines.log_grammar import CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.error_items import behind_marker
+from moonpad.explain.documents.fenced_logs import fenced_logs
 from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.order_of_errors import causes_first, each_once
 from moonpad.explain.documents.text_hints import version_mentions
@@ -53,7 +54,7 @@ _LOGGED_ERRS: Final = re.compile(
     r"|please use one or more of|Unable to create ah|group of specs for \d{3,5} seconds|incompatible|memory: 0,"
     r"|Timed out|ProxyOps?\(|non-zero status|is not installed|Invalid diff|not available: Invalid Argument"
     r"|transfer timeout|not available$|no transport available|No route to host|Connection refused"
-    r"|panicked at |has offset \d"
+    r"|panicked at |has offset \d|Read-only file system|no socket interface|not allocate any GPUs|\bException: "
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
@@ -110,6 +111,11 @@ _EXCEPTION_BEFORE: Final = re.compile(r"(?<![\w.])(?:\w{1,60}\.){0,8}\w{1,60}(?:
 """The class of an exception, some words into whose text a cause is known."""
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
 """`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
+_CHECKED: Final = re.compile(
+    r"Failed: (?:C[Uu][Dd][Aa]|HIP|NCCL|Assertion) error (?:[\w./-]{0,200}/)?(?:[\w.-]{1,80}:\d{1,6} '?)?"
+    r"|Assertion failed: [\w./-]{1,200}:\d{1,6}, condition: "
+)
+"""`Failed: Cuda error /workspace/csrc/`, as compiled code prints what a check of it found."""
 _OF_PROCESS: Final = re.compile(
     r"\W{0,4}(?:(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)"
     r"|(?:\[PID: \d{1,8}\] )?\[?\d{4}-\d\d-\d\d[ T-]\d\d:\d\d:\d\d)"
@@ -137,7 +143,7 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
     heading_general = intro_general = fenced = False
     chapter = intro = 0
     """The level of a heading whose parts are general too; 0: none is."""
-    mended = _mended(lines)
+    mended, pasted = _mended(lines), fenced_logs(lines, logged)
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
         if number not in logged and _FENCE.match(text):
@@ -156,10 +162,10 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
             continue
         if number not in logged and number and _CONTINUES.match(text) and _GOES_ON.match(lines[number - 1][:_LONGEST]):
             continue
-        if not _ERRS.search(text) and not (number in logged and _LOGGED_ERRS.search(text)):
+        if not _ERRS.search(text) and not ((number in logged or number in pasted) and _LOGGED_ERRS.search(text)):
             continue
         column = behind_front(text) if number in logged or fenced else behind_marker(lines, number)
-        found.append(ErrorLine(number + 1, column or behind_front(text), number in logged))
+        found.append(ErrorLine(number + 1, column or behind_front(text), number in logged, number in pasted))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)
@@ -291,7 +297,7 @@ def _remark(
             continue  # what its writer calls a warning ended nothing
         if cause.only_with is not None and not _is_anywhere(cause.only_with, script):
             continue
-        if match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
+        if match.start() >= length or not (error.logged or error.pasted or _is_report(text[: match.start()])):
             continue
         if not error.logged and (_CONSTANT.match(text, match.start() - 1) or _OF_TABLE.fullmatch(text)):
             continue  # a table of a program
@@ -358,7 +364,7 @@ def _is_report(lead: str) -> bool:
         return True
     lead = _CLASS.sub("", _OF_CAPTURE.sub("", lead))
     plain = lead.strip(" \t`'\"*>:：，,\\")
-    if not plain or _PLACE.fullmatch(lead) or _TITLE.fullmatch(lead) or _OF_PROCESS.match(lead):
+    if not plain or any(each.fullmatch(lead) for each in (_PLACE, _TITLE, _CHECKED)) or _OF_PROCESS.match(lead):
         return True
     return len(plain) < 200 and bool(_SAYS.search(lead)) and not _general(plain)
 

@@ -25,6 +25,7 @@ from moonpad.explain.checks.nodes.rank_ranges import launched_ranks, ranks_beyon
 from moonpad.explain.checks.nodes.ray_environment import environment_of_ray
 from moonpad.explain.checks.nodes.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.nodes.ray_nodes import kept_on_one_node
+from moonpad.explain.checks.nodes.ray_ranks import ranks_kept_from_ray
 from moonpad.explain.checks.nodes.reach_checks import loopback_in_container, quantization_name, unreachable
 from moonpad.explain.checks.nodes.same_rank import rank_of_another
 from moonpad.explain.checks.nodes.serving_script import serving_script
@@ -52,6 +53,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     environment_of_ray,
     fewer_in_cluster,
     kept_on_one_node,
+    ranks_kept_from_ray,
     *HEAD_CHECKS,
     rank_of_another,
     ranks_beyond,
