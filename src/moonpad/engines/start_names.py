@@ -13,6 +13,11 @@ IN_A_LIST: Final = re.compile(
 """The beginning of a list in JSON that holds a whole command."""
 BEHIND_A_SENTENCE: Final = r"(?:python3?[ ]-m|vllm[ ]serve|sglang[ ]serve|trtllm-serve|llama-server|docker[ ]run)\b"
 """A regular expression for how a command begins that a sentence leads to without a blank."""
+SERVER_ALONE: Final = re.compile(
+    r"(?:vllm[ \t]+serve|sglang[ \t]+serve|-m[ \t]+(?:sglang\.launch_server|vllm\.entrypoints\.\S+)|trtllm-serve"
+    r"|llama-server(?:\.exe)?)\Z"
+)
+"""How a line ends that starts a server and goes on in the next one."""
 HIDDEN_PROGRAM: Final = re.compile(
     r"\$\([^)]{0,200}(?:vllm|sglang|trtllm|llama-server|ktransformers)[^)]{0,200}\)"
     r"|\$\{?[A-Z_]{0,40}(?:SERVER|COMMAND|CMD|BIN|ENGINE)[A-Z_]{0,40}(?:\[@\])?\}?"

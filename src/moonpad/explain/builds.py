@@ -20,6 +20,7 @@ from moonpad.values.records import replace
 
 _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
 
+_NAMED_VALUES: Final = frozenset({"kv_cache_dtype", "attention_backend"})
 _OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
 _OWN_BUILD: Final = (" may be another build", " another build may", " a build with options of its own has them")
 """How it is said of an option that a build of somebody's own may have it."""
@@ -100,6 +101,12 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         message = f"{names}: read by {command.fork}, whose options are not recorded"
         remedy = next((fork.instead for fork in FORKS_BY_PROGRAM if fork.title == command.fork), "")
         yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, remedy)
+
+
+def is_of_its_fork(finding: Finding, command: Command) -> bool:
+    """Whether it is said of a name that a fork may have beside those of its engine: ik_llama.cpp stores keys as q6_0
+    (https://github.com/ikawrakow/ik_llama.cpp/pull/77)."""
+    return bool(command.fork) and finding.code is Code.INVALID_VALUE and finding.where in _NAMED_VALUES
 
 
 def of_fork(finding: Finding, command: Command, platform: Platform, release: str) -> Finding:

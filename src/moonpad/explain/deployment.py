@@ -16,7 +16,7 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted, but_added
-from moonpad.explain.builds import of_fork, of_its_build, other_build
+from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, other_build
 from moonpad.explain.change_edits import stated_edit
 from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
@@ -338,7 +338,8 @@ class Deployment(Struct, frozen=True):
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
         given, maps = self.group.commands, self.engine.facts.gguf_only
         for finding in but_chosen(but_longer(but_held(judgement, first.layout), given), given):
-            if (spoken := as_spoken(finding, memory, self.script, given[0], maps=maps)) is None:
+            spoken = as_spoken(finding, memory, self.script, given[0], maps=maps)
+            if spoken is None or is_of_its_fork(spoken, given[0]):
                 continue
             finding = spoken
             is_error = finding.severity is not Severity.NOTE

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final, Literal
 
+from moonpad.engines.start_names import SERVER_ALONE
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
 from moonpad.explain.shell.ansi_c import unescaped
 from moonpad.explain.shell.commented_lines import below_folded, end_of_comments
@@ -46,11 +47,13 @@ _SUPERVISED: Final = re.compile(r"\([A-Za-z_]\w*\)[sd]", re.ASCII)  # `%(ENV_MOD
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
 _FLAG_FOLLOWS: Final = re.compile(
-    r"(?<!:)\n(?:[ \t]{8,200}\n){0,3}[ \t\0]*--[A-Za-z]"
+    r"(?<!:)\n(?:[ \t]{8,200}\n){0,3}[ \t\0]*-(?P<long>-?)[A-Za-z]"
     r"(?![\w-]*[=.]?\*?(?:[ \t]*\|[ \t]*-[\w-]*[=.]?\*?){0,9}[ \t]*(?:\)|\|[ \t]*\\?\n))"
 )
 """No `--port)` and no `--port|--port=*|\\`, which are patterns of `case`. Lines of blanks between the two were
 templates, `{{- end }}`. A line that ends with a colon is a heading."""
+_LONGEST_LINE: Final = 2000
+_FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
 
 
@@ -129,13 +132,20 @@ class Lexer:
         if in_command and (behind := next_option_of_block(self.source, start)) is not None:
             self.at = behind
             return
-        if in_command and (match := _FLAG_FOLLOWS.match(self.text, start)):
+        match = _FLAG_FOLLOWS.match(self.text, start) if in_command else None
+        if match is not None and (match["long"] or self._is_flag_line(start)):
             self.at = self.text.rindex("\n", start, match.end()) + 1
             message = "this line does not end with a backslash, so the shell does not pass the flags below"
             self._problem("missing-backslash", start - 1, start, message, "end the line with a backslash")
             return
         self.read.append(Token("newline", "\n", start, self.at))
         self._bodies()
+
+    def _is_flag_line(self, end: int) -> bool:
+        """Whether the line that ends there is one of flags, or of a server alone: `-fa` below it is a flag too."""
+        begin = self.text.rfind("\n", 0, end) + 1
+        starts = SERVER_ALONE.search(self.text[begin:end][:_LONGEST_LINE].rstrip(" \t\0"))
+        return starts is not None or _FLAG_LINE.match(self.text, begin, end) is not None
 
     def _comment(self, continued: bool) -> None:
         start = self.at

@@ -19,7 +19,9 @@ def kv_dtype_name(case: Configuration) -> Iterator[Finding]:
     spelled = case.engine.fp8_kv_name if asked.startswith("fp8") else None
     message = f'kv_cache_dtype "{asked}": {case.engine.name} has no such name'
     hint = f"; its FP8 KV cache is called {spelled}" if spelled else ""
-    yield invalid("kv_cache_dtype", message + hint, f'set kv_cache_dtype = "{spelled or "auto"}"')
+    plain = spelled or ("auto" if "auto" in names else "")
+    remedy = f'set kv_cache_dtype = "{plain}"' if plain else f"write one of {', '.join(sorted(names))}"
+    yield invalid("kv_cache_dtype", message + hint, remedy)
 
 
 def kv_dtype_backend(case: Configuration) -> Iterator[Finding]:
