@@ -13,8 +13,8 @@ from moonpad.catalog.image_releases import REFERENCE
 from moonpad.catalog.release_days import release_days, releases_around
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.documents.spoken_days import day_of_build, first_day, last_day
-from moonpad.explain.programs import named_by_image, served_by_image
+from moonpad.explain.documents.spoken_days import day_of_build, day_of_main, first_day, last_day
+from moonpad.explain.programs import named_by_image, program_table, served_by_image
 
 _DAY: Final = re.compile(
     r"(?<!\d)(?P<year>20(?:2[3-9]|3\d))(?P<between>[-_.]?)(?P<month>0[1-9]|1[0-2])(?P=between)"
@@ -78,7 +78,14 @@ def build_day(engine: str, command: Command, script: Script) -> tuple[str, str]:
         return day, "its image is"
     names = dict.fromkeys((engine, ENGINES[engine].facts.title))
     day = _day_of_tree(script.lines) or day_of_build(names, tuple(script.lines))
+    if not day and _is_of_one_engine(script):
+        day = day_of_main(script.lines)
     return day, "the text speaks of a build"
+
+
+def _is_of_one_engine(script: Script) -> bool:
+    named = {program_table().engines.get(command.program, "") for command in script.commands} - {""}
+    return len({build.of if (build := ENGINES[each].command_line.build) else each for each in named}) == 1
 
 
 _OF_TREE: Final = re.compile(

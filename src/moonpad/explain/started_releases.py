@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Set
 from typing import Final
 
-from moonpad.catalog.options import changes, newest, programs, releases_with, versions
+from moonpad.catalog.options import changes, newest, programs, releases_accepting, versions
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
@@ -21,6 +21,7 @@ _BEYOND_ITS_OPTIONS: Final = re.compile(
     r"(?:worker_base|multiproc_executor|ray_distributed_executor|ray_utils|model_runner\w*|default_loader|core|loader"
     r"|scheduler|model_runner_v1|tp_worker|parallel_state|kv_cache_utils|fp8|async_llm)\.py(?::\d{1,5}\]|\", line \d)"
     r"|\((?:EngineCore|Worker|VllmWorker|RayWorker|NPURayWorker)\w*[ ]"
+    r"|\bCapture cuda graph failed"
     r"|\[\d{4}-\d\d-\d\d[ ][\d:]{8}(?:[ ](?:DP|TP|PP|EP)\d+){1,4}\]"
 )
 """Lines of processes that begin once the command line was read."""
@@ -71,7 +72,7 @@ def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, t
     them, and those; ("", ()) where one alone is gone, which may be a mistake, or where a log shows a refusal."""
     program = ENGINES[engine].program
     names, having, gone = _options_of(program, command)
-    if len(gone) < _SEVERAL or _removed(program, names) is not None:
+    if len(gone) < _SEVERAL or _removed(program, names - {*having}) is not None:
         return "", ()
     script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
     if is_in_lines(_REFUSED, script.lines, _LONGEST):
@@ -83,7 +84,7 @@ def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, t
 def _options_of(program: str, command: Command) -> tuple[Set[str], Mapping[str, Collection[str]], tuple[str, ...]]:
     """The options of a command, the releases that have each of those that any has, and those that the newest lacks."""
     names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
-    having = {name: releases for name in sorted(names) if (releases := releases_with(program, name))}
+    having = {name: releases for name in sorted(names) if (releases := releases_accepting(program, name))}
     last = _counted(program, newest(program)) if versions(program) else ""
     return names, having, tuple(name for name, releases in having.items() if last not in releases)
 

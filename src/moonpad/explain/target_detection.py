@@ -200,6 +200,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
         because = f"{OF_ITS_OPTIONS} has all of {', '.join(gone[:3])}{' and others' if len(gone) > 3 else ''}"
         return Version(taking, because)
+    if command is not None and command.fork:
+        return Version("", f"it runs {command.fork}: {BY_NEWEST}")
     return Version("", f"none is named: {BY_NEWEST}")
 
 

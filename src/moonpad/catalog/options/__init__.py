@@ -7,7 +7,7 @@
 `scripts/record_options` makes the data; nothing here asks an engine.
 """
 
-from moonpad.catalog.options.change import Change, ChangeKind, changes
+from moonpad.catalog.options.change import Change, ChangeKind, changes, releases_accepting
 from moonpad.catalog.options.option import Option, OptionSet
 from moonpad.catalog.options.sets import (
     known_environment,
@@ -33,6 +33,7 @@ __all__ = [
     "newest_stable",
     "option_set",
     "programs",
+    "releases_accepting",
     "releases_with",
     "spans_of",
     "unknown_version",

@@ -6,6 +6,7 @@ from typing import Literal
 import rtoml
 from msgspec import Struct
 
+from moonpad.catalog.options.sets import releases_with
 from moonpad.catalog.options.tables import DATA, programs
 from moonpad.catalog.toml_rows import Row, Standing
 from moonpad.values.versions import since
@@ -61,6 +62,18 @@ def changes(program: str, version: str | None = None) -> tuple[Change, ...]:
     names = (program, files.built_on) if files else (program,)
     own = (change for change in _all() if change.program in names)
     return tuple(change for change in own if version is None or change.holds_in(version))
+
+
+def releases_accepting(program: str, option: str) -> tuple[str, ...]:
+    """The recorded releases that have the option and do not refuse it by name: SGLang 0.5.3 still lists
+    --enable-deepep-moe, and ends at it."""
+    having = releases_with(program, option)
+    gone = [
+        change
+        for change in changes(program)
+        if change.kind == "removed" and change.flag == option and change.since and not change.value
+    ]
+    return tuple(each for each in having if not any(change.holds_in(each) for change in gone))
 
 
 @cache

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.catalog.options import newest, option_set, releases_with, spans_of, versions
+from moonpad.catalog.options import newest, option_set, releases_accepting, releases_with, spans_of, versions
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import STARTS_SERVERS_TOO, WHOLE_HISTORY
@@ -134,7 +134,7 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if code is Code.PREFIX_FLAG and (before := _took_the_beginning(option, book)):
         return f"{before} takes it: {ask}"
     written = option.written.replace("_", "-") if book.options.underscores else option.written
-    releases = releases_with(book.program, option.written) or releases_with(book.program, written)
+    releases = releases_accepting(book.program, option.written) or releases_accepting(book.program, written)
     if releases and releases[-1] != newest(book.program):
         return f"{spans_of(book.program, releases)} {'has' if len(releases) == 1 else 'have'} it: {ask}"
     gone = next((change for change in book.now if change.flag == option.written and change.since), None)

@@ -23,6 +23,12 @@ _OF_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 """What may stand between the name and the date and only says when it was: `vLLM, stock upstream (June 2026)`."""
+_MAIN: Final = re.compile(
+    r"(?<![\w./-])(?:main|master|trunk|nightly)(?:[\s,;:(~≈]|\b(?:as|at|of|in|from|the|around|about|early|mid|middle|late"
+    r"|end|beginning|start|first|last|days?|weeks?|branch|build)\b)*\Z",
+    re.IGNORECASE,
+)
+"""`main of`, with nothing but the time behind it."""
 _LATE: Final = re.compile(r"\b(?:late|end)\b", re.IGNORECASE)
 _LAST_DAY: Final = 28
 _NEAR: Final = 120
@@ -36,6 +42,19 @@ def day_of_build(names: Iterable[str], lines: tuple[str, ...]) -> str:
     its last day. "" where no day is named, or several."""
     days = _days(tuple(names), lines)
     return next(iter(days)) if len(days) == 1 else ""
+
+
+def day_of_main(lines: Iterable[str]) -> str:
+    """The same of a text that names no engine with it, `Main of the first days of January 2026`; for texts about one
+    engine alone."""
+    found = {
+        _iso(match, late=_LATE.search(main[0]) is not None)
+        for line in lines
+        if len(line) <= _LONGEST and "20" in line
+        for match in _DATE.finditer(line)
+        if (main := _MAIN.search(line[: match.start()])) is not None
+    }
+    return found.pop() if len(found) == 1 else ""
 
 
 def first_day(day: str) -> str:
