@@ -27,7 +27,7 @@ from moonpad.explain.checks.memory.offload_checks import offload_ignored
 from moonpad.explain.checks.memory.spoken_ram import as_spoken
 from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
 from moonpad.explain.checks.models.serving_flags import parser_remarks
-from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray
+from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray, takes_ray_itself
 from moonpad.explain.checks.options.security import serving_remarks, wrapper_remarks
 from moonpad.explain.checks.options.stray_words import stray_remarks
 from moonpad.explain.checks.releases.config_keys import config_remarks
@@ -285,7 +285,9 @@ class Deployment(Struct, frozen=True):
         elif replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:
             cluster = replace(cluster, per_node=cluster.per_node // replicas)
         settings, across = first.settings, first.layout.tp * first.layout.pp > cluster.per_node
-        if across and settings.executor is None and starts_ray(self.script):
+        nodes = self.engine.command_line.nodes
+        by_itself = nodes is not None and takes_ray_itself(version.text, nodes, cluster)
+        if across and settings.executor is None and (by_itself or starts_ray(self.script)):
             settings = replace(settings, executor="ray")
         configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, settings)
         context = first.settings.max_model_len

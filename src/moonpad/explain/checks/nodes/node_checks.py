@@ -44,6 +44,13 @@ def starts_ray(script: Script) -> bool:
     return is_in_lines(_STARTS_RAY, script.lines, 500)
 
 
+def takes_ray_itself(version: str, options: Nodes, cluster: Cluster | None) -> bool:
+    """Whether a release from before --nnodes takes Ray where the ranks are more than the devices of the machine, as
+    vllm/config.py of 0.8 to 0.11.0 does for CUDA alone."""
+    is_cuda = cluster is not None and cluster.device.platform is Platform.CUDA
+    return bool(version) and is_cuda and not since(version, options.native_since)
+
+
 def node_remarks(
     engine: CommandLine,
     version: str,
@@ -163,7 +170,15 @@ def _executor(
         )
         where = options.executor
         yield make_remark(Severity.WARNING, Code.ILLEGAL_LAYOUT, where, message, f"{remedy} on every machine")
-    if first.settings.executor is not None or not since(version, options.native_since):
+    if first.settings.executor is not None:
+        return
+    if not since(version, options.native_since):
+        if takes_ray_itself(version, options, cluster) and cluster is not None and ranks > cluster.per_node:
+            if not (joined or speaks_of_ray):
+                message = f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices: this release takes Ray"
+                message += " by itself, which has to run on all of them before the start"
+                remedy = "start a Ray cluster first (ray start on each machine)"
+                yield make_remark(Severity.NOTE, Code.MISSING_FLAG, options.executor, message, remedy)
         return
     if cluster is not None and ranks > cluster.per_node:
         why = f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices"
