@@ -55,6 +55,8 @@ OPEN_TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """Tables that take over any field of the engine's own scheduler, and what they have of their own."""
+OVER_COPIES: Final = "finegrained_tp_config"
+"""The table whose sizes have to divide the data-parallel ranks: ascend_config.py ends the start at others."""
 # vllm_ascend/ascend_config.py: refresh_eplb_config of 0.13.0rc2 to 0.13.0; AscendCompilationConfig of 0.16.0rc1
 RENAMED_KEYS: Final[Mapping[str, str]] = {
     "init_redundancy_expert": "eplb_config.num_redundant_experts",

@@ -56,3 +56,17 @@ def test_a_table_is_left_to_a_person_and_nothing_that_ends_is_corrected() -> Non
     text = f"""# vllm-ascend\n{NPU} --additional-config '{{"npugraph_ex_config": {{"enable": true}}}}'\n"""
     (judged,) = ask(text, "8xA3")
     assert not judged.corrected or all("npugraph_ex_config" not in word for word in judged.corrected[0].argv)
+
+
+@pytest.mark.parametrize(("copies", "size", "kept"), [(4, 16, False), (16, 16, True), (8, 4, True), (6, 4, False)])
+def test_a_size_that_has_to_divide_the_copies_is_left_out_where_it_does_not(
+    copies: int, size: int, kept: bool
+) -> None:
+    # ascend_config.py: "finegrained tp sizes must divide by data_parallel_size"
+    written = json.dumps({"lmhead_tensor_parallel_size": size, "enable_cpu_binding": True})
+    head = "vllm serve /m/Kimi-K2-W8A8 --quantization ascend --enable-expert-parallel --tensor-parallel-size 1"
+    text = f"# vllm-ascend 0.30.0rc2\n{head} --data-parallel-size {copies} --additional-config '{written}'\n"
+    (judged,) = ask(text)
+    (finding,) = [each for each in judged.findings if "lmhead_tensor_parallel_size" in each.message]
+    assert ("finegrained_tp_config" in finding.remedy) is kept
+    assert finding.remedy.startswith("write" if kept else "leave it out")

@@ -16,6 +16,10 @@ from moonpad.values.versions import since
 
 LARGEST_MACHINE: Final = 16
 """Devices of one kind in one machine; no catalogue of servers has more."""
+_NOT_ALONE_SINCE: Final = "0.4.4.post1"
+_ALONE_SINCE: Final = "0.5.2"
+"""Releases of SGLang between which attention data parallelism without a size ends the start: server_args.py of 0.4.4,
+0.4.4.post1, 0.5.1.post3 and 0.5.2."""
 _AROUND: Final = 20
 """Lines."""
 _LONGEST: Final = 500
@@ -36,7 +40,14 @@ def data_parallel(case: Case) -> Iterator[Remark]:
             yield _wrong(names.REPLICAS, message, "leave it out", at=place.index, edits=[edit])
     elif switch is not None:
         yield from _shared(case, names.REPLICAS, group, copies)
-        if copies == 1 and case.checkpoint is not None:
+        version = case.base_version
+        if copies == 1 and version and not since(version, _NOT_ALONE_SINCE):
+            return  # it takes --dp-size for that of --tp-size
+        if copies == 1 and version and not since(version, _ALONE_SINCE):
+            message = f"SGLang {version} ends the start without {names.REPLICAS} above 1 (Please set a dp-size > 1)"
+            remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
+            yield _wrong(names.ATTENTION_DP_SWITCH, message, remedy, at=switch.index)
+        elif copies == 1 and case.checkpoint is not None:
             message = f"it does nothing without {names.REPLICAS} above 1: attention is sliced over all {group} ranks"
             remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
             warning = partial(make_remark, Severity.WARNING, Code.REDUNDANT_FLAG)

@@ -48,6 +48,8 @@ class _Release(Struct, frozen=True):
     named: bool
     own: bool
     """Whether the plugin is the engine, and not only its option is there."""
+    copies: int = 0
+    """Data-parallel ranks; 0 where they are not known."""
 
     @property
     def judged(self) -> str:
@@ -77,6 +79,7 @@ def plugin_key(case: Case) -> Iterator[Remark]:
     recorded = key_releases(names.PLUGIN)
     nearest = nearest_release(recorded, version or None)
     release = _Release(nearest.release, case.engine.facts.title, nearest.exact, bool(version), own)
+    release = replace(release, copies=case.first.layout.dp if case.laid_out else 0)
     neighbours = [nearest.release, *(recorded[nearest.at + 1 : nearest.at + 2] if not nearest.exact else ())]
     case.script.budget.work(len(value), "the keys of its plugin")
     lenient = any(word.text in names.SHARED_WITH for word in case.commands[0].argv)
@@ -192,6 +195,9 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
     if moved := _moved(release, table, key, given, whole, history, ends):
         code = Code.REMOVED_FLAG if history else Code.UNKNOWN_FLAG
         message, remedy, entry = moved
+        if entry[0][0] == names.OVER_COPIES and _cannot_divide(given, release.copies):
+            remedy = f"leave it out: there it has to divide the {release.copies} ranks of --data-parallel-size"
+            return _Told(severity, code, message, remedy, ends, ())
         is_one = not isinstance(given, dict)
         return _Told(severity, code, message, remedy, ends, (entry,) if is_one else None)
     if history:
@@ -213,6 +219,10 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
         return _Told(severity, Code.UNKNOWN_FLAG, message, _LEAVE, ends, ())
     message = f'{release.judged} reads no key "{shortened(key)}" in {where}, nor does another release that is known'
     return _Told(Severity.WARNING if place else Severity.NOTE, Code.UNKNOWN_FLAG, message, _LEAVE, ends, ())
+
+
+def _cannot_divide(size: object, copies: int) -> bool:
+    return isinstance(size, int) and size > 0 and copies > 0 and copies % size > 0
 
 
 def _split(
