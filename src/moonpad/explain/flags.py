@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from moonpad.catalog.known_variables import library_variables
-from moonpad.catalog.options import Change, changes, known_environment, versions
+from moonpad.catalog.options import Change, changes, known_environment, releases_with, versions
 from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
@@ -149,7 +149,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             names = [
                 name for known in book.options.options for name in (known.negations if negated else ()) + known.names
             ]
-            near = None if is_size(written) else nearest_name(written, names, 0.7, book, budget)
+            had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
+            near = None if had or is_size(written) else nearest_name(written, names, 0.7, book, budget)
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
