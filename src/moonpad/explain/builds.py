@@ -22,12 +22,15 @@ _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVAL
 
 _NAMED_VALUES: Final = frozenset({"kv_cache_dtype", "attention_backend"})
 _OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
-_OWN_BUILD: Final = (" may be another build", " another build may", " a build with options of its own has them")
+_OF_IMAGE: Final = " may have it, as another build"
+_OWN_BUILD: Final = (" may be another build", " another build may", " a build with options of its own has them", _OF_IMAGE)
 """How it is said of an option that a build of somebody's own may have it."""
 _OWN: Final = 3
 """Variables of the engine's prefix that no release reads, from which on a build of somebody's own reads them."""
 _OF_LLAMA_CPP: Final = re.compile(r"(?:^|/)(?:ggml-org|ggerganov)/llama\.cpp:(?:server|full)")
 """Its images have tags of their own: https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md"""
+_NO_KEY: Final = " has no key "
+_FAILS: Final = ": the command fails at once"
 _NO_VALUE: Final = " needs a value"
 
 
@@ -92,6 +95,9 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
             and finding.code in _OF_A_BUILD
             and not _is_of_the_release(finding, command)
         ):
+            if finding.code is Code.UNKNOWN_FLAG and _has_no_release(finding, command):
+                yield _as_of_build(remark, build)
+                continue
             message = f"{finding.message}; {build} may be another build"
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message))
         else:
@@ -101,6 +107,20 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         message = f"{names}: read by {command.fork}, whose options are not recorded"
         remedy = next((fork.instead for fork in FORKS_BY_PROGRAM if fork.title == command.fork), "")
         yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, remedy)
+
+
+def _has_no_release(finding: Finding, command: Command) -> bool:
+    """Whether no release has it, and it is no slip of a name that one has."""
+    is_key = _NO_KEY in finding.message
+    return finding.remedy.startswith("leave ") and (is_key or not releases_with(command.program, finding.where))
+
+
+def _as_of_build(remark: Remark, build: str) -> Remark:
+    """What somebody put into an image of his own for a command is taken there."""
+    finding = remark.finding
+    message = f"{finding.message.removesuffix('.').removesuffix(_FAILS)}; {build}{_OF_IMAGE}"
+    finding = replace(finding, severity=Severity.NOTE, message=message, remedy="keep it where the image has it")
+    return replace(remark, finding=finding, edits=())
 
 
 def is_of_its_fork(finding: Finding, command: Command) -> bool:

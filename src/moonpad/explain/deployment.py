@@ -115,7 +115,7 @@ class Deployment(Struct, frozen=True):
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
             if open_ended := any(piece.more_options for piece in pieces):
-                about_it = (remark for remark in about_it if remark.placed)
+                about_it = (each for each in about_it if each.placed and each.finding.code is not Code.MISSING_FLAG)
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
