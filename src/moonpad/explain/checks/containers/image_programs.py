@@ -140,7 +140,7 @@ def options_without_program(case: Case) -> Iterator[Remark]:
             continue
         images, program = image_names.WITHOUT_PROGRAM.get(case.engine.name, (WITHOUT_SERVER, ""))
         without = any(each.fullmatch(wrapper.image.text) for each in (images, WITHOUT_SERVER))
-        if not without or _is_made((first,), command.argv[1:]):
+        if not without or _is_made((first,), command.argv[1:]) or _is_of_another_tool(wrapper, first, case):
             continue
         lines = case.script.lines
         case.script.budget.work(len(lines), "its containers")

@@ -71,7 +71,10 @@ def node_remarks(
         by_runner = is_in_lines(_OF_RUNNER, script.lines, 200) or _is_one_machine(cluster, script)
         if alone and not commands[0].by_ray and not commands[0].custom and not by_runner:
             joined = starts_ray(script)
-            yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray, joined)
+            for remark in _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray, joined):
+                of_ray = remark.finding.code is Code.MISSING_FLAG and speaks_of_ray and bool(script.error_lines)
+                # What the text says to run over Ray, and shows an error of, has got there.
+                yield _as_note(remark) if of_ray else remark
         if alone and len(commands) == 1 and not commands[0].by_ray and not commands[0].custom and not by_runner:
             yield from _all_here(engine.nodes, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
@@ -83,6 +86,10 @@ def node_remarks(
     if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
         message = f"--nnodes is {first.node.nodes}, and there are {len(readings)} commands"
         yield _missing("--nnodes", message, "start one command on each node")
+
+
+def _as_note(remark: Remark) -> Remark:
+    return replace(remark, finding=replace(remark.finding, severity=Severity.NOTE), edits=())
 
 
 def _is_one_machine(cluster: Cluster | None, script: Script) -> bool:
