@@ -40,7 +40,7 @@ from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.documents.spoken_settings import as_spoken_of
-from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
+from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.longer_contexts import but_held, but_longer
@@ -327,7 +327,7 @@ class Deployment(Struct, frozen=True):
         yield from wrapper_remarks(command)
         if is_worker(command, self.script):
             yield from worker_remarks(command, reading, line)
-        else:
+        elif not is_piece(command):
             parsers = parser_remarks(command, reading, self.engine, version.text, checkpoint, self.script)
             yield from of_its_build(parsers, command) if command.fork else parsers
 

@@ -42,9 +42,17 @@ def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
         yield whole
 
 
+_FEWEST: Final = 3
+
+
 def is_fragment(command: Command) -> bool:
     """Whether it was written without a program."""
     return command.guessed or (not command.prefix and not command.wrappers)
+
+
+def is_piece(command: Command) -> bool:
+    """Whether it is a few flags that a sentence takes out of a command: `But I have --x 1 --y 2 already`."""
+    return is_fragment(command) and sum(word.text.startswith("-") for word in command.argv) < _FEWEST
 
 
 def borrowed(command: Command) -> tuple[Word, ...]:
