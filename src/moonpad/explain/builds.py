@@ -25,6 +25,7 @@ _OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT}
 _OF_IMAGE: Final = " may have it, as another build"
 _OWN_BUILD: Final = (" may be another build", " another build may", " a build with options of its own has them", _OF_IMAGE)
 """How it is said of an option that a build of somebody's own may have it."""
+_LEAST_NAME: Final = 5
 _OWN: Final = 3
 """Variables of the engine's prefix that no release reads, from which on a build of somebody's own reads them."""
 _OF_LLAMA_CPP: Final = re.compile(r"(?:^|/)(?:ggml-org|ggerganov)/llama\.cpp:(?:server|full)")
@@ -145,7 +146,19 @@ def _of_another_publisher(finding: Finding, command: Command, release: str) -> F
     build, held = other_build(command), held_release(image.text)
     if release not in finding.message or not build or (held is not None and held.unchanged):
         return finding
-    return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {build} may be another build")
+    severity = Severity.NOTE if _is_for_its_model(image.text, command) else Severity.WARNING
+    return replace(finding, severity=severity, message=f"{finding.message}; {build} may be another build")
+
+
+def _is_for_its_model(image: str, command: Command) -> bool:
+    """Whether the tag names the model that is served: `amd:v0.5.8-rocm720-mi30x-kimi-k2.5-opt` was made for it."""
+    tag = _plain(image.rpartition(":")[2]) if ":" in image.rpartition("/")[2] else ""
+    names = (_plain(word.text.rstrip("/").rpartition("/")[2]) for word in command.argv if "/" in word.text)
+    return any(len(name) >= _LEAST_NAME and name in tag for name in names)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
 def of_own_variables(finding: Finding, command: Command) -> Finding:

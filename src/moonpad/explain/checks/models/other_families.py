@@ -28,6 +28,7 @@ _OTHER_WEIGHTS: Final = re.compile(
     re.IGNORECASE,
 )
 """Words for weights that others made."""
+_FORMATS: Final = r"(?:NVFP4|FP8|BF16|INT8|W8A8)"
 _NAMED: Final = re.compile(
     r"(?<![\w/.-])(?:deepseek-ai/)?DeepSeek[- ]?(R1(?:[- ]0528)?|V3(?:[- ]0324|\.1(?:[- ]Terminus)?)?)(?![\w/]|[-.]\w)",
     re.IGNORECASE,
@@ -86,7 +87,10 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         return f"whether {name} is ModelSlim's, made for Ascend, or of a format for GPUs is not said"
     if not is_other(model):
         of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
-        return f"--quantization {given[:40]} is for other weights than those of {model.id}" if of_others else ""
+        if of_others:
+            return f"--quantization {given[:40]} is for other weights than those of {model.id}"
+        form = "" if in_full(model.id, reading.model) else _said_form(model, scheme, script)
+        return f"the text says that its weights of {model.id.rpartition('/')[2]} are {form}" if form else ""
     if in_full(model.id, reading.model) or scheme == "gguf":
         return ""  # of a GGUF file the name says the type
     name = model.id.rpartition("/")[2]
@@ -100,6 +104,19 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         if form and form[0].casefold() not in f"{scheme} {name.casefold()}":
             return f"whether {name} is the publisher's or in {form[0].upper()} is not said"
     return ""
+
+
+def _said_form(model: Model, scheme: str, script: Script) -> str:
+    """Another format than the publisher's that the text gives the model: `an FP8 Kimi-K3`, `Kimi-K3, FP8 weights`."""
+    name = re.escape(model.id.rpartition("/")[2])
+    said = re.compile(
+        rf"\b(?P<first>{_FORMATS})[ -]{name}(?![\w-])"
+        rf"|(?<![\w/-]){name},? (?:with |in )?(?P<behind>{_FORMATS})(?: [a-z]+-quantized| quantized)? weights\b",
+        re.IGNORECASE,
+    )
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    found = {(match["first"] or match["behind"]).upper() for line in script.lines for match in said.finditer(line[:_LONGEST])}
+    return next(iter(found)) if len(found) == 1 and not any(form.casefold() in scheme for form in found) else ""
 
 
 def _is_made_for_another(model: Model, given: str, engine: Engine) -> bool:
