@@ -33,6 +33,7 @@ VLLM: Final = EngineFacts(
         "kimi_k3": "0.27.0",
         "kimi_vl": "",
     },
+    asked_versions={"kimi_k2": "0.10.0"},
     setting_names={
         "tensor_parallel_size": "tp",
         "pipeline_parallel_size": "pp",

@@ -42,6 +42,8 @@ class EngineFacts(Struct, frozen=True):
     """It knows how a model writes tool calls and thinking from its chat template, and takes no name of a parser."""
     first_versions: Mapping[str, str] = field(default_factory=dict)
     """`model_type` → the first version that serves it, where that is known; "" where every recorded one does."""
+    asked_versions: Mapping[str, str] = field(default_factory=dict)
+    """`model_type` → the version that its publisher asks for, where that is a later one."""
     setting_names: Mapping[str, str] = field(default_factory=dict)
     """The engine's own names of settings and parallel sizes → ours. `!` before ours: the switch means the opposite."""
 
@@ -142,6 +144,7 @@ class EngineFacts(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         force_setattr(self, "first_versions", MappingProxyType(dict(self.first_versions)))
+        force_setattr(self, "asked_versions", MappingProxyType(dict(self.asked_versions)))
         force_setattr(self, "unasked", MappingProxyType(dict(self.unasked)))
         force_setattr(self, "setting_names", MappingProxyType(dict(self.setting_names)))
 

@@ -29,7 +29,9 @@ _FULL: Final = (
 _LATEST: Final = r"(?:latest|newest|current|most recent)(?:[ ]stable)?[ ](?:version|release|build)"
 _BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0-9]))?"
 """`vLLM ROCm v0.21.0`; the number of the platform itself is no such one."""
-_LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
+_LATER: Final = (
+    r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher)|[ ]?(?:以降|(?:及|或)?以上|[及或]更[高新]|及以后|及之后))?"
+)
 
 _OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)
 _IMAGE_OR_LATER: Final = re.compile(rf"[\w.+-]{{0,60}}[`*\"']{{1,3}}(?:{_OR_LATER.pattern})", re.IGNORECASE)

@@ -47,8 +47,11 @@ def model_version(case: Configuration) -> Iterator[Finding]:
     if first is not None and (not first or may_hold(case.version, first)):
         return
     if first is not None and not case.since(first):
-        message = f"{case.program} cannot serve {model}, which came with {first}"
-        yield unsupported("engine", message, f"take {case.engine.name} {first} or newer")
+        asked = case.engine.asked_versions.get(model)
+        why = f"for which its publisher asks for {asked}" if asked else f"which came with {first}"
+        yield unsupported(
+            "engine", f"{case.program} cannot serve {model}, {why}", f"take {case.engine.name} {asked or first} or newer"
+        )
     elif first is None and case.architecture.linear is not None:
         message = f"{case.engine.name} is not known to serve {model}, most of whose layers have linear attention"
         yield unsupported("engine", message, _another_engine(model, case.platform))

@@ -87,7 +87,7 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         f"an expert of {known.title} has {columns} columns, and over {ranks} ranks that is {left} {of_scales} of "
         f"{group_of_scales} do not divide"
     )
-    mended = _PADDED_SINCE if online else _REFINED_SINCE
+    mended, is_legal = _PADDED_SINCE if online else _REFINED_SINCE, False
     refined = not by_option and (not case.version or since(case.version, mended))
     if refined and online:
         message += f" (releases before {_PADDED_SINCE} end at the first run)"
@@ -95,6 +95,7 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
         message += f", nor those of {_LEAST_REFINED} into which releases from {_REFINED_SINCE} on split them"
     elif refined:
         message += f" (releases before {_REFINED_SINCE} end at the start)"
+        is_legal = True
     sure = bool(block) and not refined and not online and not in_ram and not is_fragment(case.commands[0])
     spread = "--ep-size" if by_option else "--enable-expert-parallel"
     spread += f" {group}" if by_option else ""
@@ -103,7 +104,10 @@ def experts_of_others(case: Case) -> Iterator[Remark]:
     remedy = fewer if in_ram else kept if most == 1 and ranks > 2 else f"{fewer}, or {kept}"
     severity = Severity.ERROR if sure else Severity.WARNING
     remark = make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
-    yield replace(remark, as_told=refined and tells_of_failure(case.script))
+    told = refined and tells_of_failure(case.script)
+    if is_legal and case.version and not told:
+        return
+    yield replace(remark, as_told=told, of_former=is_legal and not told)
 
 
 def _fits(known: OtherModel, ranks: int, group: int) -> bool:
