@@ -22,6 +22,7 @@ from moonpad.explain.checks.certainty import as_certain
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_checks import command_checks, no_layout
 from moonpad.explain.checks.dynamo.dynamo_workers import but_own, is_worker, worker_remarks
+from moonpad.explain.checks.memory.host_expert_rules import but_with_amx
 from moonpad.explain.checks.memory.memory_certainty import as_sure, beside_memory, but_memory, started
 from moonpad.explain.checks.memory.offload_checks import offload_ignored
 from moonpad.explain.checks.memory.spoken_ram import as_spoken
@@ -153,7 +154,7 @@ class Deployment(Struct, frozen=True):
                     subject, found = sound_improvements(subject, memory, line.options, judged_with, known)
                     suggestions = as_spoken_of(found, self.script, subject.configuration)
                 begun = Started(commands, readings, self.engine, version.text, cluster)
-                of_memory = self._judgement_remarks(subject, judgement, suggestions, first)
+                of_memory = self._judgement_remarks(subject, judgement, suggestions, first, checked)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
@@ -332,14 +333,20 @@ class Deployment(Struct, frozen=True):
             yield from of_its_build(parsers, command) if command.fork else parsers
 
     def _judgement_remarks(
-        self, subject: Subject, judgement: Judgement, suggestions: Sequence[Improvement], first: Reading
+        self,
+        subject: Subject,
+        judgement: Judgement,
+        suggestions: Sequence[Improvement],
+        first: Reading,
+        checked: Sequence[Remark],
     ) -> Iterator[Remark]:
         """The judge's findings, at the engine's own flags. What lacks memory has the best way out as its remedy."""
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
         given, maps = self.group.commands, self.engine.facts.gguf_only
-        for finding in but_chosen(but_longer(but_held(judgement, first.layout), given), given):
+        found = but_with_amx(but_longer(but_held(judgement, first.layout), given), self.script, checked)
+        for finding in but_chosen(found, given):
             spoken = as_spoken(finding, memory, self.script, given[0], maps=maps)
             if spoken is None or is_of_its_fork(spoken, given[0]):
                 continue

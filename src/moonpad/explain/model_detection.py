@@ -65,7 +65,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     line = min((command.line for command in commands if command.line), default=1)
     script.budget.work(len(script.lines) * len(script.objects) // 4, "the text around its engine commands")
     near = _named_near(script, line)
-    for where, model in (("the heading", _named_in(headings)), ("the text", near)):
+    titled = near or _named_in(headings) or (_in_title(script) if says_nothing(written) else None)
+    for where, model in (("the heading", _named_in(headings)), ("the text", near), ("the heading", titled)):
         if model is not None:
             served_form = "" if _FORMATS.search(model.id.casefold()) else served
             form = _other_format(f"{written} {served_form} {asked}", model)
@@ -77,6 +78,17 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if not only_gguf and not stands_in and (other := other_in_text(script)) is not None:
         return other, f"the text names {other.id}"
     return None, unknown
+
+
+_SHORT: Final = re.compile(r"(?<![\w./-])K(?:2\.[5-9]|3)(?:[ -](?:Code|Thinking))?(?![\w.-]|\.\d)", re.ASCII)
+_TITLE: Final = re.compile(r"#{1,3}[ ]")
+
+
+def _in_title(script: Script) -> Model | None:
+    """The checkpoint of the family that the headings call by its short name alone, `K2.6: garbage with TP4`."""
+    titles = [text[:_LONGEST] for text in script.lines if _TITLE.match(text)] if script.markdown else []
+    found = {name.replace(" ", "-") for text in titles for name in _SHORT.findall(text)}
+    return _named_in((f"Kimi-{found.pop()}",)) if len(found) == 1 else None
 
 
 _FOLDER: Final = re.compile(r"(?=[\w.-]*[A-Za-z])(?=[\w.-]*[0-9])[A-Za-z0-9][\w.-]{3,95}", re.ASCII)

@@ -4,7 +4,7 @@ processors, and an engine that comes without the kernels."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moonpad.engines import file_names
@@ -12,15 +12,41 @@ from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.quantization_flags import weights_of
+from moonpad.explain.commands import Script
 from moonpad.explain.results import Remark, make_remark, shortened
-from moonpad.values.finding import Code, Severity
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.records import replace
 
 _LONGEST: Final = 1000
 _SHIPPED: Final = "optimize_rules/"
 _AMD: Final = re.compile(
     r"\b(?:AMD[ ](?:EPYC|Ryzen|Threadripper)|EPYC|Threadripper|Ryzen|AuthenticAMD)\b", re.IGNORECASE
 )
+_WITHOUT_AMX: Final = re.compile(r"\b(?:no|without|lacks?) AMX\b", re.IGNORECASE)
 _INTEL: Final = re.compile(r"\b(?:Intel|Xeon|AMX)\b", re.IGNORECASE)
+
+
+_OF_AMX: Final = "a processor without AMX"
+_THREAD: Final = "kvcache-ai/ktransformers#2076"
+_MEASURED: Final = re.compile(r"\b\d[\d.,]*[ ]?(?:tokens?/s|tok/s|t/s|tps)\b", re.IGNORECASE)
+
+
+def but_with_amx(findings: Iterable[Finding], script: Script, told: Iterable[Remark]) -> Iterator[Finding]:
+    """Without what was seen on processors that have no AMX, where the text names others, or has measured it, or where a
+    report tells it; as a note where it names none (https://github.com/kvcache-ai/ktransformers/issues/2076)."""
+    for finding in findings:
+        if _OF_AMX not in finding.message:
+            yield finding
+            continue
+        script.budget.work(2 * len(script.lines), "the processors of its text")
+        if any(_THREAD in remark.finding.message for remark in told):
+            continue
+        lines = [line[:_LONGEST] for line in script.lines]
+        without = any(_AMD.search(line) or _WITHOUT_AMX.search(line) for line in lines)
+        if without:
+            yield finding
+        elif not any(_INTEL.search(line) or _MEASURED.search(line) for line in lines):
+            yield replace(finding, severity=Severity.NOTE)
 
 
 def rules_of_another_family(case: Case) -> Iterator[Remark]:
