@@ -19,6 +19,8 @@ _OF_MACHINES: Final = frozenset({"--node-rank", "--master-addr", "--dist-init-ad
 """Options by which machines find each other: their addresses and ranks are a person's to write."""
 
 
+_OF_WORDS: Final = frozenset({Code.CONFLICT, Code.UNSUPPORTED_FORMAT, Code.REMOVED_FLAG, Code.UNKNOWN_FLAG})
+_ENDS: Final = re.compile(r"\bends (?:the|its) (?:start|load)\b|\b(?:start|load) ends\b")
 LACKS_OTHERS: Final = "waits for the others"
 """The end of a finding about one of several machines whose commands the text does not have."""
 
@@ -41,15 +43,17 @@ def ends_it(finding: Finding, written: str) -> bool:
 
 
 def left_in(judged: Judged) -> Iterator[Remark]:
-    """Warnings of known faults whose words stand in the corrected commands as they stood before, of memory that they do
-    not fit, variables by names that nothing reads, and what the machines of one deployment lack to meet, which one
-    command does not show."""
+    """Warnings of known faults whose words stand in the corrected commands as they stood before, of options that go
+    against each other or that the release does not have, and of what ends the start, of memory that they do not fit,
+    variables by names that nothing reads, and what the machines of one deployment lack to meet, which one command does
+    not show."""
     for remark in judged.remarks:
         if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:
             continue
         left = remark.finding.code is Code.KNOWN_REPORT or remark.finding.message.endswith(LACKS_OTHERS)
         left |= remark.finding.code is Code.DOES_NOT_FIT and not judged.corrected_with
-        left |= _is_misspelt(remark)
+        left |= _is_misspelt(remark) or remark.finding.code in _OF_WORDS
+        left |= _ENDS.search(remark.finding.message) is not None
         if (left and remark.placed) or _is_of_machines(remark.finding):
             yield remark
 
