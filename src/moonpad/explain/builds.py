@@ -23,7 +23,12 @@ _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVAL
 _NAMED_VALUES: Final = frozenset({"kv_cache_dtype", "attention_backend"})
 _OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
 _OF_IMAGE: Final = " may have it, as another build"
-_OWN_BUILD: Final = (" may be another build", " another build may", " a build with options of its own has them", _OF_IMAGE)
+_OWN_BUILD: Final = (
+    " may be another build",
+    " another build may",
+    " a build with options of its own has them",
+    _OF_IMAGE,
+)
 """How it is said of an option that a build of somebody's own may have it."""
 _LEAST_NAME: Final = 5
 _OWN: Final = 3

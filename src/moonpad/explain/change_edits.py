@@ -6,7 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from moonpad.catalog.options import Change
 from moonpad.engines.argv_reader import Occurrence, Parsed
@@ -132,6 +135,29 @@ def keys_of_variables(
         return ()
     words = (option, json.dumps(table, ensure_ascii=False))
     return (Edit(len(argv), 0, words) if place is None else Edit(place, 2, words),)
+
+
+class GivenToKey(Struct, frozen=True):
+    """What a variable gives to the key that has taken its place. `written`: how that is said behind the key, where a
+    switch is off. `against`: that the option says something else of it."""
+
+    written: str = ""
+    against: str = ""
+
+
+def given_to_key(key: str, variable: Word, argv: Sequence[Word]) -> GivenToKey:
+    """A switch that is off where the option's JSON has it on is a contradiction, and the other way round."""
+    option, _, path = key.partition(".")
+    leaf = path.rpartition(".")[2]
+    if leaf in NUMBERED_KEYS or not _is_settled(key, variable):
+        return GivenToKey()
+    is_on = _given(variable) == "1"
+    text = next((after.text for word, after in pairwise(argv) if word.text == option), "")
+    other = re.search(rf'"{re.escape(leaf)}"\s*:\s*(true|false)', text)
+    against = ""
+    if other is not None and (other[1] == "true") is not is_on:
+        against = f", and {option} says {other[1]} where it says {_given(variable)}: only {other[1]} counts"
+    return GivenToKey("" if is_on else ": false", against)
 
 
 def _given(variable: Word) -> str:

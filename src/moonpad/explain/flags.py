@@ -15,6 +15,7 @@ from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.explain.change_edits import (
     TAKES_FROM,
     change_edits,
+    given_to_key,
     keys_of_variables,
     option_of_variable,
     respelled,
@@ -256,7 +257,9 @@ def env_remarks(
             edits = ()
             if key := key_of_variable(book.program, name, book.options.version):
                 option, _, path = key.partition(".")
-                remedy = f"write {path} in {option}"
+                value = given_to_key(key, variables[name], argv)
+                remedy = f"write {path}{value.written} in {option}"
+                message += value.against
                 dead_names = [each for each in variables if each not in declared]
                 keys = {each: key_of_variable(book.program, each, book.options.version) for each in dead_names}
                 edits = keys_of_variables(name, keys, variables, argv)

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from moonpad.engines.value_checks import as_json
-from moonpad.explain.commands import Command, Word
-from moonpad.explain.programs import program_named
+from moonpad.explain.commands import Command, Word, Wrapper
+from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Line, Remark
 from moonpad.values.records import replace
 
@@ -90,7 +90,16 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         program = program_named(command.program)
         start = program.start if program and program.start else command.program
         return (), tuple(Word(text) for text in start.split())
-    return (around if first == 0 else ()), own
+    return (around if first == 0 else _launcher(command.wrappers[first:])), own
+
+
+def _launcher(inner: Sequence[Wrapper]) -> tuple[Word, ...]:
+    """What an engine of several ranks is started by in each of them: without it none finds the others."""
+    names = program_table().launchers
+    for at, wrapper in enumerate(inner):
+        if wrapper.words and wrapper.words[0].text.rpartition("/")[2] in names:
+            return tuple(word for each in inner[at:] for word in each.words)
+    return ()
 
 
 def _differs(command: Command, word: Word) -> bool:

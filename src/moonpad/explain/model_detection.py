@@ -71,6 +71,9 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
             served_form = "" if _FORMATS.search(model.id.casefold()) else served
             form = _other_format(f"{written} {served_form} {asked}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
+            if only_gguf and not is_gguf and not form and (files := _gguf_repositories(script)):
+                others = f" and {len(files) - 1} more" if len(files) > 1 else ""
+                return None, f"{unknown}; the text names {files[0]}{others}"
             if form or (only_gguf and not is_gguf):
                 return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
             return model, f"{where} names {model.id}"
@@ -78,6 +81,15 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if not only_gguf and not stands_in and (other := other_in_text(script)) is not None:
         return other, f"the text names {other.id}"
     return None, unknown
+
+
+_GGUF: Final = re.compile(
+    r"(?<![\w./-])[A-Za-z0-9][\w.-]{0,40}/[\w.-]{1,80}-GGUF(?::[\w.-]{1,40})?(?![\w/])", re.IGNORECASE
+)
+
+
+def _gguf_repositories(script: Script) -> list[str]:
+    return list(dict.fromkeys(name for line in script.lines for name in _GGUF.findall(line[:_LONGEST])))
 
 
 _SHORT: Final = re.compile(r"(?<![\w./-])K(?:2\.[5-9]|3)(?:[ -](?:Code|Thinking))?(?![\w.-]|\.\d)", re.ASCII)

@@ -11,7 +11,9 @@ _SGLANG = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --t
 
 def _remedies(command: str, version: str = "") -> list[str]:
     flag = command.split()[-1]
-    return [each.remedy for each in ask_one(command, version=version).findings if flag in f"{each.where} {each.message}"]
+    return [
+        each.remedy for each in ask_one(command, version=version).findings if flag in f"{each.where} {each.message}"
+    ]
 
 
 @pytest.mark.parametrize("version", ["", "0.5.23"])

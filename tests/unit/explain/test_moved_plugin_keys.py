@@ -59,9 +59,7 @@ def test_a_table_is_left_to_a_person_and_nothing_that_ends_is_corrected() -> Non
 
 
 @pytest.mark.parametrize(("copies", "size", "kept"), [(4, 16, False), (16, 16, True), (8, 4, True), (6, 4, False)])
-def test_a_size_that_has_to_divide_the_copies_is_left_out_where_it_does_not(
-    copies: int, size: int, kept: bool
-) -> None:
+def test_a_size_that_has_to_divide_the_copies_is_left_out_where_it_does_not(copies: int, size: int, kept: bool) -> None:
     # ascend_config.py: "finegrained tp sizes must divide by data_parallel_size"
     written = json.dumps({"lmhead_tensor_parallel_size": size, "enable_cpu_binding": True})
     head = "vllm serve /m/Kimi-K2-W8A8 --quantization ascend --enable-expert-parallel --tensor-parallel-size 1"

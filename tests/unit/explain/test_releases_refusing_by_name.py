@@ -18,7 +18,9 @@ def test_main_of_a_month_without_the_name_of_the_engine() -> None:
 
 
 def test_a_day_that_is_not_of_main_names_no_build() -> None:
-    (judged,) = ask("```\nvllm serve deepseek-ai/DeepSeek-V3 -tp 8\n```\n\nThe main fault was seen on 8 January 2026.\n")
+    (judged,) = ask(
+        "```\nvllm serve deepseek-ai/DeepSeek-V3 -tp 8\n```\n\nThe main fault was seen on 8 January 2026.\n"
+    )
     assert "2026" not in judged.version_because
 
 
@@ -41,5 +43,6 @@ def test_two_options_that_are_gone_are_of_one_time() -> None:
 
 
 def test_releases_that_refuse_by_name_are_not_said_to_take_it() -> None:
-    (message,) = [each.message for each in ask_one(f"{_DEEPEP} --enable-deepep-moe").findings if "deepep-moe" in each.where]
+    found = ask_one(f"{_DEEPEP} --enable-deepep-moe").findings
+    (message,) = [each.message for each in found if "deepep-moe" in each.where]
     assert "to 0.5.2 have it" in message

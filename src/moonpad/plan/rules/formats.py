@@ -50,7 +50,9 @@ def model_version(case: Configuration) -> Iterator[Finding]:
         asked = case.engine.asked_versions.get(model)
         why = f"for which its publisher asks for {asked}" if asked else f"which came with {first}"
         yield unsupported(
-            "engine", f"{case.program} cannot serve {model}, {why}", f"take {case.engine.name} {asked or first} or newer"
+            "engine",
+            f"{case.program} cannot serve {model}, {why}",
+            f"take {case.engine.name} {asked or first} or newer",
         )
     elif first is None and case.architecture.linear is not None:
         message = f"{case.engine.name} is not known to serve {model}, most of whose layers have linear attention"

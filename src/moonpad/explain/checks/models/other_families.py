@@ -115,7 +115,9 @@ def _said_form(model: Model, scheme: str, script: Script) -> str:
         re.IGNORECASE,
     )
     script.budget.work(len(script.lines), "the text around its engine commands")
-    found = {(match["first"] or match["behind"]).upper() for line in script.lines for match in said.finditer(line[:_LONGEST])}
+    found = {
+        (match["first"] or match["behind"]).upper() for line in script.lines for match in said.finditer(line[:_LONGEST])
+    }
     return next(iter(found)) if len(found) == 1 and not any(form.casefold() in scheme for form in found) else ""
 
 
