@@ -89,8 +89,8 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         of_others = is_of_other_weights(given.strip("'\"").casefold(), model) and find_model(reading.model) is None
         if of_others:
             return f"--quantization {given[:40]} is for other weights than those of {model.id}"
-        form = "" if in_full(model.id, reading.model) else _said_form(model, scheme, script)
-        return f"the text says that its weights of {model.id.rpartition('/')[2]} are {form}" if form else ""
+        spoken = "" if in_full(model.id, reading.model) else _said_form(model, scheme, script)
+        return f"the text says that its weights of {model.id.rpartition('/')[2]} are {spoken}" if spoken else ""
     if in_full(model.id, reading.model) or scheme == "gguf":
         return ""  # of a GGUF file the name says the type
     name = model.id.rpartition("/")[2]

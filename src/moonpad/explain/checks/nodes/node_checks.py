@@ -180,12 +180,12 @@ def _executor(
     if first.settings.executor is not None:
         return
     if not since(version, options.native_since):
-        if takes_ray_itself(version, options, cluster) and cluster is not None and ranks > cluster.per_node:
-            if not (joined or speaks_of_ray):
-                message = f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices: this release takes Ray"
-                message += " by itself, which has to run on all of them before the start"
-                remedy = "start a Ray cluster first (ray start on each machine)"
-                yield make_remark(Severity.NOTE, Code.MISSING_FLAG, options.executor, message, remedy)
+        spans = cluster is not None and ranks > cluster.per_node and takes_ray_itself(version, options, cluster)
+        if cluster is not None and spans and not (joined or speaks_of_ray):
+            message = f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices: this release takes Ray"
+            message += " by itself, which has to run on all of them before the start"
+            remedy = "start a Ray cluster first (ray start on each machine)"
+            yield make_remark(Severity.NOTE, Code.MISSING_FLAG, options.executor, message, remedy)
         return
     if cluster is not None and ranks > cluster.per_node:
         why = f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices"
