@@ -7,13 +7,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from moonpad.catalog.options import Option, OptionSet
 
 _NEGATIVE_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
+SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
+"""Beginnings of options that most guides write, and that each release takes."""
 
 
 class Match(Struct, frozen=True):

@@ -12,6 +12,7 @@ from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
+from moonpad.engines.option_grammar import SHORT_SIZES
 from moonpad.explain.change_edits import (
     TAKES_FROM,
     change_edits,
@@ -117,6 +118,8 @@ def _changed(
     code, severity = _CODES[change.kind]
     if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
+    if change.kind == "prefix" and option.written in SHORT_SIZES:
+        severity = Severity.NOTE  # what nearly every command has, and this release takes
     edits = change_edits(words, option, change, parsed, book)
     message, remedy = said_of_change(option, change, parsed)
     yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
@@ -179,7 +182,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 return
             message = f"{written} is only the beginning of {whole}: it breaks when an option is added"
             code, remedy = Code.PREFIX_FLAG, f"write {whole}"
-            yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=[edit])
+            severity = Severity.NOTE if written in SHORT_SIZES and whole == f"{written}-size" else Severity.WARNING
+            yield make_remark(severity, code, written, message, remedy, at=option.index, edits=[edit])
         case "ambiguous":
             several = ", ".join(option.matches[:6])
             message = f"{written} is the beginning of several options: {several}"

@@ -25,6 +25,11 @@ _BEYOND_ITS_OPTIONS: Final = re.compile(
     r"|\[\d{4}-\d\d-\d\d[ ][\d:]{8}(?:[ ](?:DP|TP|PP|EP)\d+){1,4}\]"
 )
 """Lines of processes that begin once the command line was read."""
+_WORKS: Final = re.compile(
+    r"(?<!if )(?<!whether )(?<!until )(?<!once )\b(?:this|it|the following) works (?:here|for me|fine|well)\b",
+    re.IGNORECASE,
+)
+"""What a person says of a command that he has run."""
 _REFUSED: Final = re.compile(
     r"unrecognized arguments?|invalid choice|No such option|unexpected keyword argument|expected (?:one|at least)"
     r"|Extra inputs are not permitted|validation errors? for"
@@ -38,7 +43,7 @@ _OF_MODULES: Final = frozenset({"--model"})
 
 def started_release(engine: str, command: Command, script: Script) -> tuple[str, str]:
     """The newest release that has all options of the command, and one that later ones do not have; two empty texts
-    where the newest has them, or no log shows that they were taken."""
+    where the newest has them, or neither a log shows nor the author says that they were taken."""
     program = ENGINES[engine].program
     names, having, absent = _options_of(program, command)
     gone = next(iter(absent), "")
@@ -47,6 +52,7 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
         return "", ""
     script.budget.once("what a log shows", 2 * len(script.lines), "the text around its engine commands")
     shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
+    shown = shown or is_in_lines(_WORKS, script.lines, _LONGEST)
     if not shown or is_in_lines(_REFUSED, script.lines, _LONGEST):
         return "", ""
     if removed:
@@ -72,7 +78,7 @@ def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, t
     them, and those; ("", ()) where one alone is gone, which may be a mistake, or where a log shows a refusal."""
     program = ENGINES[engine].program
     names, having, gone = _options_of(program, command)
-    if len(gone) < _SEVERAL or _removed(program, names - {*having}) is not None:
+    if len(gone) < _SEVERAL or _removed(program, names) is not None:
         return "", ()
     script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
     if is_in_lines(_REFUSED, script.lines, _LONGEST):

@@ -190,7 +190,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     taking, option = started_release(engine, command, script) if command is not None else ("", "")
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
-        because = f"none is named: the log shows that {option} was taken, and {taking} is the last that has it"
+        because = f"none is named: the text shows that {option} was taken, and {taking} is the last that has it"
         return Version(taking, because)
     of_trace, sign = release_of_trace(engine, script)
     if of_trace and since(of_trace, first_with(engine, named_model[:_LONGEST_NAME])[1] or of_trace):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from moonpad.engines.option_grammar import SHORT_SIZES
 from moonpad.explain.checks.models.other_families import IF_PUBLISHED
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
@@ -39,8 +40,6 @@ _OF_RELEASES: Final = ("reported for ", "in releases ")
 _OF_ALL: Final = ("engine", "weights", "model")
 """Places of a finding that is about no option."""
 _ENDS_SOMEWHERE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT})
-_SHORT_SIZES: Final = frozenset({"--tp", "--dp", "--pp"})
-"""Beginnings of options that most guides write."""
 
 
 def verdict(judged: Judged) -> tuple[str, str]:
@@ -179,7 +178,7 @@ def whole_names(argv: Iterable[str]) -> Iterator[str]:
     """`--tp-size 8` of `--tp=8`, which the closing line tells."""
     for word in argv:
         name, equals, value = word.partition("=")
-        if name not in _SHORT_SIZES:
+        if name not in SHORT_SIZES:
             yield word
             continue
         yield f"{name}-size"
@@ -189,9 +188,8 @@ def whole_names(argv: Iterable[str]) -> Iterator[str]:
 def usual(remark: Remark) -> str:
     """What is to be done about a finding that nearly every command has; "" where it is another one."""
     finding = remark.finding
-    if finding.code is Code.PREFIX_FLAG and finding.where in _SHORT_SIZES and finding.severity is Severity.WARNING:
-        return f"{finding.where} is short for {finding.where}-size"
-    if finding.where in _SHORT_SIZES and f"takes it for {finding.where}-size" in finding.message:
+    short = finding.code is Code.PREFIX_FLAG and finding.severity is Severity.NOTE and finding.where in SHORT_SIZES
+    if short and f"{finding.where}-size" in finding.message:
         return f"{finding.where} is short for {finding.where}-size"
     if finding.code is Code.MISSING_FLAG and finding.severity is Severity.NOTE and "trust" in finding.where:
         return f"the tokenizer is Python code, which some releases load only with {finding.where}"

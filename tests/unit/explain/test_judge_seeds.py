@@ -105,7 +105,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
     "seed4.md": [
         [RAY_UNNAMED, HOST],
         [HOST],
-        [("warning", "prefix-flag", "--tp"), ("warning", "prefix-flag", "--tp")],
+        [("note", "prefix-flag", "--tp"), ("note", "prefix-flag", "--tp")],
         [
             ("error", "invalid-value", "--dist-init-addr"),
             ("warning", "removed-flag", "--enable-deepep-moe"),

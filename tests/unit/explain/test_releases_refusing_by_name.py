@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.explain.judging import ask, ask_one, at
 
 _DEEPEP = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 8 --trust-remote-code"
@@ -37,9 +39,12 @@ def test_a_log_of_capture_shows_that_the_options_were_taken() -> None:
     assert not at(judged, "removed-flag")
 
 
-def test_two_options_that_are_gone_are_of_one_time() -> None:
-    judged = ask_one(f"{_DEEPEP} --enable-deepep-moe --stream-output")
-    assert judged.version == "0.5.2"
+@pytest.mark.parametrize(
+    ("sentence", "release"), [("This works here:", "0.5.2"), ("See if this works here:", "0.5.23")]
+)
+def test_what_its_author_has_run_was_taken(sentence: str, release: str) -> None:
+    judged = ask_one(f"{sentence}\n\n```\n{_DEEPEP} --enable-deepep-moe\n```\n")
+    assert judged.version == release
 
 
 def test_releases_that_refuse_by_name_are_not_said_to_take_it() -> None:
