@@ -21,6 +21,11 @@ _FEW: Final = 6
 OTHER_WEIGHTS: Final = ("--quantization", "--load-format", *OVERRIDES)
 """Options with which other bytes are loaded than those of the repository."""
 _LONGEST: Final = 2000
+_MEASURED: Final = re.compile(
+    r"\bthroughput (?:is|was|of|rose|went)\b|\d[ ]?(?:tokens?/s|tok/s|tps)\b|\b(?:TTFT|TPOT|ITL)[^\n]{0,20}\d[ ]?ms\b",
+    re.IGNORECASE,
+)
+"""What is measured with a server has run."""
 
 
 def largest_alone(case: Case) -> Iterator[Remark]:
@@ -52,4 +57,9 @@ def largest_alone(case: Case) -> Iterator[Remark]:
         "that, and the text names none of them"
     )
     remedy = f"write {flag} {2 * ranks} or more, for as many devices, or smaller weights"
-    yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index)
+    ran = is_in_lines(_MEASURED, case.script.lines, _LONGEST)
+    if ran:
+        remedy = "name the devices with --on"
+    yield make_remark(
+        Severity.NOTE if ran else Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index
+    )

@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.engines.host_expert_names import POOLS
 from moonpad.engines.value_checks import whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.host_expert_checks import physical_cores
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -50,8 +51,8 @@ def threads_of_cores(case: Case) -> Iterator[Remark]:
     if place is None or not isinstance(place.value, str):
         return
     threads, cores = whole(place.value), _cores(case)
-    if threads is None or cores is None or threads <= cores:
-        return
+    if threads is None or cores is None or threads <= cores or 0 < physical_cores(case.script) < threads:
+        return  # said with the number that fits
     message = (
         f"{threads} threads on the {cores} physical cores that the text gives: those that share a core slow each other"
     )

@@ -80,7 +80,7 @@ def parser_remarks(
     later = (reading.node.node_rank or 0) > 0  # which answers no client
     by_others = command.made or is_other(checkpoint) or _is_measured(command, script)
     if name and not later and not by_others and not writes_no_text(command, reading, name):
-        yield from _lacking(length, reading, engine, version, name)
+        yield from _lacking(length, reading, engine, version, name, command.fork)
 
 
 def _is_measured(command: Command, script: Script) -> bool:
@@ -107,8 +107,8 @@ def of_family(name: str) -> bool:
     return family is not None and any(parser.startswith("kimi") for parser in family.tools)
 
 
-def _lacking(length: int, reading: Reading, engine: Engine, version: str, name: str) -> Iterator[Remark]:
-    """`length` counts the words of the command, behind which new ones go."""
+def _lacking(length: int, reading: Reading, engine: Engine, version: str, name: str, fork: str) -> Iterator[Remark]:
+    """`length` counts the words of the command, behind which new ones go. Of a `fork` no release is known."""
     serving, line = reading.serving, engine.command_line
     # The parsers are those of the engine, whichever of its programs starts it.
     parser, takes = own_parser(name), partial(_takes, engine.program, version)
@@ -125,7 +125,8 @@ def _lacking(length: int, reading: Reading, engine: Engine, version: str, name: 
             yield _missing(option, message, f"add {option} {parser}", edits=[Edit(length, 0, (option, parser))])
         else:
             first = _since(engine.program, option, parser)
-            yield _missing(option, message, f"take {first} or later, which has {option} {parser}" if first else "")
+            which = f"take a release of {fork} that has" if fork else f"take {first} or later, which has"
+            yield _missing(option, message, f"{which} {option} {parser}" if first else "")
 
 
 def _takes(program: str, version: str, option: str, parser: str) -> bool:

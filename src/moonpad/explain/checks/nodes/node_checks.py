@@ -22,6 +22,8 @@ from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 _RAY: Final = re.compile(r"\bstart(?:s|ing)? (?:a |the )?ray\b|\bray start\b", re.IGNORECASE)
+_MASKED: Final = re.compile(r"([xyz*n])\1{0,2}\.", re.IGNORECASE)
+"""`xx.yy.zz.210`: an address of which an author has hidden parts, not always in the same way."""
 _OWN: Final = frozenset({"0.0.0.0", "127.0.0.1", "localhost", "::", "[::]"})  # noqa: S104
 _STARTS_RAY: Final = re.compile(
     r"\bray start\b|multi-node-serving\.sh|run_cluster\.sh|--ray_(?:cluster_size|address)|RAY_START_CMD|headGroupSpec"
@@ -115,7 +117,7 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
     for at, word in known[1:]:
         here, there = first.rpartition(":"), word.text.rpartition(":")
         own_name = here[2] == there[2] and (here[0] or first) in _OWN
-        if word.text != first and not own_name:
+        if word.text != first and not own_name and not _MASKED.match(first):
             message = f"this node waits at {word.text}, the first at {first}: they do not find each other"
             given = (word.text.partition("=")[0] for word in commands[at].argv)
             where = next((name for name in given if name in ADDRESS), ADDRESS[0])
