@@ -41,7 +41,7 @@ from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.documents.spoken_settings import as_spoken_of
-from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment, is_piece
+from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.longer_contexts import but_held, but_longer
@@ -116,7 +116,7 @@ class Deployment(Struct, frozen=True):
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
             if open_ended := any(piece.more_options for piece in pieces):
-                about_it = (each for each in about_it if each.placed and each.finding.code is not Code.MISSING_FLAG)
+                about_it = (each for each in about_it if each.placed and not _may_be_cut(each, command))
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
@@ -384,3 +384,9 @@ class Deployment(Struct, frozen=True):
         commands = tuple(mended_command(one, (), more) for one, more in zip(self.group.commands, edits, strict=True))
         other = replace(self.group, commands=commands)
         return replace(self, group=other, repairs=(), suggest=False, again=True).judged()
+
+
+def _may_be_cut(remark: Remark, command: Command) -> bool:
+    """Whether what it says to lack may stand in what the author has left out, `--tool-call-parser kimi_k2 ...`."""
+    lacks = remark.finding.code is Code.MISSING_FLAG
+    return lacks and any(word.text in ELLIPSES for word in command.argv)

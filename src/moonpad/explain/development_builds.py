@@ -106,7 +106,8 @@ def _newer_faults(other: Judged, judged: Judged) -> Iterator[Remark]:
     messages = {remark.finding.message for remark in judged.remarks}
     for remark in other.remarks:
         if remark.finding.code in _FAULTS and remark.finding.message not in messages:
-            yield replace(remark, finding=replace(remark.finding, severity=Severity.NOTE))
+            note = replace(remark.finding, severity=Severity.NOTE)
+            yield replace(remark, finding=note, stops=False, ends_start=False)
 
 
 def _in_both(judged: Judged, other: Judged) -> Iterator[Remark]:

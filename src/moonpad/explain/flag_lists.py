@@ -42,6 +42,8 @@ def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
         yield whole
 
 
+ELLIPSES: Final = frozenset({"...", "…", "[...]"})
+"""What an author writes for words that he leaves out."""
 _FEWEST: Final = 3
 
 

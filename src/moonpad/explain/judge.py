@@ -23,7 +23,7 @@ from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.development_builds import judged_as_build
 from moonpad.explain.documents.pasted_failures import failures_in, owners_of
-from moonpad.explain.flag_lists import as_commands
+from moonpad.explain.flag_lists import ELLIPSES, as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
@@ -80,7 +80,7 @@ def _is_sketch(judged: Judged) -> bool:
 
 
 def _begins_open(command: Command) -> bool:
-    return bool(command.argv) and command.argv[0].text in ("...", "…", "[...]")
+    return bool(command.argv) and command.argv[0].text in ELLIPSES
 
 
 def _judged(

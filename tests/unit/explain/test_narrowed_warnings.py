@@ -108,9 +108,7 @@ def test_weights_that_the_text_gives_another_format(sentence: str, judged: bool)
     assert (one.checkpoint is not None) is judged
 
 
-@pytest.mark.parametrize(
-    ("tag", "severity"), [("v0.5.9-kimi-k2.5-opt", Severity.NOTE), ("v0.5.9", Severity.WARNING)]
-)
+@pytest.mark.parametrize(("tag", "severity"), [("v0.5.9-kimi-k2.5-opt", Severity.NOTE), ("v0.5.9", Severity.WARNING)])
 def test_an_image_made_for_the_model_may_have_mended_it(tag: str, severity: Severity) -> None:
     command = "python3 -m sglang.launch_server --model-path /m/Kimi-K2.5 --tp 8 --attention-backend aiter"
     text = f"docker run --device /dev/kfd acme/amd:{tag} {command}"

@@ -74,7 +74,8 @@ def node_remarks(
         if alone and not commands[0].by_ray and not commands[0].custom and not by_runner:
             joined = starts_ray(script)
             for remark in _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray, joined):
-                of_ray = remark.finding.code is Code.MISSING_FLAG and speaks_of_ray and bool(script.error_lines)
+                runs = speaks_of_ray and any(error.logged for error in script.error_lines)
+                of_ray = runs and remark.finding.code is Code.MISSING_FLAG
                 # What the text says to run over Ray, and shows an error of, has got there.
                 yield _as_note(remark) if of_ray else remark
         if alone and len(commands) == 1 and not commands[0].by_ray and not commands[0].custom and not by_runner:

@@ -196,7 +196,7 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
         code = Code.REMOVED_FLAG if history else Code.UNKNOWN_FLAG
         message, remedy, entry = moved
         if entry[0][0] == names.OVER_COPIES and _cannot_divide(given, release.copies):
-            remedy = f"leave it out: there it has to divide the {release.copies} ranks of --data-parallel-size"
+            remedy = f"leave it out: there it has to divide --data-parallel-size, which is {release.copies}"
             return _Told(severity, code, message, remedy, ends, ())
         is_one = not isinstance(given, dict)
         return _Told(severity, code, message, remedy, ends, (entry,) if is_one else None)
