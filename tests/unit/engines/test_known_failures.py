@@ -24,6 +24,7 @@ SAMPLES = {
     "remote-code": "(APIServer pid=4) The repository moonshotai/Kimi-K2-Thinking contains custom code which must be executed to correctly load the model.",
     "model-type": "Value error, The checkpoint you are trying to load has model type `kimi_k25` but Transformers does not recognize this architecture.",
     "architecture": "ValueError: Model architectures ['KimiK25ForConditionalGeneration'] are not supported for now. Supported architectures: ['AquilaForCausalLM']",
+    "k3-prefill-query": "AssertionError: Kimi-K3 fp8 KV cache requires an fp8 prefill query; enable --attention-config.",
     "tool-parser": "KeyError: 'invalid tool call parser: kimi_k2 (chose from { deepseek_v3,hermes,mistral })'",
     "reasoning-parser": "KeyError: 'invalid reasoning parser: kimi_k2 (chose from { deepseek_r1,granite,qwen3 })'",
     "eagle3-target": "Value error, Eagle3 is only supported for ['llama', 'qwen', 'minicpm', 'gpt_oss'] models. Got self.target_model_config.hf_text_config.model_type='kimi_k2'",
