@@ -15,8 +15,13 @@ _SPOILS: Final = re.compile(
     r"|\brefused\b|\bfails?\b|\bdies?\b|without end|degenerate|falls? to|unusable|invalid"
     r"|\blost\b|repeat|loops?\b|\breturns? 500\b"
 )
-_OF_MACHINES: Final = frozenset({"--node-rank", "--master-addr", "--dist-init-addr", "--data-parallel-address"})
-"""Options by which machines find each other: their addresses and ranks are a person's to write."""
+_OF_MACHINES: Final = frozenset(
+    {
+        *("--node-rank", "--master-addr", "--dist-init-addr", "--data-parallel-address"),
+        "--headless",
+    }
+)
+"""Options by which machines find each other, or that are for some of them: a person writes them for each."""
 
 
 _OF_WORDS: Final = frozenset({Code.CONFLICT, Code.UNSUPPORTED_FORMAT, Code.REMOVED_FLAG, Code.UNKNOWN_FLAG})

@@ -27,3 +27,10 @@ def test_a_gone_option(version: str) -> None:
 def test_a_slip_is_still_one() -> None:
     (remedy,) = _remedies(f"{_SGLANG} --enable-lean-atention", "0.5.23")
     assert remedy == "did you mean --enable-lean-attention?"
+
+
+def test_an_option_of_the_servers_is_no_beginning_of_one_of_the_router() -> None:
+    command = "python3 -m sglang_router.launch_server --model-path Qwen/Qwen3-32B --dp 2 --host 0.0.0.0 --port 30000"
+    judged = ask_one(command)
+    assert not [each for each in judged.findings if "--dp-aware" in f"{each.message} {each.remedy}"]
+    assert all("--dp-aware" not in line.argv for line in judged.corrected)

@@ -49,6 +49,8 @@ def as_certain(
     for remark in remarks:
         finding = remark.finding
         option = options.get(remark.at)
+        if option is not None and finding.code is Code.PREFIX_FLAG and _is_of_a_server(option, command):
+            continue  # `--dp 2` is that of the servers, and no beginning of the router's --dp-aware
         if finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
             yield remark
         elif is_fragment(command) and (
