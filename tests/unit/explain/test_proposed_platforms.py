@@ -38,16 +38,18 @@ def test_attention_that_is_shared_out_to_no_groups(more: str, told: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("on", "layout", "told"),
+    ("on", "network", "layout", "told"),
     [
-        ("2x8xB200", "-tp 16", True),
-        ("2x8xB200", "-tp 8 -pp 2", True),
-        ("4x4xGB200", "-tp 16", False),
-        ("2x8xH200", "-tp 16", False),
+        ("2x8xB200", "EFA", "-tp 16", True),
+        ("2x8xB200", "EFA", "-tp 8 -pp 2", True),
+        ("2x8xB200", "InfiniBand", "-tp 16", False),
+        ("2x8xB200", "InfiniBand", "-tp 8 -pp 2", False),
+        ("4x4xGB200", "EFA", "-tp 16", False),
+        ("2x8xH200", "EFA", "-tp 16", False),
     ],
 )
-def test_wrong_answers_over_two_machines(on: str, layout: str, told: bool) -> None:
-    """https://github.com/vllm-project/vllm/issues/52531"""
-    (judged,) = ask(f"vllm serve moonshotai/Kimi-K3 {layout} --trust-remote-code\n", on)
+def test_wrong_answers_over_two_machines(on: str, network: str, layout: str, told: bool) -> None:
+    """https://github.com/vllm-project/vllm/issues/52531, of machines that meet over EFA"""
+    (judged,) = ask(f"# over {network}\nvllm serve moonshotai/Kimi-K3 {layout} --trust-remote-code\n", on)
     reports = [each.message for each in judged.findings if each.code is Code.KNOWN_REPORT]
     assert any("every kind of CUDA graph gave wrong answers" in message for message in reports) is told
