@@ -116,7 +116,10 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
 
 
 def _has_no_release(finding: Finding, command: Command) -> bool:
-    """Whether no release has it, and it is no slip of a name that one has."""
+    """Whether no release has it, and it is no slip of a name that one has, in an image of which no release is known."""
+    image = command.container.image if command.container else None
+    if image is not None and held_release(image.text) is not None:
+        return False
     is_key = _NO_KEY in finding.message
     return finding.remedy.startswith("leave ") and (is_key or not releases_with(command.program, finding.where))
 

@@ -147,3 +147,15 @@ def test_layouts_that_the_newest_release_takes_are_of_older_ones() -> None:
     assert [remark.of_former for remark in told] == [True]
     assert not [each for each in ask_one(command, version="0.33.0").findings if "FP8 blocks" in each.message]
     assert at(ask_one(command, version="0.20.0"), "illegal-layout")
+
+
+@pytest.mark.parametrize(
+    ("image", "severity"),
+    [("acme/vllm:cu130-20260423", Severity.NOTE), ("vllm/vllm-openai:v0.19.1", Severity.ERROR)],
+)
+def test_a_key_that_no_release_has_may_be_one_of_the_image(image: str, severity: Severity) -> None:
+    config = """'{"model": "a/b", "method": "eagle3", "num_speculative_tokens": 3, "draft_kv_cache_dtype": "fp8"}'"""
+    command = f"vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8 --speculative-config {config}"
+    (finding,) = found(f"docker run --gpus all {image} {command}", "draft_kv_cache_dtype")
+    assert finding.severity is severity
+    assert ("fails at once" in finding.message) is (severity is Severity.ERROR)
