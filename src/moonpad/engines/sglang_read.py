@@ -91,9 +91,7 @@ def read(invocation: Invocation) -> Reading:
     return read_words(words, invocation.files, invocation.env)
 
 
-def read_words(
-    words: Words, files: Mapping[str, str], env: Mapping[str, str] = MappingProxyType({})
-) -> Reading:
+def read_words(words: Words, files: Mapping[str, str], env: Mapping[str, str] = MappingProxyType({})) -> Reading:
     model = words.model("--model-path")
     attention = _attention_dp(words)
     replicas = 1 if attention > 1 or words.switch("--enable-dp-attention") else words.size("--dp-size")
