@@ -19,6 +19,7 @@ from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -118,13 +119,15 @@ def other_nodes(case: Case) -> Iterator[Remark]:
         case.script.budget.work(len(texts), "its engine commands")
         own = texts[command.line - 1] if 0 < command.line <= len(texts) else ""
         handed_on = any(word.text.endswith(".sh") for word in command.prefix)  # to a script that may start the others
+        twin = _twin(case) if rank is not None else None
+        handed_on |= twin is None and tells_of_other_ranks(texts)
         if not handed_on and not any(_OTHER_RANKS.search(text) for text in texts) and not _TRACED.match(own):
             message = f"--nnodes {node.nodes}, and the only command is that of rank 0: it waits for the others"
             others = "1 on the other machine" if node.nodes == 2 else f"1 to {node.nodes - 1} on the other machines"
             remedy = f"start the same with --node-rank {others}"
             if case.engine.command_line.nodes is not None:
                 remedy += f", and {case.engine.command_line.nodes.headless}"
-            if rank is not None and (twin := _twin(case)):
+            if twin is not None:
                 message = f"--nnodes {node.nodes}, and line {twin} starts the same rank 0: both wait for the others"
                 remedy = remedy.replace("the same", "one of them")
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)
