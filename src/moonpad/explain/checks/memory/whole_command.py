@@ -18,8 +18,8 @@ from moonpad.explain.checks.models.other_families import in_full, is_other
 from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.commands import Command
-from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
