@@ -18,6 +18,7 @@ from moonpad.explain.checks.models.other_families import in_full, is_other
 from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.commands import Command
+from moonpad.explain.documents.logged_caches import tells_of_answers
 from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -79,6 +80,10 @@ def one_device(case: Case) -> Iterator[Remark]:
     remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
     sure = not own and (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
+    if given is None and not sure and tells_of_answers(case.script.lines):
+        message = f"{message}: the text tells of answers, so its command has left something out"
+        yield make_remark(Severity.NOTE, Code.DOES_NOT_FIT, flag, message, remedy)
+        return
     severity = Severity.ERROR if sure else Severity.WARNING
     remark = make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
     plain = REPOSITORY.fullmatch(reading.model) and case.option(*OTHER_WEIGHTS) is None and _is_as_it_stands(case)
