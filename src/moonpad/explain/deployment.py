@@ -59,6 +59,7 @@ from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improve
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.stage_layouts import but_refused_stages
 from moonpad.explain.suggestions import Changes, Improvement, Subject, best_remedy
+from moonpad.explain.taken_options import but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
@@ -321,7 +322,8 @@ class Deployment(Struct, frozen=True):
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_own(but_accepted(flags, command, self.script), command)
-            yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
+            flags = but_taken(as_certain(flags, command, reading.parsed, book, version), command, self.script)
+            yield from of_its_build(flags, command)
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]

@@ -22,6 +22,7 @@ _BEYOND_ITS_OPTIONS: Final = re.compile(
     r"|scheduler|model_runner_v1|tp_worker|parallel_state|kv_cache_utils|fp8|async_llm)\.py(?::\d{1,5}\]|\", line \d)"
     r"|\((?:EngineCore|Worker|VllmWorker|RayWorker|NPURayWorker)\w*[ ]"
     r"|\[\d{4}-\d\d-\d\d[ ][\d:]{8}(?:[ ](?:DP|TP|PP|EP)\d+){1,4}\]"
+    r"|^Injecting \S+ as |^loading (?:blk\.\d+|token_embd)\.\S+ (?:to|with) "
 )
 """Lines of processes that begin once the command line was read."""
 _REFUSED: Final = re.compile(
@@ -44,15 +45,20 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     removed = _removed(program, names - {*having})
     if not (gone or removed):
         return "", ""
-    script.budget.once("what a log shows", 2 * len(script.lines), "the text around its engine commands")
-    shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
-    if not shown or is_in_lines(_REFUSED, script.lines, _LONGEST):
+    if not is_past_its_options(command, script):
         return "", ""
     if removed:
         option, since = removed
         return _last_before(engine, since), option
     last = _last_having(program, having)
     return (last, gone) if last else ("", "")
+
+
+def is_past_its_options(command: Command, script: Script) -> bool:
+    """Whether a log behind the command is of a process that begins once its options were read."""
+    script.budget.once("what a log shows", 2 * len(script.lines), "the text around its engine commands")
+    shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
+    return shown and not is_in_lines(_REFUSED, script.lines, _LONGEST)
 
 
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
