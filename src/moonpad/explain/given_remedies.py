@@ -1,4 +1,4 @@
-"""What a remedy asks for and the command has already is no way out."""
+"""What a remedy asks for and the command has already is no way out; what a parser did not know is left out."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines.base import Reading
-from moonpad.explain.results import Remark
+from moonpad.explain.results import Edit, Remark
 from moonpad.values.records import replace
 
 _ALTERNATIVES: Final = re.compile(r",? or ")
 _ADDS: Final = re.compile(r"(?:add|keep the experts whole(?:: | by )|write|give)[^,;()]{0,40}?(?P<flag>--[a-z][a-z-]+)")
+_UNKNOWN: Final = re.compile(r"leave (?P<flag>--[a-z][\w-]*) out")
+
+
+def without_unknown(failure: Remark, readings: Sequence[Reading]) -> Remark:
+    """With the option left out that the parser of the log did not know, whatever its value holds."""
+    match = _UNKNOWN.fullmatch(failure.finding.remedy)
+    if match is None or failure.changes or " does not know " not in failure.finding.message:
+        return failure
+    places = [reading.parsed.occurrence(match["flag"]) for reading in readings]
+    if len(places) != 1 or (place := places[0]) is None:
+        return failure
+    return replace(failure, command=0, edits=(Edit(place.index, place.length, ()),))
 
 
 def but_given(failure: Remark, readings: Sequence[Reading]) -> Remark:

@@ -194,7 +194,7 @@ def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     refused = finding.message.split()
     own = [remark.finding for remark in told if remark.mends and remark.finding.where in refused]
     words = dict.fromkeys(f"{one.remedy[:1].lower()}{one.remedy[1:].rstrip('.')}" for one in own if one.remedy)
-    named = [word for word in refused if word.startswith("--")]
+    named = [word for word in refused if re.match(r"--[a-z]", word)]
     if not words and len(named) == 1:
         words = {f"leave {named[0]} out": None}
     return replace(failure, finding=replace(finding, remedy="; ".join(words))) if words else failure
