@@ -22,12 +22,14 @@ _BEYOND_ITS_OPTIONS: Final = re.compile(
     r"|scheduler|model_runner_v1|tp_worker|parallel_state|kv_cache_utils|fp8|async_llm)\.py(?::\d{1,5}\]|\", line \d)"
     r"|\((?:EngineCore|Worker|VllmWorker|RayWorker|NPURayWorker)\w*[ ]"
     r"|\[\d{4}-\d\d-\d\d[ ][\d:]{8}(?:[ ](?:DP|TP|PP|EP)\d+){1,4}\]"
+    r"|^(?:main: (?:n_parallel is set|loading model|server is listening)|srv {1,6}\w)"
+    r"|^(?:llama_model_loader|load_tensors): "
     r"|^Injecting \S+ as |^loading (?:blk\.\d+|token_embd)\.\S+ (?:to|with) "
 )
 """Lines of processes that begin once the command line was read."""
 _REFUSED: Final = re.compile(
     r"unrecognized arguments?|invalid choice|No such option|unexpected keyword argument|expected (?:one|at least)"
-    r"|Extra inputs are not permitted|validation errors? for"
+    r"|error: invalid argument:|Extra inputs are not permitted|validation errors? for"
 )
 _LONGEST: Final = 2000
 _SEVERAL: Final = 2
