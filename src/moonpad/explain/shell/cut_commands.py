@@ -18,7 +18,7 @@ _SIZE: Final = re.compile(
     r"--?(?:tp|pp|dp|(?:tensor|pipeline|data)[-_]parallel)(?:[-_]size)?(?:=.*)?|-ngl|--n-gpu-layers", re.DOTALL
 )
 _SAID: Final = re.compile(
-    r"[ \t\0>]*\n?[ \t\0>]*(?:```|~~~)?[\s\0>]{0,8}[(\[*_]{0,3}(?:\.{3}[ ]?)?(?:"
+    r"[ \t\0>]*\n?[ \t\0>]*(?:```|~~~)?[\s\0>]{0,8}(?:\.{3}[ ]?)?[(\[*_]{0,3}(?:\.{3}[ ]?)?(?:"
     r"(?:is |was )?(?:cut(?: off)?|truncated|shortened)(?: here)?\b(?! command)"
     r"|(?:the )?rest (?:of (?:it|the command|the line) )?(?:is |was )?(?:cut|left out|omitted|missing)|[以后]下?省略)",
     re.IGNORECASE,
