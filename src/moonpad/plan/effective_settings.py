@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from moonpad.catalog.ggml_types import bits_of
 from moonpad.catalog.overhead import Budget, Pipeline, batches_of, block_of, defaults_of, reserve_of, scales_of
-from moonpad.engines.attention_backends import chosen
 from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
@@ -109,13 +108,13 @@ def _kv_dtype(configuration: Configuration, from_checkpoint: bool) -> str:
 
 
 def _scale(configuration: Configuration, *, asked: bool) -> float:
+    """Of a backend that is named: which one an older release takes by itself was not read."""
     settings = configuration.settings
     for row in scales_of(configuration.engine.name, configuration.version):
         if asked and settings.fraction_kept and configuration.since(row.kept_since):
             continue
         context = settings.max_model_len or configuration.architecture.max_context
-        backend = chosen(configuration)
-        if context > row.above_tokens and backend is not None and backend.name == row.backend:
+        if context > row.above_tokens and settings.attention_backend == row.backend:
             return row.factor
     return 1.0
 

@@ -35,7 +35,7 @@ def share(settings: Settings, version: str = "0.5.18", tp: int = 4) -> float:
         (replace(ASKED, max_model_len=8192), "0.5.18", 0.8),
         (replace(ASKED, max_model_len=None), "0.5.18", 0.68),  # the model's own 262,144
         (replace(ASKED, attention_backend="triton"), "0.5.18", 0.8),
-        (replace(ASKED, attention_backend=None), "0.5.18", 0.68),  # 64 heads over 4 are 16: AITER by itself
+        (replace(ASKED, attention_backend=None), "0.5.18", 0.8),
         (replace(ASKED, fraction_kept=True), "0.5.23", 0.8),
         (replace(ASKED, fraction_kept=True), "0.5.18", 0.68),  # which does not read the variable
         (replace(ASKED, fraction_kept=True, gpu_memory_utilization=None), "0.5.23", None),
@@ -46,10 +46,6 @@ def test_of_the_share(settings: Settings, version: str, expected: float | None) 
         own = replace(settings, attention_backend="triton")
         expected = 0.85 * share(own, version)  # the variable keeps what was asked for alone
     assert share(settings, version) == pytest.approx(expected, abs=1e-6)
-
-
-def test_other_numbers_of_heads_are_left_to_triton() -> None:
-    assert share(replace(ASKED, attention_backend=None), tp=8) == pytest.approx(0.8)
 
 
 def test_the_variable_of_a_command() -> None:
