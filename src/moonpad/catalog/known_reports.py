@@ -90,6 +90,8 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Variables that are set → what their values are; "" for any."""
     unset: tuple[str, ...] = ()
     """Variables that are not set."""
+    not_roles: tuple[str, ...] = ()
+    """It does not hold for servers of these roles: `decode`, which computes no prompts."""
     message: Text
     remedy: Text
     provenance: Provenance

@@ -63,6 +63,8 @@ class MendedFault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Variables that are not set."""
     devices: tuple[str, ...] = ()
     """As in data/known_reports.toml, one of which it is."""
+    no_text: str = ""
+    """A regular expression, in no line of the text, in any case."""
     fault: Text
     pull: int
     """The number of the pull request that mends it."""

@@ -72,6 +72,16 @@ class Reserve(Since, frozen=True, kw_only=True):
     vision_factor: Amount
 
 
+class Scale(Since, frozen=True, kw_only=True):
+    """What an engine multiplies its memory fraction by, with an attention backend and a context of more tokens."""
+
+    backend: str
+    above_tokens: int
+    factor: float
+    kept_since: str
+    """The first release that can be told to take the fraction as it was asked for."""
+
+
 class BlockSize(Since, frozen=True, kw_only=True):
     capability: str = ""
     backend: str = ""
@@ -135,6 +145,13 @@ def block_of(engine: str, version: str, capability: str, backend: str | None, kv
         if not row.backend and capability.startswith(row.capability) and row.kv_fp8 in (None, kv_fp8)
     ]
     return max(named or plain, key=lambda row: (len(row.capability), order(row.since)))
+
+
+@lru_cache(maxsize=256)
+def scales_of(engine: str, version: str) -> tuple[Scale, ...]:
+    """() for most engines."""
+    scales: tuple[Scale, ...] = table(Scale, "scales")
+    return tuple(row for row in scales if row.engine == engine and is_since(version, row.since))
 
 
 def known_rows(rows: Iterable[Held], engine: str, version: str) -> list[Held]:

@@ -17,6 +17,11 @@ RELEASE: Final = re.compile(
 )
 """Where a text says which release is meant."""
 
+STARTERS_OWN: Final[Mapping[str, frozenset[str]]] = {
+    "dynamo-run": frozenset({"--num-nodes", "--node-rank", "--leader-addr", "--extra-engine-args"})
+}
+"""Options that a program which starts an engine takes for itself, some of which the engine has too: launch/dynamo-run
+of https://github.com/ai-dynamo/dynamo, release 0.2."""
 _PICTURES: Final = ("1.4.0", "--enable-multimodal, with --disaggregation-mode for its half")
 _MOVED: Final[Mapping[str, tuple[str, str]]] = {
     "--store-kv": ("1.0.0", "--discovery-backend"),

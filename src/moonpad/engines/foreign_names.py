@@ -271,8 +271,6 @@ STARTED_MODULES: Final = (
     *("sglang.bench_one_batch", "sglang.bench_offline_throughput", "vllm.entrypoints.openai.api_server"),
 )
 """What is started by `python -m`, for names that are one letter away from it."""
-STARTS_SERVERS_TOO: Final[Mapping[str, str]] = {"sglang_router.launch_server": "sglang"}
-"""Modules of a router that hand the options of the engine to the servers which they start."""
 NO_MODULES: Final[Mapping[str, Mapping[str, str]]] = {
     "sglang": {
         "sglang.launch_disaggregation_router": "sglang_router.launch_router --pd-disaggregation",

@@ -89,7 +89,7 @@ OF_MAKERS: Final = re.compile(
 )
 """Images of the makers whose tag begins with a word."""
 MAKERS_IN_TEXT: Final = re.compile(
-    r"(?<![\w/.-])(?:(?:vllm/vllm-openai|lmsysorg/sglang)(?:-rocm)?|(?:quay\.io/)?ascend/vllm-ascend)"
+    r"(?<![\w/.-])(?:docker\.io/)?(?:(?:vllm/vllm-openai|lmsysorg/sglang)(?:-rocm)?|(?:quay\.io/)?ascend/vllm-ascend)"
     r"(?::[a-zA-Z0-9][\w.-]{0,60})?"
 )
 """Images of the makers in a line of prose, with a tag or without."""

@@ -106,6 +106,15 @@ LOG: Final = LogGrammar(
             "arguments-unknown",
         ),
         CauseLine(
+            re.compile(
+                r"launch_server\.py: error: "
+                r"(?P<text>argument \S+: invalid choice: '(?P<value>[^']+)' \(choose from .+)"
+            ),
+            "SGLang refused its command line: {text}",
+            "write one of these, or take a release that has {value}",
+            "arguments-choice",
+        ),
+        CauseLine(
             re.compile(r"launch_server\.py: error: (?P<text>.+)"),
             "SGLang refused its command line: {text}",
             "mend extra_args",

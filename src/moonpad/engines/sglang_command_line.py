@@ -16,9 +16,10 @@ PROGRAMS: Final = (
         commands=(
             *("sglang serve", "sglang.launch_server", "moonpad_sglang_cpu", "dynamo.sglang"),
             *("dynamo.sglang.worker", "dynamo.sglang.decode_worker", "dynamo.sglang.main"),
-            "infera.engine.sglang",
+            *("infera.engine.sglang", "sglang_router.launch_server"),
         ),
-        own_options=(*(option for option in DYNAMO if option != "--disaggregation-mode"), *INFERA),
+        # launch_server.py of the router adds the engine's own options, and its own with a prefix.
+        own_options=(*(option for option in DYNAMO if option != "--disaggregation-mode"), *INFERA, "--router-"),
         files=("sglang/launch_server.py",),
         start="python -m sglang.launch_server",
     ),
@@ -27,10 +28,7 @@ PROGRAMS: Final = (
         name="sglang-router",
         label="SGLang's router",
         kind="router",
-        commands=(
-            *("sglang-router", "sglang-router launch", "smg launch"),
-            *("sglang_router.launch_server", "sglang_router.launch_router"),
-        ),
+        commands=("sglang-router", "sglang-router launch", "smg launch", "sglang_router.launch_router"),
         start="sglang-router launch",
         own_versions=True,
     ),

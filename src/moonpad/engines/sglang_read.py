@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from moonpad.catalog.drafts import known_draft
@@ -38,6 +39,7 @@ SETTING_FLAGS: Final = (
 TEXT_ONLY: Final = "--language-model-only"
 KV_OFFLOAD: Final = "--enable-hierarchical-cache"
 KV_OFFLOAD_RATIO: Final = 2.0  # the default of --hicache-ratio
+KEEPS_FRACTION: Final = "SGLANG_AITER_HONOR_EXPLICIT_MEM_FRACTION"
 DRAFT: Final = "--speculative-draft-model-path"
 GRAPHS_OFF: Final = ("--cuda-graph-backend-decode", "--cuda-graph-backend-prefill")
 
@@ -85,14 +87,15 @@ def grammar(program: str, version: str | None) -> Grammar:
 def read(invocation: Invocation) -> Reading:
     """`python -m sglang.launch_server --model-path MODEL …`, or the options alone."""
     start = start_of(invocation.argv, ENTRIES)
-    return read_words(Words(invocation.argv, grammar(invocation.program, invocation.version), start), invocation.files)
+    words = Words(invocation.argv, grammar(invocation.program, invocation.version), start)
+    return read_words(words, invocation.files, invocation.env)
 
 
-def read_words(words: Words, files: Mapping[str, str]) -> Reading:
+def read_words(words: Words, files: Mapping[str, str], env: Mapping[str, str] = MappingProxyType({})) -> Reading:
     model = words.model("--model-path")
     attention = _attention_dp(words)
     replicas = 1 if attention > 1 or words.switch("--enable-dp-attention") else words.size("--dp-size")
-    layout, settings, serving = _layout(words, attention), _settings(words), words.serving()
+    layout, settings, serving = _layout(words, attention), _settings(words, env), words.serving()
     config = words.text("--config")
     node = NodeFlags(
         nodes=words.whole("--nnodes"),
@@ -143,7 +146,7 @@ def _layout(words: Words, attention: int) -> Layout:
     )
 
 
-def _settings(words: Words) -> Settings:
+def _settings(words: Words, env: Mapping[str, str]) -> Settings:
     size, ratio = words.amount("--hicache-size"), words.amount("--hicache-ratio")
     if not words.switch(KV_OFFLOAD):
         size = ratio = None
@@ -155,6 +158,7 @@ def _settings(words: Words) -> Settings:
         max_num_seqs=words.whole("--max-running-requests"),
         max_num_batched_tokens=_chunk(words),
         gpu_memory_utilization=words.fraction("--mem-fraction-static"),
+        fraction_kept=env.get(KEEPS_FRACTION, "").casefold() in ("true", "1", "yes", "y"),
         kv_cache_dtype=words.text("--kv-cache-dtype"),
         kv_cache_tokens=words.whole("--max-total-tokens", read=sglang_tokens),
         enforce_eager=bool(eager),

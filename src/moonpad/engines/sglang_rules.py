@@ -32,7 +32,7 @@ def marlin_tiles(configuration: Configuration) -> Iterator[Finding]:
 def aiter_heads(configuration: Configuration) -> Iterator[Finding]:
     heads = configuration.architecture.heads // configuration.layout.tp
     sixteens = heads % 16 == 0 and heads <= 128
-    if configuration.since("0.5.23"):
+    if configuration.since("0.5.19"):
         allowed, needs = heads < 16 or sixteens, "fewer than 16, or a multiple of 16 up to 128"
     elif configuration.since("0.5.12"):
         allowed, needs = heads in (4, 8) or sixteens, "4, 8, or a multiple of 16 up to 128"

@@ -105,6 +105,15 @@ LOG: Final = LogGrammar(
             "arguments-unknown",
         ),
         CauseLine(
+            re.compile(
+                r"(?:vllm|api_server\.py)[^:]*: error: "
+                r"(?P<text>argument \S+: invalid choice: '(?P<value>[^']+)' \(choose from .+)"
+            ),
+            "vLLM refused its command line: {text}",
+            "write one of these, or take a release that has {value}",
+            "arguments-choice",
+        ),
+        CauseLine(
             re.compile(r"(?:vllm|api_server\.py)[^:]*: error: (?P<text>.+)"),
             "vLLM refused its command line: {text}",
             "mend extra_args",

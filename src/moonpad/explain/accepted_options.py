@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from moonpad.catalog.options import releases_with
+from moonpad.engines.dynamo_names import STARTERS_OWN
 from moonpad.engines.foreign_names import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
@@ -29,6 +30,7 @@ _LONGEST_LINE: Final = 1000
 _FLAG: Final = re.compile(r"--[a-z][\w-]*")
 _SIGNS: Final = frozenset("，。；：！？、（）")
 _MAY_BE_ITS_OWN: Final = frozenset({Code.UNKNOWN_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE})
+OF_STARTERS: Final = {f"<what {name} adds>": options for name, options in STARTERS_OWN.items()}
 _STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
 
 
@@ -78,6 +80,9 @@ def _is_only_named(command: Command, at: int, script: Script) -> bool:
 def _is_of_starter(command: Command, flag: str, code: Code) -> bool:
     """Whether another program was given the options, which may have this one for itself; not where a release of the
     engine has had it. Nor need a value be one of the engine's where the engine was only guessed."""
+    last = command.argv[-1].text if command.argv else ""
+    if flag.partition("=")[0] in OF_STARTERS.get(last, frozenset()):
+        return True
     if code is not Code.INVALID_VALUE and releases_with(command.program, flag.partition("=")[0]):
         return False
     if code is Code.INVALID_VALUE and not is_fragment(command):

@@ -37,6 +37,7 @@ _OF_LLAMA_CPP: Final = re.compile(r"(?:^|/)(?:ggml-org|ggerganov)/llama\.cpp:(?:
 """Its images have tags of their own: https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md"""
 _NO_KEY: Final = " has no key "
 _FAILS: Final = ": the command fails at once"
+_SOME_RELEASE: Final = ": --engine-version says which is meant"
 _NO_VALUE: Final = " needs a value"
 
 
@@ -87,7 +88,10 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
     of_fork: list[Remark] = []
     for remark in remarks:
         finding = remark.finding
-        if finding.code is Code.PREFIX_FLAG and finding.severity is not Severity.ERROR:
+        if build in FORKS.values() and _SOME_RELEASE in finding.message and finding.code in _OF_A_BUILD:
+            message = finding.message.replace(_SOME_RELEASE, f"; {build.partition(',')[0]} may be made of one of those")
+            yield replace(remark, finding=replace(finding, severity=Severity.NOTE, message=message), edits=())
+        elif finding.code is Code.PREFIX_FLAG and finding.severity is not Severity.ERROR:
             yield remark  # the parser of a fork takes the beginning of a name too
         elif command.fork and finding.code in _OF_A_BUILD:
             if finding.message.endswith(_NO_VALUE) and releases_with(command.program, finding.where):
@@ -105,6 +109,10 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
                 yield _as_of_build(remark, build)
                 continue
             message = f"{finding.message}; {build} may be another build"
+            if _NO_KEY in finding.message:  # of no release: whoever wrote it knows the build
+                message = message.replace(_FAILS, "")
+                yield replace(remark, finding=replace(finding, severity=Severity.NOTE, message=message), edits=())
+                continue
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message))
         else:
             yield remark

@@ -58,7 +58,9 @@ from moonpad.explain.results import Edit, Judged, Remark, make_remark
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improvements, unlisted_formats
 from moonpad.explain.spoiling import ends_it
-from moonpad.explain.suggestions import Improvement, Subject, best_remedy
+from moonpad.explain.stage_layouts import but_refused_stages
+from moonpad.explain.suggestions import Changes, Improvement, Subject, best_remedy
+from moonpad.explain.taken_options import but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
@@ -154,6 +156,11 @@ class Deployment(Struct, frozen=True):
                     subject, found = sound_improvements(subject, memory, line.options, judged_with, known)
                     suggestions = as_spoken_of(found, self.script, subject.configuration)
                 begun = Started(commands, readings, self.engine, version.text, cluster)
+                if self.suggest:
+                    staged = partial(self._judged_with, readings)
+                    told = {remark.finding.message for remark in remarks}
+                    findings = (but_refused_stages(each, first.layout, staged, told) for each in judgement.findings)
+                    judgement = replace(judgement, findings=tuple(findings))
                 of_memory = self._judgement_remarks(subject, judgement, suggestions, first, checked)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
                 if missing:
@@ -184,7 +191,10 @@ class Deployment(Struct, frozen=True):
         )
         if missing or cut or part:
             return judged
-        better = (better_of(judged, each, commands, edits_of(each, commands, readings, engine)) for each in suggestions)
+        better = (
+            better_of(judged, each, commands, edits_of(each.changes, commands, readings, engine))
+            for each in suggestions
+        )
         return replace(judged, better=tuple(better))
 
     # --- what the commands say ---
@@ -315,7 +325,8 @@ class Deployment(Struct, frozen=True):
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_own(but_accepted(flags, command, self.script), command)
-            yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
+            flags = but_taken(as_certain(flags, command, reading.parsed, book, version), command, self.script)
+            yield from of_its_build(flags, command)
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
@@ -378,9 +389,9 @@ class Deployment(Struct, frozen=True):
         command, options = self.group.commands[0], self.engine.command_line.options
         return stated_edit(finding.remedy, options, first.parsed, len(command.argv))
 
-    def _judged_with(self, readings: Sequence[Reading], suggestion: Improvement) -> Judged:
+    def _judged_with(self, readings: Sequence[Reading], changes: Changes) -> Judged:
         """The same commands with a suggestion in them."""
-        edits = edits_of(suggestion, self.group.commands, readings, self.engine)
+        edits = edits_of(changes, self.group.commands, readings, self.engine)
         commands = tuple(mended_command(one, (), more) for one, more in zip(self.group.commands, edits, strict=True))
         other = replace(self.group, commands=commands)
         return replace(self, group=other, repairs=(), suggest=False, again=True).judged()

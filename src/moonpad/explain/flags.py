@@ -333,6 +333,13 @@ def _key(file: HereFile, flag: str) -> Word | None:
     return None
 
 
+def _is_of_gguf(option: Occurrence, parsed: Parsed) -> bool:
+    """Whether the folder of the GGUF files is given as that of the original weights too."""
+    gguf = parsed.occurrence("--gguf_path")
+    folders = [str(each.value).rstrip("/") for each in (option, gguf) if each is not None]
+    return option is not gguf and len(folders) == 2 and len({*folders}) == 1
+
+
 def removed_program_remarks(command: Command, version: Version, parsed: Parsed) -> Iterator[Remark]:
     """The finding for a program that was removed, with the command for its successor as edits."""
     program = program_named(command.program)
@@ -346,7 +353,8 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
             words = removal.options.get(option.flag or "", ())
             if words and isinstance(option.value, (str, tuple)):
                 words += (option.value,) if isinstance(option.value, str) else option.value
-                if (stands_in := removal.stand_ins.get(option.flag or "")) and _TO_FILL_IN.fullmatch(words[-1]):
+                stands_in = removal.stand_ins.get(option.flag or "")
+                if stands_in and (_TO_FILL_IN.fullmatch(words[-1]) or _is_of_gguf(option, parsed)):
                     words = (*words[:-1], stands_in)
             edits.append(Edit(option.index, option.length, words))
         edits += (Edit(at, 1, ()) for at, _ in parsed.positionals)

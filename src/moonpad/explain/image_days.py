@@ -128,10 +128,22 @@ def is_of_commit(engine: str, command: Command, script: Script) -> bool:
     return bool(images) and all(_COMMIT.search(image[:_LONGEST]) for image in images)
 
 
+_BUILD_ARGUMENT: Final = re.compile(
+    r"\b(?P<engine>SGLANG|VLLM)_(?:BASE_)?IMAGE_TAG[=:][ \"']{0,2}(?P<tag>[a-z0-9][\w.-]{3,80})"
+)
+"""`--build-arg SGLANG_IMAGE_TAG=nightly-dev-20251019-fda0cb2a`: the tag of the image that another one is made of."""
+
+
+def _of_build_arguments(engine: str, lines: Sequence[str]) -> tuple[str, ...]:
+    found = (match for line in lines if "IMAGE_TAG" in line for match in _BUILD_ARGUMENT.finditer(line[:_LONGEST]))
+    tags = [match["tag"] for match in found if match["engine"].casefold() == engine]
+    return tuple(f"{engine}:{tag}" for tag in tags if day_of(f"{engine}:{tag}"))
+
+
 @lru_cache(maxsize=4)  # each deployment of a text asks
 def _images_of(engine: str, lines: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the text that are of the engine, where one of them has a day."""
-    return _of_engine(engine, lines, (_DAY, _MONTH_FIRST))
+    return _of_engine(engine, lines, (_DAY, _MONTH_FIRST)) or _of_build_arguments(engine, lines)
 
 
 def _of_engine(engine: str, lines: Sequence[str], tags: Sequence[re.Pattern[str]]) -> tuple[str, ...]:

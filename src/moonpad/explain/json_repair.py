@@ -17,6 +17,7 @@ from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.json_text import without_foreign
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.wrappers import is_known
+from moonpad.explain.started_releases import is_past_its_options
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
@@ -92,7 +93,10 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
         word = replace(first, text=text, end_line=last.end_line, end_column=last.end_column)
         place = len(argv) if item.prefix else len(argv) - 1
         remedy = slip.remedy or f"write '{shortened(slip.value)}'"
-        remark = make_remark(slip.severity, Code.INVALID_VALUE, item.option, slip.message, remedy, at=place)
+        severity, message = slip.severity, slip.message
+        if severity is Severity.ERROR and is_past_its_options(command, script):
+            severity, message = Severity.NOTE, f"{message}; the log shows that it was read: the text lost its quotes"
+        remark = make_remark(severity, Code.INVALID_VALUE, item.option, message, remedy, at=place)
         if not is_printed or as_json(source.removeprefix(item.prefix)) is None:
             remarks.append(replace(remark, read_as_meant=True))
         argv.append(word)

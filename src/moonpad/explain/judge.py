@@ -25,6 +25,7 @@ from moonpad.explain.development_builds import judged_as_build
 from moonpad.explain.documents.pasted_failures import failures_in, owners_of
 from moonpad.explain.flag_lists import ELLIPSES, as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
+from moonpad.explain.given_remedies import but_given, without_unknown
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
@@ -149,7 +150,7 @@ def _with_remedies(
     version = version_of(judged.engine, script, question, meant.commands[0])
     readings = Deployment(meant, script, question, (), engine, ()).readings(version)
     started = Started(meant.commands, readings, engine, version.text, judged.cluster)
-    return tuple(with_remedy(failure, started) for failure in failures)
+    return tuple(without_unknown(with_remedy(but_given(failure, readings), started), readings) for failure in failures)
 
 
 def _showing(judged: Judged, script: Script) -> int:

@@ -11,9 +11,12 @@ from moonpad.engines.value_checks import as_json
 from moonpad.explain.commands import Command, Word, Wrapper
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Line, Remark
+from moonpad.explain.shell.wrappers import is_known
 from moonpad.values.records import replace
 
 _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
+_SENTENCE: Final = re.compile(r"[A-Z][a-z]+")
+_PAIR: Final = re.compile(r"([A-Z][A-Z0-9_]{2,})=(\S+)")
 _EACH_TIME: Final = re.compile(r"\b(?:shuf|mktemp|uuidgen|date|urandom|RANDOM|SRANDOM|rand)\b")
 
 
@@ -37,6 +40,8 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         if name not in dropped and not inside and (word.line, word.column) not in places and not _differs(command, word)
     }
     env = {name: text for name, text in env.items() if not _is_itself(name, text, command)}
+    if _is_told(command):
+        env |= {pair[1]: pair[2] for word in command.prefix if (pair := _PAIR.fullmatch(word.text)) is not None}
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
     if inside and sets:
         around = _with_variables(around, sets, images)
@@ -75,6 +80,18 @@ def program_words(command: Command) -> tuple[str, ...]:
     return tuple(word.text for word in _around(command)[1])
 
 
+def _is_told(command: Command) -> bool:
+    """Whether words of a sentence stand before it on the same line."""
+    told = bool(command.wrappers and command.prefix) and _SENTENCE.fullmatch(command.prefix[0].text) is not None
+    return told and not is_known(command.wrappers[0])
+
+
+def _behind_words(own: tuple[Word, ...]) -> tuple[Word, ...]:
+    """From the last assignment, or the program, on."""
+    first = next((at for at in reversed(range(len(own))) if "=" in own[at].text or own[at].text == "exec"), -1)
+    return own[first + 1 :]
+
+
 def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """What is wrapped around the program on the same line, and the words that name the program.
 
@@ -85,6 +102,8 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         if command.prefix[: len(words)] == words:
             around, own = words, command.prefix[len(words) :]
             break
+    if first == 0 and _is_told(command):
+        return (), _behind_words(own)
     if not own and not command.wrappers:
         # Flags that were written without their program.
         program = program_named(command.program)

@@ -51,7 +51,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     asked = _asked_format(commands)
     if (model := find_model(usual_name(written))) is not None and not only_gguf and not _other_format(asked, model):
         return model, f"named {written}"
-    if served and (model := find_model(served)) is not None and not only_gguf:
+    if served and (model := find_model(served)) is not None and not only_gguf and not _is_another(written, model):
         return model, f"served as {served}"
     mounted = on_the_host(written, commands)
     if mounted and (model := find_model(mounted)) is not None and not only_gguf:
@@ -101,6 +101,17 @@ def _in_title(script: Script) -> Model | None:
     titles = [text[:_LONGEST] for text in script.lines if _TITLE.match(text)] if script.markdown else []
     found = {name.replace(" ", "-") for text in titles for name in _SHORT.findall(text)}
     return _named_in((f"Kimi-{found.pop()}",)) if len(found) == 1 else None
+
+
+_GENERATION: Final = re.compile(r"(?<![a-z0-9])[vkr][0-9](?:\.[0-9])?(?![0-9])", re.ASCII)
+
+
+def _is_another(written: str, model: Model) -> bool:
+    """Whether the folder's own name is that of another generation of the family, `DeepSeek-V3.1` served as R1."""
+    name, known = written.rstrip("/").rpartition("/")[2].casefold(), model.id.rpartition("/")[2].casefold()
+    generations, others = ({*_GENERATION.findall(each)} for each in (name, known))
+    family = known.partition("-")[0]
+    return name.startswith(family) and bool(generations and others) and generations.isdisjoint(others)
 
 
 _FOLDER: Final = re.compile(r"(?=[\w.-]*[A-Za-z])(?=[\w.-]*[0-9])[A-Za-z0-9][\w.-]{3,95}", re.ASCII)

@@ -25,6 +25,8 @@ from moonpad.values.records import replace
 _DEFAULT: Final = (None, "auto")
 _EXTRA: Final = "kv_connector_extra_config"
 
+_ROLE_BY_OPTION: Final = frozenset({"sglang"})
+
 
 def with_pairs(judged: Sequence[Judged]) -> tuple[Judged, ...]:
     """The same, with what is wrong between two pools at the decode server."""
@@ -91,7 +93,7 @@ def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark
     pair = PoolPair(_pool(prefill, facts), _pool(decode, facts), facts)
     if not alone and pair.prefill.model != pair.decode.model:
         return
-    findings = check_pools(pair)
+    findings = [each for each in check_pools(pair) if each.where != "connector" or _says_its_role(decode)]
     for finding in findings:
         yield _placed(finding, decode, facts)
     if all(finding.where != "block_size" for finding in findings):
@@ -99,6 +101,12 @@ def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark
     if all(finding.where != "tp" for finding in findings):
         yield from (_placed(finding, decode, facts) for finding in shares_of_pools(prefill, decode, pair))
     yield from (_placed(finding, decode, facts) for finding in settings_of_pools(prefill, decode))
+
+
+def _says_its_role(decode: Judged) -> bool:
+    """A server that is not told to decode receives by nothing."""
+    lacks = decode.engine in _ROLE_BY_OPTION and value_of(decode.sources[0].argv, ("--disaggregation-mode",)) is None
+    return not lacks
 
 
 def _pool(judged: Judged, facts: PoolFacts) -> Pool:

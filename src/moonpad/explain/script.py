@@ -24,6 +24,7 @@ from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
 from moonpad.explain.documents.preset_text import read_presets
+from moonpad.explain.documents.printed_lists import as_commands_of_lists
 from moonpad.explain.documents.prose_problems import without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.search_spaces import search_space_variables
@@ -123,7 +124,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
     """Blank where an engine has logged, and in the place of tags of HTML: no shell reads that."""
     unlogged = without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
-    return without_markup(unlogged)
+    return without_markup(as_commands_of_lists(unlogged))
 
 
 def process_words(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command
 from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.results import Better, Edit, Judged, Remark
-from moonpad.explain.suggestions import Improvement, Subject, improvements
+from moonpad.explain.suggestions import Changes, Improvement, Subject, improvements
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.memory import Memory
@@ -26,7 +26,7 @@ def sound_improvements(
     subject: Subject,
     memory: Memory,
     flags: Mapping[str, str],
-    judged_with: Callable[[Improvement], Judged],
+    judged_with: Callable[[Changes], Judged],
     before: Collection[str],
 ) -> tuple[Subject, tuple[Improvement, ...]]:
     """The improvements, and the subject that may not change what speaks against others.
@@ -36,7 +36,9 @@ def sound_improvements(
     """
     while True:
         found = improvements(subject, memory)
-        barred = frozenset(name for each in found for name in _warned_of(each, flags, judged_with(each), before))
+        barred = frozenset(
+            name for each in found for name in _warned_of(each, flags, judged_with(each.changes), before)
+        )
         if barred <= subject.barred:
             return subject, found
         subject = replace(subject, barred=subject.barred | barred)
@@ -75,13 +77,13 @@ def _only_adds(remark: Remark) -> bool:
 
 
 def edits_of(
-    improvement: Improvement, commands: Sequence[Command], readings: Sequence[Reading], engine: Engine
+    changes: Changes, commands: Sequence[Command], readings: Sequence[Reading], engine: Engine
 ) -> tuple[tuple[Edit, ...], ...]:
-    """What it changes in each command."""
+    """What they change in each command."""
     options, changed = engine.command_line.options, []
     for command, reading in zip(commands, readings, strict=True):
         edits = []
-        for name, value in improvement.changes:
+        for name, value in changes:
             if flag := options.get(name):
                 words = (flag,) if value is None else (flag, value)
                 place = reading.parsed.occurrence(flag)

@@ -57,6 +57,7 @@ def left_in(judged: Judged) -> Iterator[Remark]:
             continue
         left = remark.finding.code is Code.KNOWN_REPORT or remark.finding.message.endswith(LACKS_OTHERS)
         left |= remark.finding.code is Code.DOES_NOT_FIT and not judged.corrected_with
+        left |= remark.finding.code is Code.CONFLICT and remark.at is not None
         left |= _is_misspelt(remark) or remark.finding.code in _OF_WORDS
         left |= _ENDS.search(remark.finding.message) is not None
         if (left and remark.placed) or _is_of_machines(remark.finding):

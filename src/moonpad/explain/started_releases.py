@@ -23,6 +23,9 @@ _BEYOND_ITS_OPTIONS: Final = re.compile(
     r"|\((?:EngineCore|Worker|VllmWorker|RayWorker|NPURayWorker)\w*[ ]"
     r"|\bCapture cuda graph failed"
     r"|\[\d{4}-\d\d-\d\d[ ][\d:]{8}(?:[ ](?:DP|TP|PP|EP)\d+){1,4}\]"
+    r"|^(?:main: (?:n_parallel is set|loading model|server is listening)|srv {1,6}\w)"
+    r"|^(?:llama_model_loader|load_tensors): "
+    r"|^Injecting \S+ as |^loading (?:blk\.\d+|token_embd)\.\S+ (?:to|with) "
 )
 """Lines of processes that begin once the command line was read."""
 _WORKS: Final = re.compile(
@@ -32,7 +35,7 @@ _WORKS: Final = re.compile(
 """What a person says of a command that he has run."""
 _REFUSED: Final = re.compile(
     r"unrecognized arguments?|invalid choice|No such option|unexpected keyword argument|expected (?:one|at least)"
-    r"|Extra inputs are not permitted|validation errors? for"
+    r"|error: invalid argument:|Extra inputs are not permitted|validation errors? for"
 )
 _LONGEST: Final = 2000
 _SEVERAL: Final = 2
@@ -50,16 +53,22 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     removed = _removed(program, names - {*having})
     if not (gone or removed):
         return "", ""
-    script.budget.once("what a log shows", 2 * len(script.lines), "the text around its engine commands")
-    shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
-    shown = shown or is_in_lines(_WORKS, script.lines, _LONGEST)
-    if not shown or is_in_lines(_REFUSED, script.lines, _LONGEST):
+    if not is_past_its_options(command, script):
         return "", ""
     if removed:
         option, since = removed
         return _last_before(engine, since), option
     last = _last_having(program, having)
     return (last, gone) if last else ("", "")
+
+
+def is_past_its_options(command: Command, script: Script) -> bool:
+    """Whether a log behind the command is of a process that begins once its options were read, or the author says that
+    it works."""
+    script.budget.once("what a log shows", 2 * len(script.lines), "the text around its engine commands")
+    shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
+    shown = shown or is_in_lines(_WORKS, script.lines, _LONGEST)
+    return shown and not is_in_lines(_REFUSED, script.lines, _LONGEST)
 
 
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:

@@ -298,7 +298,7 @@ def _lower(subject: Subject) -> Lever | None:
     outside = memory.outside
     if not name or outside is None or outside.told or outside.probability >= LIKELY or not memory.fits:
         return None
-    fraction = room_outside(memory, outside)
+    fraction = room_outside(subject.configuration, memory, outside)
     if fraction <= 0:
         return None
     changed = subject.with_settings(**{name: fraction})

@@ -35,6 +35,8 @@ _NAME: Final = re.compile(
     r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+(?:\.\w+)?(?<!Error)(?<!Exception)\b|\b[a-z]+(?:_[a-z0-9]+){2,}\b"
 )
 """`AutoImageProcessor.register`, `validate_fp8_block_shape`: names in a source."""
+_OF_BLOCKS: Final = ", no multiple of the FP8 block of "
+_COPIED: Final = "a config.json that is copied from the FP8 weights still says fp8"
 _SHARE: Final = re.compile(r"set --[a-z-]+ 0\.\d+ or less")
 _OF_NAMES: Final = frozenset(
     {Code.RENAMED_FLAG, Code.REMOVED_FLAG, Code.PREFIX_FLAG, Code.DEAD_ENV, Code.REDUNDANT_FLAG}
@@ -180,6 +182,10 @@ def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     if _OF_MEMORY.search(finding.message) and (enough := next(filter(None, short), "")):
         # Weights that do not fit fit with no other share of the memory.
         return replace(failure, finding=replace(finding, remedy=enough), edits=())
+    copied = (remark.finding.remedy for remark in told if _COPIED in remark.finding.message)
+    if _OF_BLOCKS in finding.message and (instead := next(copied, "")):
+        message = f"{finding.message.removesuffix(': tp is too large')}: the weights are BF16, and {_COPIED}"
+        return replace(failure, finding=replace(finding, message=message, remedy=instead))
     share = (remark.finding.remedy for remark in told if remark.finding.code is Code.TIGHT)
     if _OF_MEMORY.search(finding.message) and (less := next(filter(_SHARE.fullmatch, share), "")):
         return replace(failure, finding=replace(finding, remedy=less))
@@ -188,7 +194,7 @@ def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     refused = finding.message.split()
     own = [remark.finding for remark in told if remark.mends and remark.finding.where in refused]
     words = dict.fromkeys(f"{one.remedy[:1].lower()}{one.remedy[1:].rstrip('.')}" for one in own if one.remedy)
-    named = [word for word in refused if word.startswith("--")]
+    named = [word for word in refused if re.match(r"--[a-z]", word)]
     if not words and len(named) == 1:
         words = {f"leave {named[0]} out": None}
     return replace(failure, finding=replace(finding, remedy="; ".join(words))) if words else failure

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from moonpad.catalog.ggml_types import bits_of
-from moonpad.catalog.overhead import Budget, Pipeline, batches_of, block_of, defaults_of, reserve_of
+from moonpad.catalog.overhead import Budget, Pipeline, batches_of, block_of, defaults_of, reserve_of, scales_of
 from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
@@ -25,6 +25,8 @@ class Limits(Struct, frozen=True):
     budget: Budget
     memory_fraction: float
     chosen: bool
+    scale: float
+    """What the engine multiplies the fraction by before it takes it."""
     max_num_seqs: int | None
     max_num_batched_tokens: int
     graphs: bool
@@ -55,6 +57,7 @@ def limits_of(configuration: Configuration) -> Limits:
         budget=defaults.budget,
         memory_fraction=fraction or _static_fraction(configuration, tokens),
         chosen=fraction is None,
+        scale=_scale(configuration, asked=given is not None),
         max_num_seqs=min(sequences, tokens) if sequences > 0 else None,
         max_num_batched_tokens=tokens,
         graphs=not settings.enforce_eager,
@@ -102,6 +105,18 @@ def _kv_dtype(configuration: Configuration, from_checkpoint: bool) -> str:
     if dtype == "auto" and from_checkpoint and quantization.method.startswith("modelopt"):
         return quantization.kv_cache or "auto"
     return dtype
+
+
+def _scale(configuration: Configuration, *, asked: bool) -> float:
+    """Of a backend that is named: which one an older release takes by itself was not read."""
+    settings = configuration.settings
+    for row in scales_of(configuration.engine.name, configuration.version):
+        if asked and settings.fraction_kept and configuration.since(row.kept_since):
+            continue
+        context = settings.max_model_len or configuration.architecture.max_context
+        if context > row.above_tokens and settings.attention_backend == row.backend:
+            return row.factor
+    return 1.0
 
 
 def _block_size(configuration: Configuration, kv_fp8: bool) -> int:

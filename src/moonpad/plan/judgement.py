@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.plan.capacity_errors import does_not_fit
-from moonpad.plan.effective_settings import reserved_sequences
+from moonpad.plan.effective_settings import limits_of, reserved_sequences
 from moonpad.plan.memory import memory_of
 from moonpad.plan.rules import check
 from moonpad.values.configuration import Configuration
@@ -110,9 +110,10 @@ def memory_findings(configuration: Configuration, memory: Memory, wanted: int, s
         yield Finding(Severity.NOTE, Code.MEMORY_LOW, OF_HOST, message, remedy)
 
 
-def room_outside(memory: Memory, outside: Outside) -> float:
+def room_outside(configuration: Configuration, memory: Memory, outside: Outside) -> float:
     """The largest memory fraction, in whole hundredths, that leaves enough beside it at the careful end."""
-    return math.floor(100 * (1 - outside.needed_bytes.high / memory.device_bytes)) / 100
+    share = 1 - outside.needed_bytes.high / memory.device_bytes
+    return min(math.floor(100 * share / limits_of(configuration).scale), 99) / 100
 
 
 def _told(memory: Memory, outside: Outside) -> Finding:
@@ -137,13 +138,13 @@ def _outside(configuration: Configuration, memory: Memory) -> Iterator[Finding]:
         yield _told(memory, outside)
         return
     needed, name = outside.needed_bytes, configuration.engine.memory_fraction_name
-    fraction = room_outside(memory, outside)
+    fraction = room_outside(configuration, memory, outside)
     message = (
         f"{gib(outside.left_bytes)} of each device are left outside of the memory fraction, and {needed.because} take "
         f"{gib(needed.value)} there ({gib(needed.low)} to {gib(needed.high)}): enough with a probability of "
         f"{outside.probability:.0%}"
     )
-    given_up = (1 - fraction) * memory.device_bytes - outside.left_bytes
+    given_up = (1 - fraction * limits_of(configuration).scale) * memory.device_bytes - outside.left_bytes
     lower = fraction > 0 and memory.kv_bytes.high > given_up  # with less, the weights have to find room too
     remedy = f"set {name} = {fraction:g} or less" if lower else "use devices with more memory"
     yield Finding(Severity.WARNING, Code.TIGHT, name, message, remedy)

@@ -87,7 +87,7 @@ def _usable_bytes(cluster: Cluster) -> int:
 
 def _budget(cluster: Cluster, limits: Limits) -> int:
     usable = _usable_bytes(cluster)
-    return usable if limits.budget == "free" else int(usable * limits.memory_fraction)
+    return usable if limits.budget == "free" else int(usable * limits.memory_fraction * limits.scale)
 
 
 def _told(demand: Demand) -> Rooms:

@@ -93,7 +93,7 @@ def static_overhead(configuration: Configuration, limits: Limits) -> Modelled:
     """Of SGLang: the fraction is one of what is free before loading, and all that runs lies outside of it."""
     row = overhead_of(configuration.engine.name, configuration.version)
     of = context_of(row.engine, configuration.version, configuration.platform, configuration.scheme)
-    context = of.context.times(limits.memory_fraction)
+    context = of.context.times(limits.memory_fraction * limits.scale)
     spread = row.default_spread_bytes if limits.chosen else 0.0
     total = context.plus(Spread(0, -spread, spread))
     total = total._replace(low=max(0.0, total.low))

@@ -42,6 +42,8 @@ class Settings(Struct, frozen=True):
     max_num_seqs: int | None = None
     max_num_batched_tokens: int | None = None
     gpu_memory_utilization: float | None = None
+    fraction_kept: bool = False
+    """The engine takes the memory fraction that it is given, where it would take a part of it (SGLang with AITER)."""
     kv_cache_dtype: str | None = None
     kv_cache_gib: int | None = None
     """Bytes given to the KV cache on a CPU, in whole GiB; on devices the memory fraction decides instead."""

@@ -53,6 +53,8 @@ SAMPLES = {
     "no-kernel-image": "[rank0]: RuntimeError: CUDA error: no kernel image is available for execution on the device",
     "fp8-blocks-sm": """RuntimeError: Unsupported SM version for FP8 block scaling GEMM""",
     "fp8-below-sm89": """ERROR 03-22 06:48:14 [worker_base.py:620] ValueError("type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b15', 'fp8e5')")""",
+    "no-attention-backend-draft": WORKER
+    + "ValueError: No valid attention backend found for cuda with AttentionSelectorConfig(head_size=64, dtype=torch.bfloat16, kv_cache_dtype=fp8_ds_mla, use_mla=False, use_non_causal=True)",
     "no-attention-backend": WORKER
     + "ValueError: No valid attention backend found for cuda with AttentionSelectorConfig(head_size=576, dtype=torch.bfloat16, kv_cache_dtype=auto, use_mla=True)",
     "backend-refused": "ValueError: Selected backend AttentionBackendEnum.FLASHMLA is not valid for this configuration. Reason: ['compute capability not supported']",

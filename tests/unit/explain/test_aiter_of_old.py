@@ -53,9 +53,9 @@ def test_what_is_not_surely_of_old(text: str, on: str, version: str) -> None:
 
 
 def test_a_log_says_that_its_kernels_are_chosen() -> None:
-    assert told(f"{K3} --kv-cache-dtype fp8{LOG}", "12 heads a rank", "8xMI355X") == ["--kv-cache-dtype"]
-    assert not told(f"{K3} --kv-cache-dtype fp8", "12 heads a rank", "8xMI355X")
-    assert not told(f"{K3}{LOG}", "12 heads a rank", "8xMI355X")
+    assert told(f"{K3} --kv-cache-dtype fp8{LOG}", "12 heads a rank", "8xMI355X", "0.27.1") == ["--kv-cache-dtype"]
+    assert not told(f"{K3} --kv-cache-dtype fp8", "12 heads a rank", "8xMI355X", "0.27.1")
+    assert not told(f"{K3}{LOG}", "12 heads a rank", "8xMI355X", "0.27.1")
 
 
 @pytest.mark.parametrize("env", ["AITER_QUICK_REDUCE_QUANTIZATION=INT4", "VLLM_ROCM_USE_AITER=1", "ATOM_X=1"])

@@ -24,3 +24,20 @@ def test_its_own_answer_has_no_error(wide: str, named: str, narrow: str) -> None
     made = ask_one(narrow, "2x8xH200").findings
     assert not [finding.message for finding in made if finding.severity is Severity.ERROR]
     assert not any("reaches over machines" in finding.message for finding in made)
+
+
+@pytest.mark.parametrize(
+    ("more", "version", "proposed"),
+    [
+        ("moonshotai/Kimi-K2.5", "0.5.9", False),  # its class takes stages since 0.5.10
+        ("moonshotai/Kimi-K2.5", "0.5.10", True),
+        ("deepseek-ai/DeepSeek-R1 --speculative-algorithm EAGLE", "0.5.9", False),  # an assertion of server_args.py
+        ("deepseek-ai/DeepSeek-R1", "0.5.9", True),
+    ],
+)
+def test_stages_are_proposed_where_the_release_takes_them(more: str, version: str, proposed: bool) -> None:
+    line = f"{SGLANG.replace('moonshotai/Kimi-K3', more)} --tp-size 16"
+    told = [each for each in ask_one(line, "2x8xH200", version).findings if "reaches over machines" in each.message]
+    assert len(told) == 1
+    assert (" with pp for the machines" in told[0].remedy) is proposed
+    assert (told[0].severity is Severity.WARNING) is proposed

@@ -32,7 +32,7 @@ LINES = [
     ("sglang serve --model-path m", "sglang", "--model-path m", []),
     ("python -m sglang.bench_serving --backend sglang", "sglang bench", "--backend sglang", []),
     ("python3 -m sglang_router.launch_router --policy x", "sglang-router", "--policy x", []),
-    ("python -m sglang_router.launch_server --dp-size 2", "sglang-router", "--dp-size 2", []),
+    ("python -m sglang_router.launch_server --dp-size 2", "sglang", "--dp-size 2", []),
     ("sglang-router launch --pd-disaggregation", "sglang-router", "--pd-disaggregation", []),
     ("python -m sglang.srt.disaggregation.launch_lb --prefill u", "sglang-pdlb", "--prefill u", []),
     ("kt run m2 --tensor-parallel-size 2", "kt run", "m2 --tensor-parallel-size 2", []),

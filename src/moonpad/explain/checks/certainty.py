@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moonpad.catalog.options import newest, option_set, releases_accepting, releases_with, spans_of, versions
-from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, Parsed
-from moonpad.engines.foreign_names import STARTS_SERVERS_TOO, WHOLE_HISTORY
+from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.engines.former_forms import as_object
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command
@@ -49,8 +48,6 @@ def as_certain(
     for remark in remarks:
         finding = remark.finding
         option = options.get(remark.at)
-        if option is not None and finding.code is Code.PREFIX_FLAG and _is_of_a_server(option, command):
-            continue  # `--dp 2` is that of the servers, and no beginning of the router's --dp-aware
         if finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
             yield remark
         elif is_fragment(command) and (
@@ -59,7 +56,7 @@ def as_certain(
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
         elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
             yield remark  # a row of the catalogue says so
-        elif _took_the_form_of(option, book, version) or _is_of_a_server(option, command):
+        elif _took_the_form_of(option, book, version):
             continue
         elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version):
             remedy = _OF_ITS_BUILD if option.written in own else _only_alike(finding.remedy, option, book)
@@ -81,14 +78,6 @@ def _only_alike(remedy: str, option: Occurrence, book: Rulebook) -> str:
     beside = {*releases_with(book.program, option.written)} & {*releases_with(book.program, meant[1])}
     alike = difflib.SequenceMatcher(None, option.written[:80], meant[1]).ratio() >= _ALIKE
     return remedy if alike and not beside else "leave it out"
-
-
-def _is_of_a_server(option: Occurrence, command: Command) -> bool:
-    """Whether the module starts servers beside its router, which have the option."""
-    engine = next((STARTS_SERVERS_TOO[word.text] for word in command.prefix if word.text in STARTS_SERVERS_TOO), "")
-    options = option_set(ENGINES[engine].program) if engine else None
-    match = Grammar(options).find(option.written) if options is not None else None
-    return match is not None and match.problem in (None, "prefix")
 
 
 def _of_an_own_build(parsed: Parsed) -> dict[str, str]:

@@ -11,11 +11,19 @@ from moonpad.explain.source_text import InputText
 from moonpad.values.records import replace
 
 CUT_OFF: Final = "the rest of the command, which is cut off behind a backslash,"
+LEFT_OUT: Final = "the rest of the command, which the text leaves out,"
 _TAIL: Final = re.compile(r"[ \t\0]*\\[\s\0]*\Z")
 _CLOSED: Final = re.compile(r"[ \t\0]*\\[ \t\0]*\n[ \t\0>]*(?:```|~~~)[\s\0]*\Z")
 _SIZE: Final = re.compile(
     r"--?(?:tp|pp|dp|(?:tensor|pipeline|data)[-_]parallel)(?:[-_]size)?(?:=.*)?|-ngl|--n-gpu-layers", re.DOTALL
 )
+_SAID: Final = re.compile(
+    r"[ \t\0>]*\n?[ \t\0>]*(?:```|~~~)?[\s\0>]{0,8}(?:\.{3}[ ]?)?[(\[*_]{0,3}(?:\.{3}[ ]?)?(?:"
+    r"(?:is |was )?(?:cut(?: off)?|truncated|shortened)(?: here)?\b(?! command)"
+    r"|(?:the )?rest (?:of (?:it|the command|the line) )?(?:is |was )?(?:cut|left out|omitted|missing)|[以后]下?省略)",
+    re.IGNORECASE,
+)
+"""`(cut here: the page shows no more)` right behind a command."""
 _LONGEST: Final = 200
 """Characters behind the last word of a command in which the text ends."""
 
@@ -25,8 +33,19 @@ def with_rest_cut_off(commands: Sequence[Command], text: InputText) -> list[Comm
     a whole command with a slip, where that has a layout."""
     end = text.clean.rstrip("\n\t \0`")
     if not end.endswith("\\"):
-        return list(commands)
+        return [_as_said(command, text) for command in commands]
     return [_marked(command, text) for command in commands]
+
+
+def _as_said(command: Command, text: InputText) -> Command:
+    """A sentence behind it says that it goes on."""
+    if command.program == "other" or not command.argv or command.more:
+        return command
+    last = max(command.argv, key=lambda word: (word.end_line, word.end_column))
+    if not last.end_line:
+        return command
+    begin = text.offset(last.end_line - 1) + last.end_column
+    return replace(command, more=LEFT_OUT) if _SAID.match(text.clean[begin : begin + _LONGEST]) else command
 
 
 def _marked(command: Command, text: InputText) -> Command:

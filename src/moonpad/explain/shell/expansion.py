@@ -33,6 +33,7 @@ _LONGEST_SUM: Final = 200
 _LARGEST_NUMBER: Final = 2**63
 _NESTED_SUMS: Final = 50
 _FOLDERS: Final = re.compile(r"\w*PATH|LD_PRELOAD", re.ASCII)
+_OF_ZSH: Final = re.compile(r"#![^\n]{0,60}\bzsh\b")
 _SWALLOWED: Final = re.compile(r"[\w./:,-]*?(?P<program>python3?(?:\.\d{1,2})?)")
 
 
@@ -183,6 +184,8 @@ class Expander:
         if index in ("@", "*") and name not in ("@", "*") and value is not None and not segment.operator:
             return _of_all(name, value)
         if isinstance(value, tuple):
+            if not index and not segment.operator and not segment.quoted and _OF_ZSH.match(self.source.text):
+                return _of_all(name, value)  # bash takes the first element
             if index not in ("@", "*"):
                 at = whole_number(index or "0")
                 open_ended = len(value) == 1 and _COMMAND.fullmatch(value[0].text) and value[0].unresolved

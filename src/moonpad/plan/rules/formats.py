@@ -19,6 +19,8 @@ PLATFORM_NAMES: Final = {
     Platform.ASCEND: "Ascend",
     Platform.CPU: "CPUs",
 }
+EMULATES_PACKED: Final = "0.32.0"
+"""The release of vLLM that emulates MXFP4 of compressed-tensors on AMD's: vllm-project/vllm#51274 and #52803."""
 
 
 def _engines(able: Callable[[EngineFacts], bool]) -> str:
@@ -148,7 +150,11 @@ def mxfp4_device(case: Configuration) -> Iterator[Finding]:
             yield suboptimal(QUANTIZATION, message, "take devices of compute capability 10.0, or gfx950")
     elif engine.emulates_mxfp4 and case.platform is Platform.ROCM:
         message = f"MXFP4 weights: {device} has no such arithmetic, and {engine.title} emulates it, slowly"
-        yield suboptimal(QUANTIZATION, message, "take the INT4 or FP8 checkpoint")
+        if packed and not case.since(EMULATES_PACKED):
+            message = f"MXFP4 weights: {engine.title} has no kernel for them on {device} before {EMULATES_PACKED}"
+        yield suboptimal(
+            QUANTIZATION, message, "take devices of gfx950" if packed else "take the INT4 or FP8 checkpoint"
+        )
     else:
         by = "" if packed else " by Quark"
         message = f"they are made for gfx950 (MI350, MI355), not for {device} with {engine.name}"

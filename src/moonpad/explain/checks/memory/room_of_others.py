@@ -29,6 +29,7 @@ from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.logged_caches import tells_of_cache
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -117,6 +118,8 @@ def cache_of_others(case: Case) -> Iterator[Remark]:
     request may be so long (vllm/v1/core/kv_cache_utils.py, and worker/worker.py before 0.11)."""
     settings, layout = case.first.settings, case.first.layout
     if case.base != names.EXPERTS_BY_VARIABLE or case.option(*_OTHER_CACHE) is not None or layout.dcp > 1:
+        return
+    if tells_of_cache(case.script.lines):
         return
     room, place = _room(case), case.option("--max-model-len")
     if room is None or room.known is None or not room.fits() or _budget(case) != "device":

@@ -38,6 +38,11 @@ _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _LONGEST: Final = 2000
 
 
+def _ranks(case: Case) -> int:
+    """Of those that a command starts on its own machine."""
+    return case.first.layout.tp * case.first.layout.pp * (case.first.node.data_parallel_local or 1)
+
+
 def shared_memory(case: Case) -> Iterator[Remark]:
     """A container of several ranks that is started by hand, and keeps the 64 MB that it gets by itself."""
     command = case.commands[0]
@@ -46,7 +51,7 @@ def shared_memory(case: Case) -> Iterator[Remark]:
         command, container = shell, shell.container
     if container is None or container.kind != "docker run" or not case.laid_out or not by_hand(case, command):
         return
-    ranks = case.first.layout.tp * case.first.layout.pp
+    ranks = _ranks(case)
     given = any(container.value(name) is not None for name in ("--ipc", "--shm-size"))
     if ranks > 1 and not given and not any(map(_is_mount, _mounts(container))):
         message = (
@@ -63,7 +68,7 @@ def compose_shared_memory(case: Case) -> Iterator[Remark]:
     container = command.container
     if container is None or container.kind != "docker run" or command.more or not case.laid_out:
         return
-    ranks = case.first.layout.tp * case.first.layout.pp
+    ranks = _ranks(case)
     if ranks < 2 or by_hand(case, command) or any(map(_is_mount, _mounts(container))):
         return
     case.script.budget.work(2 * len(case.script.lines), "its containers")
@@ -84,7 +89,7 @@ def _lacks_memory(whole: tuple[str, ...]) -> bool:
 def pod_shared_memory(case: Case) -> Iterator[Remark]:
     """The same of a pod, whose /dev/shm has 64 MB where no volume of memory is mounted there."""
     command = case.commands[0]
-    if command.more or not case.laid_out or case.first.layout.tp * case.first.layout.pp < 2:
+    if command.more or not case.laid_out or _ranks(case) < 2:
         return
     case.script.budget.once("memory of pods", 4 * len(case.script.lines), "its containers")
     if not _lacks_memory(case.script.lines):

@@ -18,6 +18,8 @@ from moonpad.explain.checks.models.other_families import in_full, is_other
 from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.commands import Command
+from moonpad.explain.documents.logged_caches import tells_of_answers
+from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -78,6 +80,10 @@ def one_device(case: Case) -> Iterator[Remark]:
     remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
     sure = not own and (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
+    if given is None and not sure and tells_of_answers(case.script.lines):
+        message = f"{message}: the text tells of answers, so its command has left something out"
+        yield make_remark(Severity.NOTE, Code.DOES_NOT_FIT, flag, message, remedy)
+        return
     severity = Severity.ERROR if sure else Severity.WARNING
     remark = make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
     plain = REPOSITORY.fullmatch(reading.model) and case.option(*OTHER_WEIGHTS) is None and _is_as_it_stands(case)
@@ -118,13 +124,15 @@ def other_nodes(case: Case) -> Iterator[Remark]:
         case.script.budget.work(len(texts), "its engine commands")
         own = texts[command.line - 1] if 0 < command.line <= len(texts) else ""
         handed_on = any(word.text.endswith(".sh") for word in command.prefix)  # to a script that may start the others
+        twin = _twin(case) if rank is not None else None
+        handed_on |= twin is None and tells_of_other_ranks(texts)
         if not handed_on and not any(_OTHER_RANKS.search(text) for text in texts) and not _TRACED.match(own):
             message = f"--nnodes {node.nodes}, and the only command is that of rank 0: it waits for the others"
             others = "1 on the other machine" if node.nodes == 2 else f"1 to {node.nodes - 1} on the other machines"
             remedy = f"start the same with --node-rank {others}"
             if case.engine.command_line.nodes is not None:
                 remedy += f", and {case.engine.command_line.nodes.headless}"
-            if rank is not None and (twin := _twin(case)):
+            if twin is not None:
                 message = f"--nnodes {node.nodes}, and line {twin} starts the same rank 0: both wait for the others"
                 remedy = remedy.replace("the same", "one of them")
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)

@@ -17,6 +17,7 @@ from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.stand_in import stand_in
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
 from moonpad.values.records import replace
 from moonpad.values.versions import since
 
@@ -168,6 +169,9 @@ def int4_deepep(case: Case) -> Iterator[Remark]:
         return
     if quantization.method not in ("compressed-tensors", "") or case.commands[0].fork:
         return  # builds for devices of others have kernels of their own for both
+    on_npu = case.text("--device") == "npu" or case.text("--attention-backend") == "ascend"
+    if on_npu or (case.cluster is not None and case.cluster.device.platform is not Platform.CUDA):
+        return  # the reports are of CUDA's kernels
     why = f"{checkpoint.name} has INT4 experts (compressed-tensors, Marlin)"
     if case.base == names.EXPERTS_BY_OPTION and (place := case.option("--moe-a2a-backend")) and place.value == "deepep":
         message = f"{why}, which do not take DeepEP's tokens: reports end in an illegal memory access"

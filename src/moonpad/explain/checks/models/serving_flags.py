@@ -78,9 +78,15 @@ def parser_remarks(
             finding = remark.finding
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
     later = (reading.node.node_rank or 0) > 0  # which answers no client
-    by_others = command.made or is_other(checkpoint) or _is_measured(command, script)
+    by_others = command.made or is_other(checkpoint) or _is_measured(command, script) or _is_a_table(command, script)
     if name and not later and not by_others and not writes_no_text(command, reading, name):
         yield from _lacking(length, reading, engine, version, name, command.fork)
+
+
+def _is_a_table(command: Command, script: Script) -> bool:
+    """Whether its options are rows of a table, which names a few of them."""
+    row = script.lines[command.line - 1] if 0 < command.line <= len(script.lines) else ""
+    return command.guessed and row.lstrip().startswith("|")
 
 
 def _is_measured(command: Command, script: Script) -> bool:

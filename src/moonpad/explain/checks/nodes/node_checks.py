@@ -13,6 +13,7 @@ from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
 from moonpad.explain.change_edits import with_value
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.cluster import Cluster
@@ -66,7 +67,7 @@ def node_remarks(
     """What is missing among the commands."""
     if cluster is not None and cluster.device.platform is Platform.CPU:
         return
-    first = readings[0]
+    first, told = readings[0], tells_of_other_ranks(script.lines)
     yield from _container_devices(engine, cluster, readings, commands)
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
@@ -81,12 +82,12 @@ def node_remarks(
         if alone and len(commands) == 1 and not commands[0].by_ray and not commands[0].custom and not by_runner:
             yield from _all_here(engine.nodes, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
-            if cluster is not None or _is_alone(first, script):
+            if (cluster is not None or _is_alone(first, script)) and not told:
                 yield from _data_parallel(engine.nodes, readings, commands)
             yield from _second_heads(engine.nodes, readings, commands)
             yield from _ranks_of_first(engine.nodes, readings, commands)
     yield from _addresses(commands)
-    if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
+    if not told and cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
         message = f"--nnodes is {first.node.nodes}, and there are {len(readings)} commands"
         yield _missing("--nnodes", message, "start one command on each node")
 

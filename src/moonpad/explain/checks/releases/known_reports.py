@@ -50,6 +50,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.ruled_out import names_ruled_out
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.documents.spoken_days import last_day
+from moonpad.explain.documents.spoken_ranks import says_it_runs
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.documents.text_hints import build_of_fork
 from moonpad.explain.flag_lists import is_fragment
@@ -198,13 +199,11 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None
     if row.lacks and not row.options and is_fragment(case.commands[0]):
         return None  # a few options of a command may leave out any other
-    if row.text and not _is_spoken(row.text, case):
+    if (row.not_roles and role_of(case.commands[0]) in row.not_roles) or (row.text and not _is_spoken(row.text, case)):
         return None
     if row.text and _OF_POOLS.search(row.text) and _is_beside_pools(case):
         return None
-    if row.no_text and _in_lines(row.no_text, case):
-        return None
-    if is_installed(row.remedy, case.script.lines):
+    if (row.no_text and _in_lines(row.no_text, case)) or is_installed(row.remedy, case.script.lines):
         return None
     options = [_option(term, pattern, case) for term, pattern in row.options.items()]
     if None in options:
@@ -228,11 +227,12 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         message = f"on {', '.join(row.devices)}, if the devices are of these: {message}"
     at = place.index if place is not None else None
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
-    sure = sure and not _is_before_it(row, case.version)
+    runs = row.ends_it and says_it_runs(case.script.lines)
+    sure = sure and not runs and not _is_before_it(row, case.version)
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     meant = not (may_be and row.devices) and not case.version and _has_newest(row, case.engine.name)
-    if meant and row.ends_it and not row.usual:
+    if meant and row.ends_it and not row.usual and not runs:
         warning = replace(remark.finding, severity=Severity.WARNING)
         remark = replace(remark, finding=warning, ends_start=True)
     remark = replace(remark, stops=sure and row.ends_it)

@@ -35,6 +35,7 @@ from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.releases.told_faults import is_told, kinds_of, told_kinds, told_words
 from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.results import Remark, make_remark
@@ -221,6 +222,8 @@ def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
     unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
     unknown = unknown and not (row.devices and (speaks_of_others(case.script) or is_elsewhere(row.devices, case)))
     if not (unknown or are_devices(row.devices, (), case, spoken)) or not are_left_out(row.lacks, case):
+        return False
+    if row.no_text and is_in_lines(re.compile(row.no_text, re.IGNORECASE), case.script.lines, LONGEST):
         return False
     variables = case.commands[0].env
     if any(name in variables for name in row.unset) or (row.unset and may_be_set(case, row.unset)):

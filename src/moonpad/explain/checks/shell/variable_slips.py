@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from moonpad.catalog.options import known_environment, versions
@@ -86,7 +86,19 @@ def not_exported(case: Case) -> Iterator[Remark]:
         listed = f"{', '.join(names[:_SHOWN])}{more}"
         message = f"{listed} {verb} set without export ({script.where(first)}): the server does not see {them}"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, names[0], message, "put export in front of each")
-        yield Remark(finding, command=None)
+        sets = tuple(_values(names, text))
+        numbers = range(len(case.commands)) if len(sets) == len(names) else ()
+        yield Remark(finding, command=0 if numbers else None, sets=sets if numbers else ())
+        yield from (Remark(finding, command=number, sets=sets) for number in numbers[1:])
+
+
+def _values(names: Iterable[str], text: str) -> Iterator[tuple[str, str]]:
+    """Those that are written as they stand."""
+    for name in names:
+        written = re.compile(rf"(?<![\w$]){name}=(\"[^\"\n]*\"|'[^'\n]*'|\S+)")
+        values = {match[1].strip("'\"") for match in written.finditer(text)}
+        if len(values) == 1 and not any(sign in (value := next(iter(values))) for sign in "$`<"):
+            yield name, value
 
 
 def _is_used_below(name: str, end: int, script: Script) -> bool:
