@@ -320,7 +320,7 @@ class Deployment(Struct, frozen=True):
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
-            yield from env_remarks({} if command.fork else command.env, book, budget, command.argv)
+            yield from env_remarks({} if command.fork else command.env, book, budget, command.argv, named=named)
             yield from file_remarks(reading.parsed, self._files(command), book, budget, named=named)
         if not listens(command):
             return

@@ -21,6 +21,7 @@ from moonpad.explain.change_edits import (
     option_of_variable,
     respelled,
     said_of_change,
+    which_read_it,
 )
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
@@ -234,10 +235,16 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
 
 
 def env_remarks(
-    variables: Mapping[str, Word], book: Rulebook, budget: Budget | None = None, argv: Sequence[Word] = ()
+    variables: Mapping[str, Word],
+    book: Rulebook,
+    budget: Budget | None = None,
+    argv: Sequence[Word] = (),
+    *,
+    named: bool = True,
 ) -> Iterator[Remark]:
     """Variables that nothing reads any more, and those that are all but a name that the engine declares. What an
-    option sets now is added to the arguments."""
+    option sets now is added to the arguments. `named`: the release is; where it is not, those that read a variable
+    are named."""
     dead = {change.flag: change for change in book.now if change.kind == "dead-env"}
     declared = known_environment(book.program, book.options.version)
     budget = budget or Budget()
@@ -248,7 +255,8 @@ def env_remarks(
     edits: tuple[Edit, ...] = ()
     for name in variables:
         if (change := dead.get(name)) is not None:
-            finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
+            message = change.message if named else which_read_it(change, book)
+            finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, change.remedy)
             edits = option_of_variable(change, variables[name], book, argv)
             yield Remark(finding, variable=name, drop_variable=True, edits=edits)
         elif name not in declared and name not in libraries and (having := _having(name, book.program, budget)):
