@@ -40,6 +40,7 @@ from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
+from moonpad.explain.documents.servers_side_by_side import is_idle, runs_side_by_side
 from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
@@ -347,6 +348,8 @@ class Deployment(Struct, frozen=True):
         given, maps = self.group.commands, self.engine.facts.gguf_only
         found = but_with_amx(but_longer(but_held(judgement, first.layout), given), self.script, checked)
         for finding in but_chosen(found, given):
+            if is_idle(finding) and runs_side_by_side(self.script):
+                continue
             spoken = as_spoken(finding, memory, self.script, given[0], maps=maps)
             if spoken is None or is_of_its_fork(spoken, given[0]):
                 continue

@@ -14,7 +14,8 @@ _SERVES: Final = re.compile(
     r"(?:^|[.!?:][ ]+|\n)(?:(?:it|the[ ](?:server|engine|service))[ ])?starts(?:[ ](?:up|fine|well|normally))?"
     r"(?:[.;]|,(?![ ](?:if|when|only|unless)\b)|[ ]and[ ](?:answers|serves|runs)\b)"
     r"|\b(?:a|an|one|the|first|small|short|single)[ ](?:(?:small|short|single|first)[ ])?"
-    r"(?:requests?|prompts?|users?)[ ](?:works?|(?:is|are)[ ](?:fine|right|answered|well)|go(?:es)?[ ]through|succeeds?)\b",
+    r"(?:requests?|prompts?|users?)[ ]"
+    r"(?:works?|(?:is|are)[ ](?:fine|right|answered|well)|go(?:es)?[ ]through|succeeds?)\b",
     re.IGNORECASE,
 )
 _LONGEST: Final = 2000

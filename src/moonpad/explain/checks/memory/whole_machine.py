@@ -17,10 +17,13 @@ from moonpad.plan.rules.layout import largest_divisor
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
+from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
 from moonpad.values.units import gib
 
+_LARGEST_SHARE: Final = 96
+"""Per cent of a device that weights and all else may take, for a share that leaves something for the cache."""
 _LEFT_OPEN: Final = frozenset({*LAYOUT, CONTEXT})
 
 
@@ -61,6 +64,18 @@ def other_release(case: Case) -> Iterator[Remark]:
     yield from _short_of(case, replace(configuration, version=""), context, "in a release that serves it too")
 
 
+def _way_out(case: Case, memory: Memory) -> str:
+    """A shorter context helps where weights and the rest leave something for the cache, else a larger share of each
+    device, as far as that is enough."""
+    if memory.kv_bytes.high > 0:
+        return "take more devices, or a shorter context"
+    share = -(-100 * (memory.weights_bytes + memory.overhead.value) // memory.device_bytes)
+    flag = case.engine.command_line.options.get("memory_fraction", "")
+    if flag and share <= _LARGEST_SHARE:
+        return f"take more devices, or write {flag} {(share + 1) / 100:g} at the least: that leaves little"
+    return "take more devices"
+
+
 def _short_of(case: Case, configuration: Configuration, context: int | None, how: str) -> Iterator[Remark]:
     case.script.budget.work(400, "its engine commands")
     judged = judge(configuration, context=context)
@@ -75,5 +90,5 @@ def _short_of(case: Case, configuration: Configuration, context: int | None, how
         message = f"{how}, {gib(memory.weights_bytes)} of weights leave too little on each device for the model's own "
         message += f"context of {context:,} tokens: {finding.message}"
     at = place.index if place is not None else None
-    remedy = in_own_flags(finding.remedy, case.engine.command_line) or "take more devices, or a shorter context"
+    remedy = in_own_flags(finding.remedy, case.engine.command_line) or _way_out(case, memory)
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy, at=at)
