@@ -58,6 +58,7 @@ FORKS_BY_PROGRAM: Final = (
     ),
     # https://github.com/nlzy/vllm-gfx906: for MI50 and MI60, with patches of others upon it
     Fork("vllm serve", r"vllm-gfx906", "vllm-gfx906, a fork of vLLM for MI50"),
+    Fork("ktransformers-legacy", r"(?<![\w-])lktransformers(?![\w-])", "lktransformers, a fork of KTransformers"),
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
     Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
     # https://github.com/sgl-project/sglang/pull/12207, which was closed; --attn-cp-size is another way to the same

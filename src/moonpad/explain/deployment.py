@@ -14,6 +14,7 @@ from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
+from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted, but_added
 from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, other_build
@@ -327,6 +328,8 @@ class Deployment(Struct, frozen=True):
             return
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
+        if command.fork and command.program in OLD_PROGRAMS:
+            return
         if is_worker(command, self.script):
             yield from worker_remarks(command, reading, line)
         elif not is_piece(command):

@@ -56,6 +56,7 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
 
+_OFF = ("--no-", "--no_", "--disable-", "--disable_")
 _TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
 
 
@@ -156,6 +157,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             ]
             had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
             near = None if had or is_size(written) else nearest_name(written, names, 0.7, book, budget)
+            if near is not None and near.startswith(_OFF) and not written.startswith(_OFF):
+                near = None  # to switch off is the opposite of what is meant
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
@@ -344,7 +347,7 @@ def _key(file: HereFile, flag: str) -> Word | None:
 def removed_program_remarks(command: Command, version: Version, parsed: Parsed) -> Iterator[Remark]:
     """The finding for a program that was removed, with the command for its successor as edits."""
     program = program_named(command.program)
-    if program is None or (removal := program.removal) is None:
+    if program is None or (removal := program.removal) is None or command.fork:
         return
     given = {option.flag for option in parsed.occurrences}
     hints = [hint for present, absent, hint in removal.hints if present in given and absent not in given]
