@@ -143,7 +143,7 @@ _MORE_IN_BRACKETS: Final = re.compile(
 def _as_stand_in(match: re.Match[str]) -> str:
     """`{ node0 ip }` as `<node0_ip>`, of the same length."""
     option, before, words, behind = match.groups()
-    return f"{option}<{IGNORED * len(before)}{words.replace(' ', '_')}{IGNORED * len(behind)}>"
+    return f"{option}<{words.replace(' ', '_')}>{' ' * len(before + behind)}"
 
 
 def repaired(text: str, start: int, problems: Problems) -> str:
