@@ -98,12 +98,19 @@ def _options_of(program: str, command: Command) -> tuple[Set[str], Mapping[str, 
 
 
 def _last_having(program: str, having: Mapping[str, Collection[str]], engine: str, script: Script) -> str:
-    """The newest release that has all of them and was out on the last day of the text's log; "" where none is."""
+    """The newest release that has all of them and was out on the last day of the text's log, the first of them where
+    none was out; "" where none has them."""
     taking = [each for each in versions(program) if all(_counted(program, each) in some for some in having.values())]
     days, last = release_days().get(engine), last_logged_day(script.lines)
     if last and days is not None:
-        taking = [each for each in taking if days.releases.get(each, last) <= last]
+        taking = [each for each in taking if days.releases.get(each, last) <= last] or taking[:1]
     return taking[-1] if taking else ""
+
+
+def day_out_by(engine: str, release: str, script: Script) -> str:
+    """The last day of the text's log, where the release was out by then."""
+    days, last = release_days().get(engine), last_logged_day(script.lines)
+    return last if last and days is not None and days.releases.get(release, last) <= last else ""
 
 
 @lru_cache(maxsize=4)  # each engine command of a text asks

@@ -26,7 +26,7 @@ from moonpad.explain.grouping import model_of
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.started_releases import last_logged_day, last_with_all, release_of_trace, started_release
+from moonpad.explain.started_releases import day_out_by, last_with_all, release_of_trace, started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, release_of, since
@@ -192,7 +192,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     taking, option = started_release(engine, command, script) if command is not None else ("", "")
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
-        day = last_logged_day(script.lines)
+        day = day_out_by(engine, taking, script)
         last = f"of those out on {day} {taking} is" if day else f"{taking} is"
         return Version(taking, f"none is named: the text shows that {option} was taken, and {last} the last that has it")
     of_trace, sign = release_of_trace(engine, script)
@@ -201,7 +201,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version(of_trace, because)
     taking, gone = last_with_all(engine, command, script) if command is not None else ("", ())
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
-        day = last_logged_day(script.lines)
+        day = day_out_by(engine, taking, script)
         because = f"{OF_ITS_OPTIONS}{f', of those out on {day},' if day else ''} has all of {', '.join(gone[:3])}"
         because += " and others" if len(gone) > 3 else ""
         return Version(taking, because)
