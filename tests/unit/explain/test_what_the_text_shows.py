@@ -157,3 +157,18 @@ def test_rows_of_containers_are_no_commands() -> None:
     (judged,) = ask(f"{shown}$ vllm serve Qwen/Qwen3-8B\n")
     assert judged.layout is not None
     assert judged.version_because
+
+
+def test_a_key_that_is_gone_has_one_remedy() -> None:
+    """https://github.com/vllm-project/recipes/pull/760: the key is for SM100, and 0.33.0 has it no more."""
+    text = "vllm serve deepseek-ai/DeepSeek-V4-Flash -tp 4 --attention_config.use_fp4_indexer_cache=True"
+    told = [each for judged in ask(text, "4xRTX-PRO-6000", "0.33.0") for each in judged.findings]
+    (only,) = [each for each in told if each.remedy == "leave use_fp4_indexer_cache out"]
+    assert "has no key" in only.message
+
+
+@pytest.mark.parametrize("on", ["8xMI355X", "8xH200"])
+def test_the_blocks_of_a_sparse_model_are_told_once(on: str) -> None:
+    text = "vllm serve MiniMaxAI/MiniMax-M3 -tp 8 --trust-remote-code"
+    told = [each for judged in ask(text, on) for each in judged.findings]
+    assert len([each for each in told if each.remedy == "add --block-size 128"]) == 1
