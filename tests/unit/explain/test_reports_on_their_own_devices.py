@@ -33,7 +33,8 @@ def test_a_hang_of_eight_b300(on: str, is_told: bool) -> None:
 @pytest.mark.parametrize(("on", "is_told"), [("8xB300", True), ("8xMI355X", False), ("8xH200", False)])
 def test_crashes_with_the_prefix_cache(on: str, is_told: bool) -> None:
     """https://github.com/vllm-project/vllm/issues/50147 is of DGX B300."""
-    assert ("illegal memory accesses" in messages(f"{K3} --enable-prefix-caching", on, "0.26.0")) is is_told
+    text = f"{on}\n\n```\n{K3} --enable-prefix-caching\n```\n"
+    assert ("illegal memory accesses" in messages(text, "", "0.26.0")) is is_told
 
 
 @pytest.mark.parametrize(("nodes", "is_told"), [("--tp-size 16 --nnodes 2", True), ("--tp-size 8", False)])
