@@ -194,7 +194,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
         day = day_out_by(engine, taking, script)
         last = f"of those out on {day} {taking} is" if day else f"{taking} is"
-        return Version(taking, f"none is named: the text shows that {option} was taken, and {last} the last that has it")
+        return Version(
+            taking, f"none is named: the text shows that {option} was taken, and {last} the last that has it"
+        )
     of_trace, sign = release_of_trace(engine, script)
     if of_trace and since(of_trace, first_with(engine, named_model[:_LONGEST_NAME])[1] or of_trace):
         because = f"none is named: the text shows {sign}, which no release after {of_trace} has"
