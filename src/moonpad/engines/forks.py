@@ -23,8 +23,11 @@ class Fork(Struct, frozen=True):
 OWNERS: Final = frozenset({"vllm-project", "sgl-project", "lmsysorg", "vllm", "sglang"})
 """Under whose names the engines' own repositories are, in lower case."""
 
-_OF_HYGON: Final = r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
-"""Hygon's devices and weights; its builds are those of the DAS images
+_OF_HYGON: Final = (
+    r"\bUSE_DCU_|\b[DH]CUs?\b|\bBW1[01]00\b|\bK100[_-]AI\b|\b(?:VLLM|SGLANG)_HCU_|(?<![\w/])hygon/[A-Z]"
+    r"|(?:=|[ ])hcu_mla\b|\bshca_\d|\bSGLANG_USE_(?:LIGHTOP|MARLIN_W4A16_MOE)\b|\bAITER_ENABLE_SUPERNODE_AR\b"
+)
+"""Hygon's devices, weights, kernels and network cards, and variables of its own; its builds are those of the DAS images
 (https://github.com/HYGON-AI/inference-cookbook-das)."""
 _OF_CAMBRICON: Final = r"\bCambricon\b|寒武纪|\bMLU[ -]?[2-9]\d\d\b|\bvllm[-_]mlu\b|--device[ =]mlu\b"
 """Cambricon's devices; vLLM runs there as its port (https://github.com/Cambricon/vllm-mlu)."""
@@ -55,6 +58,7 @@ FORKS_BY_PROGRAM: Final = (
     ),
     # https://github.com/nlzy/vllm-gfx906: for MI50 and MI60, with patches of others upon it
     Fork("vllm serve", r"vllm-gfx906", "vllm-gfx906, a fork of vLLM for MI50"),
+    Fork("ktransformers-legacy", r"(?<![\w-])lktransformers(?![\w-])", "lktransformers, a fork of KTransformers"),
     Fork("vllm serve", _OF_HYGON, "Hygon's build of vLLM"),
     Fork("sglang", _OF_HYGON, "Hygon's build of SGLang"),
     # https://github.com/sgl-project/sglang/pull/12207, which was closed; --attn-cp-size is another way to the same

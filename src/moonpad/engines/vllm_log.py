@@ -99,6 +99,18 @@ LOG: Final = LogGrammar(
     ),
     causes=(
         CauseLine(
+            re.compile(r"api_server\.py: error: unrecognized arguments: (?P<word>[^-\s]\S*)$"),
+            "this program takes its model behind --model: {word} is a word too many",
+            "write --model {word}, and leave out serve where that stands in front of it",
+            "arguments-unknown",
+        ),
+        CauseLine(
+            re.compile(r"vllm: error: unrecognized arguments: serve (?P<word>[^-\s]\S*)"),
+            "vllm serve stands there twice, for the image begins with it: serve and {word} are words too many",
+            "leave vllm serve out, and begin with {word}",
+            "arguments-unknown",
+        ),
+        CauseLine(
             re.compile(r"error: unrecognized arguments: (?P<flags>.+)"),
             "this version of vLLM does not know {flags}",
             "take it out of extra_args",

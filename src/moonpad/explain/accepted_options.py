@@ -1,5 +1,5 @@
-"""Options of which no parser's refusal is said: a log shows them as read, another program takes them, or a list only
-names them."""
+"""Options of which no parser's refusal is said: a log shows them as read or does not list them among those refused,
+another program takes them, or a list only names them."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ _FLAG: Final = re.compile(r"--[a-z][\w-]*")
 _SIGNS: Final = frozenset("，。；：！？、（）")
 _MAY_BE_ITS_OWN: Final = frozenset({Code.UNKNOWN_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE})
 OF_STARTERS: Final = {f"<what {name} adds>": options for name, options in STARTERS_OWN.items()}
+_REFUSAL: Final = re.compile(r"\berror: unrecognized arguments: (?P<words>\S.{0,800})$")
 _STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
 
 
@@ -38,8 +39,11 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
     others = OTHER_SERVERS.get(command.program, frozenset())
     of_other = any(word.text.partition("=")[0] in others for word in command.argv)
+    refused = _refused_by_log(command, script)
     for remark in remarks:
         code = remark.finding.code
+        if refused and code in _WITHOUT_NAME and remark.finding.where.partition("=")[0] not in refused:
+            continue  # the parser lists all that it does not have
         if code is Code.UNKNOWN_FLAG and not _SIGNS.isdisjoint(remark.finding.where):
             continue  # a sentence goes on there
         if (of_other and code in _OF_ITS_OPTIONS) or (code is Code.UNKNOWN_FLAG and "${" in remark.finding.where):
@@ -54,6 +58,16 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
             continue
         if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
             yield remark
+
+
+def _refused_by_log(command: Command, script: Script) -> frozenset[str]:
+    """The words that the command's parser lists as those which it does not have; none where no such line of the text
+    is about this command."""
+    own = {word.text for word in command.words}
+    script.budget.once("refusals of parsers", len(script.lines) // 2, "the text around its engine commands")
+    lists = (match["words"].split() for line in script.lines if (match := _REFUSAL.search(line[:_LONGEST_LINE])))
+    of_it = (words for words in lists if own.issuperset(words))
+    return frozenset(word.partition("=")[0] for words in of_it for word in words)
 
 
 def but_added(remarks: Sequence[Remark], script: Script) -> list[Remark]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from moonpad.catalog.options import Change
+from moonpad.catalog.options import Change, known_environment, programs, spans_of, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.ascend_names import NUMBERED_KEYS
 from moonpad.engines.value_checks import as_json
@@ -97,6 +97,17 @@ def said_of_change(option: Occurrence, change: Change, parsed: Parsed) -> tuple[
         return change.message, change.remedy
     message = f"{option.written} does nothing without {source}, which is 1 by default, and is deprecated"
     return message, f"add {', '.join(change.to)} with the number of groups that share attention out, or leave it out"
+
+
+def which_read_it(change: Change, book: Rulebook) -> str:
+    """The message about a variable that the newest release does not read, with those that do."""
+    program = programs()[book.program].built_on or book.program
+    reading = [each for each in versions(program) if change.flag in known_environment(program, each)]
+    if not reading and not change.since:
+        return change.message
+    some = spans_of(program, reading) if reading else f"releases before {change.since}"
+    verb = "reads" if len(reading) == 1 else "read"
+    return f"{change.message.removesuffix('.')}; {some} {verb} it: --engine-version says which is meant"
 
 
 def option_of_variable(change: Change, variable: Word, book: Rulebook, argv: Sequence[Word]) -> tuple[Edit, ...]:

@@ -14,6 +14,7 @@ from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
+from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted, but_added
 from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, other_build
@@ -40,6 +41,7 @@ from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
+from moonpad.explain.documents.servers_side_by_side import is_idle, runs_side_by_side
 from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
@@ -331,12 +333,14 @@ class Deployment(Struct, frozen=True):
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
-            yield from env_remarks({} if command.fork else command.env, book, budget, command.argv)
+            yield from env_remarks({} if command.fork else command.env, book, budget, command.argv, named=named)
             yield from file_remarks(reading.parsed, self._files(command), book, budget, named=named)
         if not listens(command):
             return
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
+        if command.fork and command.program in OLD_PROGRAMS:
+            return
         if is_worker(command, self.script):
             yield from worker_remarks(command, reading, line)
         elif not is_piece(command):
@@ -358,6 +362,8 @@ class Deployment(Struct, frozen=True):
         given, maps = self.group.commands, self.engine.facts.gguf_only
         found = but_with_amx(but_longer(but_held(judgement, first.layout), given), self.script, checked)
         for finding in but_chosen(found, given):
+            if is_idle(finding) and runs_side_by_side(self.script):
+                continue
             spoken = as_spoken(finding, memory, self.script, given[0], maps=maps)
             if spoken is None or is_of_its_fork(spoken, given[0]):
                 continue

@@ -21,6 +21,7 @@ from moonpad.explain.change_edits import (
     option_of_variable,
     respelled,
     said_of_change,
+    which_read_it,
 )
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
@@ -55,6 +56,7 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
 
+_OFF = ("--no-", "--no_", "--disable-", "--disable_")
 _TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
 
 
@@ -155,6 +157,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             ]
             had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
             near = None if had or is_size(written) else nearest_name(written, names, 0.7, book, budget)
+            if near is not None and near.startswith(_OFF) and not written.startswith(_OFF):
+                near = None  # to switch off is the opposite of what is meant
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
@@ -234,10 +238,16 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
 
 
 def env_remarks(
-    variables: Mapping[str, Word], book: Rulebook, budget: Budget | None = None, argv: Sequence[Word] = ()
+    variables: Mapping[str, Word],
+    book: Rulebook,
+    budget: Budget | None = None,
+    argv: Sequence[Word] = (),
+    *,
+    named: bool = True,
 ) -> Iterator[Remark]:
     """Variables that nothing reads any more, and those that are all but a name that the engine declares. What an
-    option sets now is added to the arguments."""
+    option sets now is added to the arguments. `named`: the release is; where it is not, those that read a variable
+    are named."""
     dead = {change.flag: change for change in book.now if change.kind == "dead-env"}
     declared = known_environment(book.program, book.options.version)
     budget = budget or Budget()
@@ -248,7 +258,8 @@ def env_remarks(
     edits: tuple[Edit, ...] = ()
     for name in variables:
         if (change := dead.get(name)) is not None:
-            finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
+            message = change.message if named else which_read_it(change, book)
+            finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, change.remedy)
             edits = option_of_variable(change, variables[name], book, argv)
             yield Remark(finding, variable=name, drop_variable=True, edits=edits)
         elif name not in declared and name not in libraries and (having := _having(name, book.program, budget)):
@@ -343,7 +354,7 @@ def _is_of_gguf(option: Occurrence, parsed: Parsed) -> bool:
 def removed_program_remarks(command: Command, version: Version, parsed: Parsed) -> Iterator[Remark]:
     """The finding for a program that was removed, with the command for its successor as edits."""
     program = program_named(command.program)
-    if program is None or (removal := program.removal) is None:
+    if program is None or (removal := program.removal) is None or command.fork:
         return
     given = {option.flag for option in parsed.occurrences}
     hints = [hint for present, absent, hint in removal.hints if present in given and absent not in given]

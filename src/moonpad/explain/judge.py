@@ -198,7 +198,7 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             words = [word.text for word in command.argv]
             parsed = parse(words, Grammar(book.options))
             about_it += as_certain(flag_remarks(words, parsed, book, script.budget), command, parsed, book, version)
-            about_it += env_remarks(command.env, book, script.budget)
+            about_it += env_remarks(command.env, book, script.budget, named=bool(version.text))
             about_it += [*router_addresses(command), *file_of_pools(command, script)]
         remarks += (replace(remark, command=number) for remark in about_it)
     named = [command for command in script.commands if command.program != "other"]

@@ -30,11 +30,14 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
     refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
+    gone = [remark for remark in kept.values() if remark.finding.code in _GONE]
     layouts = [remark for remark in kept.values() if remark.finding.code is Code.ILLEGAL_LAYOUT]
     for remark in kept.values():
         if any(_is_of_size(each, remark) for each in layouts):
             continue
         if any(_is_of_format(each.finding, remark.finding) for each in formats):
+            continue
+        if any(_is_of_gone(each, remark) for each in gone):
             continue
         # No kernel takes the value here: what was reported of it says that again.
         if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
@@ -49,6 +52,13 @@ def _says_it(error: Remark, report: Remark) -> bool:
     unnamed = second.severity is Severity.NOTE or report.ends_start
     same = unnamed and first.remedy.split()[-2:] == second.remedy.split()[-2:]
     return first.where != second.where or same
+
+
+def _is_of_gone(refused: Remark, report: Remark) -> bool:
+    """Whether the release has no such option or key, and it is advised to leave it out for what it did besides."""
+    first, second = refused.finding, report.finding
+    places = (first.where, refused.command, first.remedy) == (second.where, report.command, second.remedy)
+    return places and second.code is Code.KNOWN_REPORT and first.remedy.startswith("leave ")
 
 
 def _is_of_size(refused: Remark, other: Remark) -> bool:
@@ -72,6 +82,7 @@ def _is_of_format(said: Finding, report: Finding) -> bool:
     return bool({*_FORMAT.findall(said.message)} & {*_FORMAT.findall(report.message)})
 
 
+_GONE: Final = frozenset({Code.REMOVED_FLAG, Code.UNKNOWN_FLAG})
 _DENSE: Final = " columns of the dense MLP"
 _OF_WEIGHTS: Final = "quantization"
 _FORMAT: Final = re.compile(r"\b(?:MX|NV)FP4\b")

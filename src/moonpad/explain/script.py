@@ -29,6 +29,7 @@ from moonpad.explain.documents.prose_problems import without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
+from moonpad.explain.documents.spoken_serving import with_spoken_serving
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import is_unit, writes_units
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
@@ -252,6 +253,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     shell.scope.variables.update(state.search_space)
     if document:
         state.earlier.give(shell.scope, block.heading, state.budget)
+        state.earlier.give_of_unit(shell.scope, block.intro or "")
     before = dict(shell.scope.variables)
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if document:
@@ -328,6 +330,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     lines = state.text.lines
     state.commands[:] = _without_named_files(state)
     state.commands[:] = with_rest_cut_off(state.commands, state.text)
+    state.commands[:] = with_spoken_serving(state.commands, lines)
     state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Set
+from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.options import changes, newest, programs, releases_accepting, versions
@@ -38,6 +39,7 @@ _REFUSED: Final = re.compile(
     r"|error: invalid argument:|Extra inputs are not permitted|validation errors? for"
 )
 _LONGEST: Final = 2000
+_LOGGED: Final = re.compile(r"[\w ()=|>\t-]{0,40}?\[?(20[23]\d-(?:0[1-9]|1[0-2])-[0-3]\d)[ T]\d\d:\d\d:\d\d")
 _SEVERAL: Final = 2
 """So many options that are gone are of one time, where one may be a mistake."""
 _OF_MODULES: Final = frozenset({"--model"})
@@ -58,7 +60,7 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     if removed:
         option, since = removed
         return _last_before(engine, since), option
-    last = _last_having(program, having)
+    last = _last_having(program, having, engine, script)
     return (last, gone) if last else ("", "")
 
 
@@ -74,12 +76,12 @@ def is_past_its_options(command: Command, script: Script) -> bool:
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
     """The last release of which a trace may be, and what it names that later ones do not have; two empty texts where
     it names nothing of the kind."""
-    of, traced, without = FORMER_ENGINE
-    if engine != of:
-        return "", ""
     script.budget.once("traces of former releases", len(script.lines), "the text around its engine commands")
-    names = [match.group() for line in script.lines if (match := traced.search(line[:_LONGEST]))]
-    return (last_below(without, versions(ENGINES[engine].program)), names[0]) if names else ("", "")
+    for of, traced, without in FORMER_ENGINE:
+        shown = (match.group() for line in script.lines if (match := traced.search(line[:_LONGEST])))
+        if engine == of and (sign := next(shown, "")):
+            return last_below(without, versions(ENGINES[engine].program)), sign
+    return "", ""
 
 
 def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, tuple[str, ...]]:
@@ -92,7 +94,7 @@ def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, t
     script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
     if is_in_lines(_REFUSED, script.lines, _LONGEST):
         return "", ()
-    last = _last_having(program, having)
+    last = _last_having(program, having, engine, script)
     return (last, gone) if last else ("", ())
 
 
@@ -104,10 +106,26 @@ def _options_of(program: str, command: Command) -> tuple[Set[str], Mapping[str, 
     return names, having, tuple(name for name, releases in having.items() if last not in releases)
 
 
-def _last_having(program: str, having: Mapping[str, Collection[str]]) -> str:
-    """The newest release that has all of them; "" where none has."""
-    taking = (each for each in versions(program) if all(_counted(program, each) in some for some in having.values()))
-    return next(iter(reversed(list(taking))), "")
+def _last_having(program: str, having: Mapping[str, Collection[str]], engine: str, script: Script) -> str:
+    """The newest release that has all of them and was out on the last day of the text's log, the first of them where
+    none was out; "" where none has them."""
+    taking = [each for each in versions(program) if all(_counted(program, each) in some for some in having.values())]
+    days, last = release_days().get(engine), last_logged_day(script.lines)
+    if last and days is not None:
+        taking = [each for each in taking if days.releases.get(each, last) <= last] or taking[:1]
+    return taking[-1] if taking else ""
+
+
+def day_out_by(engine: str, release: str, script: Script) -> str:
+    """The last day of the text's log, where the release was out by then."""
+    days, last = release_days().get(engine), last_logged_day(script.lines)
+    return last if last and days is not None and days.releases.get(release, last) <= last else ""
+
+
+@lru_cache(maxsize=4)  # each engine command of a text asks
+def last_logged_day(lines: tuple[str, ...]) -> str:
+    """`2026-05-05`, of the lines that begin with a day and a time; "" where none does."""
+    return max((match[1] for line in lines if (match := _LOGGED.match(line))), default="")
 
 
 def _removed(program: str, names: Set[str]) -> tuple[str, str] | None:

@@ -26,11 +26,13 @@ from moonpad.explain.grouping import model_of
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.started_releases import last_with_all, release_of_trace, started_release
+from moonpad.explain.started_releases import day_out_by, last_with_all, release_of_trace, started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, release_of, since
 
+UNNAMED: Final = "none is named: "
+"""The beginning of one about a release that no word of the text names."""
 BY_NEWEST: Final = "judged by the newest"
 """The end of a sentence about a release that is not named."""
 OF_ITS_OPTIONS: Final = "none is named: judged by the last release that"
@@ -190,15 +192,20 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     taking, option = started_release(engine, command, script) if command is not None else ("", "")
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
-        because = f"none is named: the text shows that {option} was taken, and {taking} is the last that has it"
-        return Version(taking, because)
+        day = day_out_by(engine, taking, script)
+        last = f"of those out on {day} {taking} is" if day else f"{taking} is"
+        return Version(
+            taking, f"none is named: the text shows that {option} was taken, and {last} the last that has it"
+        )
     of_trace, sign = release_of_trace(engine, script)
     if of_trace and since(of_trace, first_with(engine, named_model[:_LONGEST_NAME])[1] or of_trace):
         because = f"none is named: the text shows {sign}, which no release after {of_trace} has"
         return Version(of_trace, because)
     taking, gone = last_with_all(engine, command, script) if command is not None else ("", ())
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
-        because = f"{OF_ITS_OPTIONS} has all of {', '.join(gone[:3])}{' and others' if len(gone) > 3 else ''}"
+        day = day_out_by(engine, taking, script)
+        because = f"{OF_ITS_OPTIONS}{f', of those out on {day},' if day else ''} has all of {', '.join(gone[:3])}"
+        because += " and others" if len(gone) > 3 else ""
         return Version(taking, because)
     if command is not None and command.fork:
         return Version("", f"it runs {command.fork}: {BY_NEWEST}")

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from moonpad.catalog.options import values_of, versions
+from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
@@ -20,6 +22,7 @@ _COMMON: Final = re.compile(
     r"\w*error|and|the|that|this|with|which|from|where|when|have|been|they|than|into|more|were|not|for|are|was|has|file"
     r"|line|most|recent|call|last|traceback|runtime|torch|model|models|value|start|ends?|said|says|log|self|get|set"
 )
+_NO_CHOICE: Final = re.compile(r"(?P<flag>--[a-z-]+): invalid choice: '(?P<value>[\w-]+)'")
 _TAKE_OUT: Final = "take it out of the command"
 """The remedy of a known failure, where no more is known of the option."""
 _LEAST: Final = 2
@@ -171,6 +174,19 @@ def _in_words_of(failure: Remark, cause: Finding) -> Remark:
     return replace(failure, finding=replace(failure.finding, message=f"{STOPPED}{message}", remedy=cause.remedy))
 
 
+def _release_with_choice(finding: Finding) -> str | None:
+    """Of a value that a parser refused and later releases take: the first that is known to take it."""
+    refused = _NO_CHOICE.search(finding.message)
+    if refused is None:
+        return None
+    title = finding.message.removeprefix(STOPPED).partition(" ")[0]
+    program = next((engine.program for engine in ENGINES.values() if engine.facts.title == title), "")
+    name = refused["flag"].removeprefix("--").replace("-", "_")
+    recorded = versions(program) if program else ()
+    taking = [each for each in recorded if refused["value"] in values_of(program, each, name)]
+    return f"take a release that has it, {taking[0]} or later" if taking and taking[-1] == recorded[-1] else None
+
+
 def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     """What the parser refused has a finding of its own, with what to write instead."""
     finding = failure.finding
@@ -189,6 +205,8 @@ def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     share = (remark.finding.remedy for remark in told if remark.finding.code is Code.TIGHT)
     if _OF_MEMORY.search(finding.message) and (less := next(filter(_SHARE.fullmatch, share), "")):
         return replace(failure, finding=replace(finding, remedy=less))
+    if (later := _release_with_choice(finding)) is not None:
+        return replace(failure, finding=replace(finding, remedy=later))
     if finding.remedy != _TAKE_OUT:
         return failure
     refused = finding.message.split()

@@ -10,6 +10,7 @@ from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.values.finding import Code, Severity
+from tests.unit.explain.judging import ask
 
 K2 = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --trust-remote-code --tp-size 8"
 OF_DP = frozenset({"--dp-size", "--attn-dp-size", "--enable-dp-attention", "--enable-dp-lm-head"})
@@ -38,7 +39,7 @@ def about_it(one: Judged) -> list[tuple[str, Severity]]:
         ("--attn-dp-size 3", [("--attn-dp-size", "error")]),
         ("--attn-dp-size 8 --dp-size 8", [("--dp-size", "error")]),
         ("--attn-dp-size 8 --dp-size 8 --enable-dp-attention", [("--dp-size", "error")]),
-        ("--enable-dp-attention", [("--enable-dp-attention", "warning")]),
+        ("--enable-dp-attention", []),  # told with its new name
         ("--dp-size 8 --enable-dp-attention", []),
         ("--dp-size 4 --enable-dp-attention --enable-dp-lm-head", []),
         ("--dp-size 8 --enable-dp-attention --nnodes 2 --node-rank 1", []),
@@ -52,6 +53,13 @@ def about_it(one: Judged) -> list[tuple[str, Severity]]:
 )
 def test_sizes(options: str, expected: list[tuple[str, str]]) -> None:
     assert about_it(judged(f"{K2} {options}", "8xH200")) == expected
+
+
+@pytest.mark.parametrize("version", ["0.5.19", "0.5.23"])
+def test_a_switch_without_a_size_is_told_once(version: str) -> None:
+    (only,) = ask(f"{K2} --enable-dp-attention", "8xH200", version)
+    told = [each for each in only.findings if each.where == "--enable-dp-attention"]
+    assert [each.severity for each in told if "does nothing without --dp-size" in each.message] == [Severity.WARNING]
 
 
 def test_copies_that_fit_are_nothing_to_speak_of() -> None:

@@ -61,9 +61,7 @@ def test_a_word_behind_it_may_be_its_value() -> None:
     assert not any("--some-unknown-thing" not in line.argv for line in judged.corrected)
 
 
-HALF = (
-    "vllm serve moonshotai/Kimi-K2-Instruct -tp 16 --trust-remote-code --distributed-executor-backend ray --dtype half"
-)
+HALF = "vllm serve me/Kimi-K2-Instruct-AWQ -tp 16 --trust-remote-code --distributed-executor-backend ray --dtype half"
 GRAPH = "AssertionError: ('placeholder', 0, 'out_of_band_tensors', [])"
 
 

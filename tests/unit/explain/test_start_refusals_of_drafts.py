@@ -60,8 +60,13 @@ ROWS = [
         f"{R1} --moe-a2a-backend deepep --deepep-mode normal --disable-cuda-graph",
     ),
     ("half-precision", "0.5.9", f"{R1} --dtype float16", f"{R1} --dtype bfloat16"),
-    ("half-precision", "", f"{VLLM} --dtype half", "vllm serve deepseek-ai/DeepSeek-R1-Distill-Llama-70B --dtype half"),
-    ("half-precision", "0.20.0", "vllm serve me/Kimi-K2-Instruct-AWQ -tp 8 --dtype float16", f"{VLLM} --dtype auto"),
+    ("half-precision-awq", "", "vllm serve cognitivecomputations/DeepSeek-R1-AWQ --dtype half", f"{VLLM} --dtype half"),
+    (
+        "half-precision-awq",
+        "0.20.0",
+        "vllm serve me/Kimi-K2-AWQ -tp 8 --dtype float16",
+        f"{VLLM} --dtype auto",
+    ),
     ("ascend-buffer-of-experts", "", f"{ASCEND} {MEGA % (6144, 8192)}", f"{ASCEND} {MEGA % (16384, 8192)}"),
     (
         "kt-folder-of-model",

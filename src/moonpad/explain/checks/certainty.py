@@ -20,8 +20,8 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import releases_taking
 from moonpad.explain.results import Edit, Remark
 from moonpad.explain.spelling import is_another_number
-from moonpad.explain.target_detection import Version
-from moonpad.values.finding import Code, Severity
+from moonpad.explain.target_detection import UNNAMED, Version
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import since
 
@@ -48,7 +48,10 @@ def as_certain(
     for remark in remarks:
         finding = remark.finding
         option = options.get(remark.at)
-        if finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
+        if finding.code is Code.RENAMED_FLAG and (earlier := _lack_the_new_name(finding, book, version)):
+            message = f"{finding.message.removesuffix('.')}; {earlier} alone: --engine-version says which is meant"
+            yield replace(remark, finding=replace(finding, severity=Severity.NOTE, message=message), edits=())
+        elif finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
             yield remark
         elif is_fragment(command) and (
             finding.code is not Code.INVALID_VALUE or any(word in finding.message for word in _OF_THE_PARSER)
@@ -67,6 +70,18 @@ def as_certain(
             yield replace(remark, finding=finding, edits=edits)
         else:
             yield remark
+
+
+def _lack_the_new_name(finding: Finding, book: Rulebook, version: Version) -> str:
+    """Of an option under its former name, where the release is only the last that the command may be for: that earlier
+    ones take it, and not the new name."""
+    if finding.severity is not Severity.WARNING or not version.text or not version.because.startswith(UNNAMED):
+        return ""
+    change = next((each for each in book.now if each.flag == finding.where and each.to), None)
+    new = releases_with(book.program, change.to[0]) if change is not None else ()
+    earlier = [each for each in releases_with(book.program, finding.where) if each not in new]
+    earlier = [each for each in earlier if not since(each, version.text)]
+    return f"{spans_of(book.program, earlier)} {'has' if len(earlier) == 1 else 'have'} it" if new and earlier else ""
 
 
 def _only_alike(remedy: str, option: Occurrence, book: Rulebook) -> str:

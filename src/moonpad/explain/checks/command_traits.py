@@ -12,6 +12,7 @@ from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command
 from moonpad.explain.documents.spoken_capabilities import (
     sm_of,
     speaks_of_amd,
@@ -140,6 +141,11 @@ def _are_spoken(asked: Collection[str], others: Collection[str], spoken: str) ->
         of_some = spoken == platform and any(map(is_generation_of_amd, others))
         return not of_some and not {*others} & {spoken, spoken.partition(".")[0], platform}
     return platform in asked and not others
+
+
+def has_started(command: Command, *, by_words: bool) -> bool:
+    """Whether the server started, by its log or, `by_words`, by what the text says."""
+    return command.held_tokens is not None or (by_words and command.serves)
 
 
 def are_devices(asked: Collection[str], others: Collection[str], case: Case, spoken: str) -> bool:

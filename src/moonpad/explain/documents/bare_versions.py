@@ -20,7 +20,9 @@ _NOT_IT: Final = (
 _BARE: Final = re.compile(
     rf"^[ \t>#*-]*{_KEY}[\"'`*]*[ \t]*[:=][ \t]*[\"'`]?{_NUMBER.format('key')}"
     rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b{_NOT_IT}"
-    rf"|\b(?:latest|newest|current)[ ](?:stable[ ])?(?:version|release)[ ]?[(（:][ ]?{_NUMBER.format('latest')}",
+    rf"|\b(?:latest|newest|current)[ ](?:stable[ ])?(?:version|release)[ ]?[(（:][ ]?{_NUMBER.format('latest')}"
+    rf"|^[ \t>#*-]*version[ \t]*[:=]?[ \t]+{_NUMBER.format('alone')}[ \t]*$"
+    rf"|^[ \t>#*-]*(?:On|With|In|Under)[ ](?=v){_NUMBER.format('begun')}(?=[ \t]*(?:[,:`]|$))",
     re.IGNORECASE,
 )
 _BRANCH: Final = re.compile(
@@ -48,7 +50,7 @@ _NO_PRODUCT: Final = re.compile(
 def _named(lines: tuple[str, ...]) -> frozenset[tuple[str, bool]]:
     texts = [line[:_LONGEST] for line in lines]
     matches = (match for line in texts if not _OF_OTHERS.search(line) for match in _BARE.finditer(line))
-    named = {(str(match["key"] or match["word"] or match["latest"]).lower(), match["key"] is None) for match in matches}
+    named = {(str(next(filter(None, match.groups()))).lower(), match["key"] is None) for match in matches}
     branches = (match["branch"].lower() for line in texts for match in _BRANCH.finditer(line))
     return frozenset(named | {(f"{each}1" if each.endswith("rc") else each, False) for each in branches})
 
@@ -70,16 +72,20 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
 
 @cache
 def _in_path(engine: str) -> re.Pattern[str]:
-    """A folder that is called after the release: `SGLANG_DG_CACHE_DIR=/cache/v0.5.10-team/sm90`."""
+    """A folder that is called after the release, `SGLANG_DG_CACHE_DIR=/cache/v0.5.10-team/sm90`, or a folder or a
+    program after both, `/cache/sglang_v0.5.10/sm90`, `/bin/vllm_v0.10.0`."""
+    number = r"v(?P<{}>0\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)"
     return re.compile(
         rf"(?<![A-Za-z])(?:{engine}|{engine.upper()})[\w-]*(?:=/?|/)(?:[\w.-]+/){{0,8}}?"
-        r"v(?P<path>0\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{1,3})?)(?:-[A-Za-z]\w{0,20})?(?=/)"
+        rf"{number.format('path')}(?:-[A-Za-z]\w{{0,20}})?(?=/)"
+        rf"|(?<=/){engine}[_-]{number.format('both')}(?=[/\s\"'`]|$)"
     )
 
 
 def version_in_path(engine: str, lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     """The only release after which a folder of the engine is called; "" where there is none."""
-    found = {match["path"] for line in lines if "/v0." in line for match in _in_path(engine).finditer(line[:_LONGEST])}
+    matches = (match for line in lines if "v0." in line for match in _in_path(engine).finditer(line[:_LONGEST]))
+    found = {match["path"] or match["both"] for match in matches}
     version = found.pop() if len(found) == 1 else ""
     return version if any(release.startswith(f"{version.rpartition('.')[0]}.") for release in recorded) else ""
 

@@ -14,6 +14,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
 from moonpad.explain.documents.device_patterns import WORDS
+from moonpad.explain.documents.rack_machines import racks_in
 from moonpad.explain.documents.ruled_out import is_ruled_out
 from moonpad.explain.input_limits import Budget
 from moonpad.values.cluster import Cluster
@@ -174,7 +175,8 @@ def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     budget.work(len(text) // 8, "the machines that it names")
     found = [each for each in _all_machines(text, budget) if not _LIKE.search(text, max(0, each[0] - 30), each[0])]
     own = [each for each in found if not _EXAMPLE.search(text, max(0, each[0] - 12), each[0])]
-    yield from own or found
+    racks = racks_in(text)
+    yield from ((offset, racks.get(machine, machine)) for offset, machine in own or found)
 
 
 def _all_machines(text: str, budget: Budget) -> Iterator[tuple[int, str]]:

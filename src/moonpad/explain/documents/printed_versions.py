@@ -12,7 +12,11 @@ _ASKED: Final = (
     re.compile(r"^[ \t]*(?:>>>|In \[\d{1,4}\]:)[ ]*(?P<name>[a-z_]{3,30})\.__version__[ \t]*$"),
     re.compile(r"(?:^|[ $#%>])(?P<name>[a-z][a-z-]{2,30})[ ](?:--version|-V)[ \t]*$"),
 )
-_SHOWN: Final = re.compile(r"[ \t]*Name:[ ](?P<name>[A-Za-z][\w-]{2,30})[ \t]*$")
+_SHOWN: Final = re.compile(
+    r"[ \t]*Name:[ ](?P<name>[A-Za-z][\w-]{2,30})[ \t]*$"
+    r"|[ \t>$#%]*(?:\S{1,80}/)?(?:uv[ ])?pip3?[ ]show[ ](?P<asked>[A-Za-z][\w-]{2,30})[ \t]*$"
+)
+"""The head of what `pip show` prints, or the command with some of its lines below."""
 _NUMBER: Final = r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)"
 _ALONE: Final = re.compile(rf"[ \t]*(?:Out\[\d{{1,4}}\]:[ ]*)?['\"]?{_NUMBER}['\"]?[ \t]*$")
 _BESIDE: Final = re.compile(
@@ -28,7 +32,7 @@ def printed(lines: Sequence[str], names: Mapping[str, Sequence[str]]) -> Iterato
     """Line, place in it, engine and version. `names`: engine → patterns of what it is called."""
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
-        if "ersion" not in text and "Name:" not in text and " -V" not in text:
+        if not any(sign in text for sign in ("ersion", "Name:", " -V", " show ")):
             continue
         beside = _BESIDE.search(text)
         if beside is not None and (engine := _engine_of(beside["name"], names)):
@@ -36,9 +40,10 @@ def printed(lines: Sequence[str], names: Mapping[str, Sequence[str]]) -> Iterato
             continue
         shown = _SHOWN.match(text)
         asked = shown or next((match for pattern in _ASKED if (match := pattern.search(text))), None)
-        engine = _engine_of(asked["name"], names) if asked is not None else ""
+        name = next(filter(None, asked.groups())) if asked is not None else ""
+        engine = _engine_of(name, names) if name else ""
         answer = _BEHIND_NAME if shown else _ALONE
-        below = lines[number + 1 : number + (2 if shown else 1 + _FEW)] if engine else ()
+        below = lines[number + 1 : number + (2 if shown and shown["name"] else 1 + _FEW)] if engine else ()
         for behind, each in enumerate(below, number + 2):
             if version := answer.match(each[:_LONGEST]):
                 yield behind, version.start("version"), engine, version["version"]

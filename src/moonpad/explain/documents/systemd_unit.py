@@ -9,7 +9,7 @@ import re
 from itertools import islice
 from typing import Final
 
-from moonpad.explain.commands import Piece
+from moonpad.explain.commands import Piece, Word
 from moonpad.explain.documents.quadlets import holds_quadlets, is_quadlet, read_quadlets
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.line_repair import with_whole_templates
@@ -31,6 +31,7 @@ _DOUBLED: Final = re.compile(r"\\\\(?=[ \t]*\n)")
 _ONE: Final = f"{IGNORED}\\"
 """Of the two backslashes at a line's end in a heredoc whose variables are filled in, its shell writes one."""
 _OF_SHELL: Final = re.compile(r"[ \t](\d?>>?|&>>?|\|\|?|&&)(?=[ \t/&])")
+_SCRIPT: Final = re.compile(r"(?<![\w.-])[\w.-]{1,80}\.sh(?![\w.])")
 
 _MOST: Final = 50
 _CODE: Final = re.compile(r"\\x(0[9a]|20)")  # blanks: a quote would end the word
@@ -58,6 +59,8 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
     source = Source.block(state.text, start, text)
     shell = Shell(state, source)
     filled_in = _filled_in(text)
+    pairs: list[tuple[str, Word]] = []
+    scripts: list[str] = []
     for match in _SETTING.finditer(text):
         written = with_whole_templates(_COMMENT.sub(lambda comment: " " * len(comment.group()), match[2]))
         by_shell = any(first <= match.start() < last for first, last in filled_in)
@@ -76,7 +79,9 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
             for word in words_of(Source.block(state.text, at, value), state):
                 if pair := assignment(word):
                     shell.scope.set(*pair, export=True)
+                    pairs.append(pair)
             continue
+        scripts += _SCRIPT.findall(value) if match[1] == "ExecStart" else ()
         if sign := _OF_SHELL.search(_STRINGS.sub(lambda text: "x" * len(text.group()), value)):
             message = f"systemd runs no shell: {sign[1]} and what is behind it reach the program as its arguments"
             remedy = "take it out (StandardOutput= writes to a file), or start /bin/sh -c '…'"
@@ -85,6 +90,8 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
         behind = special.end() if special else 0
         inner = Shell(state, Source.block(state.text, at + behind, value[behind:]), shell.scope)
         inner.read()
+    if pairs:
+        state.earlier.units.update((script, pairs) for script in scripts[:_MOST])
 
 
 def _filled_in(text: str) -> tuple[tuple[int, int], ...]:

@@ -192,12 +192,13 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
 def _without_former(
     named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
 ) -> list[tuple[bool, int, int, VersionMention]]:
-    """Without releases in prose with which all was well, where another one is named or an upgrade is spoken of."""
+    """Without releases with which all was well, where another one is named; of those in prose, also where an upgrade
+    is spoken of."""
 
     def is_former(in_prose: bool, number: int, start: int, mention: VersionMention) -> bool:
         line = lines[number - 1]
         end = line.find(mention.version, start) + len(mention.version)
-        return in_prose and end > start and was_well(line, start, end)
+        return (in_prose or bool(mention.image)) and end > start and was_well(line, start, end)
 
     former = [each for each in named if is_former(*each)]
     if not former:
@@ -208,7 +209,7 @@ def _without_former(
 
     def is_replaced(number: int, mention: VersionMention) -> bool:
         named_too = any(name == mention.engine and at != mention.version for name, at in others)
-        return changed or named_too or beside_another(lines[number - 1], mention.version)
+        return named_too or (not mention.image and (changed or beside_another(lines[number - 1], mention.version)))
 
     return [each for each in named if each not in former or not is_replaced(each[1], each[3])]
 

@@ -20,7 +20,9 @@ _MEASURED: Final = re.compile(
 )
 """Headings of what was measured, perhaps with another release than the guide is for."""
 _OF_ROCM: Final = re.compile(r"rocm|mi3[0-9]", re.IGNORECASE)
-
+_OF_CUDA: Final = re.compile(
+    r"nvidia|cuda(?!-?graph)|--gpus\b|-cu1[23]\d|\b[HBL]\d{2,3}\b|\bA100\b|\bRTX\b", re.IGNORECASE
+)
 
 _LINE: Final = attrgetter("line")
 _LONGEST: Final = 2000
@@ -41,6 +43,7 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
     if not own:
         return None
     rocm = speaks_of_rocm(script, [command], command.line, (*ROCM_ENV, *ENGINES[engine].command_line.rocm_env))
+    rocm = rocm or _is_of_rocm_alone(engine, script)
     has_image = command.container is not None and command.container.image is not None
     kinds = {kind for at in own for kind in _KIND.findall(script.lines[at - 1])}
     published = _run_in_images_of_publishers(script)
@@ -66,6 +69,14 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
             # A later part that pulls another image goes on with that.
             return (max(pulled, key=_LINE) if beside[0].image and pulled else beside[0]).version
     return ""
+
+
+def _is_of_rocm_alone(engine: str, script: Script) -> bool:
+    """Whether all images of the engine in the text are for ROCm, and nothing in it is of NVIDIA's."""
+    images = [each for each in version_mentions(script.lines) if each.engine == engine and each.image]
+    if not images or not all(_OF_ROCM.search(script.lines[each.line - 1]) for each in images):
+        return False
+    return not any(_OF_CUDA.search(line[:_LONGEST]) for line in script.lines)
 
 
 def _installed_by_then(beside: list[VersionMention], script: Script, command: Command) -> list[VersionMention]:

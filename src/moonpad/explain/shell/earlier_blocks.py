@@ -21,6 +21,15 @@ class EarlierBlocks(Struct):
     values: dict[str, dict[str | None, Value]] = field(default_factory=dict)
     exports: dict[str, dict[str | None, Word]] = field(default_factory=dict)
     """Of blocks that set variables and start nothing: others may be alternatives."""
+    units: dict[str, list[tuple[str, Word]]] = field(default_factory=dict)
+    """By the name of a script that a unit of systemd starts, what the unit sets for it."""
+
+    def give_of_unit(self, scope: Scope, intro: str) -> None:
+        """Exports what a unit sets for the script that the line above the block names."""
+        for script, pairs in self.units.items():
+            if script in intro:
+                for name, value in pairs:
+                    scope.set(name, value, export=True)
 
     def give(self, scope: Scope, heading: str | None, budget: Budget) -> None:
         """Puts what is known into the scope of the next block: of the same heading what stands last, of others what

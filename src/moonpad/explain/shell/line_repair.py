@@ -123,6 +123,12 @@ _OPENS: Final = re.compile(
 """How a line begins that is a command of its own."""
 
 
+_IN_BRACES: Final = re.compile(
+    r"((?<![\w-])--[a-z][\w-]*[ =])\{(?=[ ]|\w+[ ])([ ]?)([A-Za-z][\w-]*(?:[ ][\w-]+){0,4})([ ]?)\}"
+    r"(?=[ \t]*(?:\\|$|--))",
+    re.MULTILINE,
+)
+"""`--data-parallel-address { node0 ip }`: words in place of a value."""
 _IN_BRACKETS: Final = re.compile(r"(?<=[ \t])\[([A-Z]\w*(?: \w+){1,8})\](?=\s|$)")
 """`[YOUR MODEL or PATH]`, which a person replaces."""
 
@@ -132,6 +138,12 @@ _MORE_IN_BRACKETS: Final = re.compile(
     re.IGNORECASE,
 )
 """`[your usual SGLang parameters]`: options that are not written."""
+
+
+def _as_stand_in(match: re.Match[str]) -> str:
+    """`{ node0 ip }` as `<node0_ip>`, of the same length."""
+    option, before, words, behind = match.groups()
+    return f"{option}<{words.replace(' ', '_')}>{' ' * len(before + behind)}"
 
 
 def repaired(text: str, start: int, problems: Problems) -> str:
@@ -151,6 +163,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _LAST.sub(IGNORED, text)
     text = _CHOICE.sub(lambda match: f"<{match[0][1:-1].replace('|', '_')}>", text)
     text = _MORE_IN_BRACKETS.sub(lambda match: "...".ljust(len(match[0])), text)
+    text = _IN_BRACES.sub(_as_stand_in, text)
     text = _IN_BRACKETS.sub(lambda match: f"<{match[1].replace(' ', '_')}>", text)
     text = _EITHER.sub(_one_of_two, text)
     if "{{" in text:

@@ -45,6 +45,7 @@ _DOLLAR: Final = re.compile(
 """`$ vllm serve m`: a shell would look for a program called `$`."""
 _ASKS: Final = re.compile(
     r"(?:sudo[ \t]+)?(?:nvidia-smi|npu-smi|rocm-smi|amd-smi|free|df|lscpu|uname|hostname|lspci|numactl -H|nvcc"
+    r"|(?:docker|podman)(?:[ -]compose)?[ \t]+(?:ps|images|stats)"
     r"|(?:uv[ \t]+)?pip[0-9.]*[ \t]+(?:list|show|freeze)|python[0-9.]*[ \t]+-c)(?![\w-])"
 )
 """Programs that only show something: no shell reads what stands below them, up to the next prompt or an empty line."""

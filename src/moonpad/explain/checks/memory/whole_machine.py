@@ -12,15 +12,19 @@ from moonpad.explain.flag_lists import LAYOUT, is_fragment
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
+from moonpad.plan.capacity_errors import needed_bytes
 from moonpad.plan.judgement import judge
 from moonpad.plan.rules.layout import largest_divisor
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
+from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
 from moonpad.values.units import gib
 
+_LARGEST_SHARE: Final = 97
+"""Per cent of a device that an engine may be given: the driver needs some of it."""
 _LEFT_OPEN: Final = frozenset({*LAYOUT, CONTEXT})
 
 
@@ -61,6 +65,19 @@ def other_release(case: Case) -> Iterator[Remark]:
     yield from _short_of(case, replace(configuration, version=""), context, "in a release that serves it too")
 
 
+def _way_out(case: Case, memory: Memory, layout: Layout) -> str:
+    """A shorter context helps where weights and the rest leave something for the cache, else a larger share of each
+    device, as far as that is enough."""
+    if memory.kv_bytes.high > 0:
+        return "take more devices, or a shorter context"
+    least = memory.weights_bytes + memory.overhead.low + needed_bytes(memory, layout)
+    share = -(-100 * least // memory.device_bytes)
+    flag = case.engine.command_line.options.get("gpu_memory_utilization", "")
+    if flag and share <= _LARGEST_SHARE:
+        return f"take more devices, or write {flag} {share / 100:g}, which leaves next to nothing"
+    return "take more devices"
+
+
 def _short_of(case: Case, configuration: Configuration, context: int | None, how: str) -> Iterator[Remark]:
     case.script.budget.work(400, "its engine commands")
     judged = judge(configuration, context=context)
@@ -75,5 +92,5 @@ def _short_of(case: Case, configuration: Configuration, context: int | None, how
         message = f"{how}, {gib(memory.weights_bytes)} of weights leave too little on each device for the model's own "
         message += f"context of {context:,} tokens: {finding.message}"
     at = place.index if place is not None else None
-    remedy = in_own_flags(finding.remedy, case.engine.command_line) or "take more devices, or a shorter context"
+    remedy = in_own_flags(finding.remedy, case.engine.command_line) or _way_out(case, memory, configuration.layout)
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy, at=at)

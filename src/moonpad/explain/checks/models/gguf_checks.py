@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.engines import foreign_names as names
 from moonpad.engines import gguf_types
+from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.releases.format_plugins import format_of_plugin
@@ -68,7 +69,7 @@ def values_in_cache(case: Case) -> Iterator[Remark]:
 
 def foreign_types(case: Case) -> Iterator[Remark]:
     """Weights of a type that one fork alone has, for another loader."""
-    if any(command.fork for command in case.script.commands):
+    if any(command.fork and command.program not in OLD_PROGRAMS for command in case.script.commands):
         return
     if not (case.engine.facts.gguf_only or case.engine.facts.reads_gguf):
         return

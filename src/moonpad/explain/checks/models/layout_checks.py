@@ -30,8 +30,7 @@ def heads_of_others(case: Case) -> Iterator[Remark]:
     if tp < 2 or place is None or not uneven:
         return
     fitting = [n for n in range(tp, 1, -1) if all(_divides(size, n, what) for size, what, _ in shares)]
-    # A part of the size that was meant first: of what is shared out besides, that divides more.
-    most = next((n for n in fitting if tp % n == 0), next(iter(fitting), 1))
+    most = next(iter(fitting), 1)  # the weights may need the most devices that can share them
     message = f"{tp}: {' and '.join(uneven[:2])} of {known.title} cannot be shared out evenly"
     certain = named.sure and any(sure and not _divides(size, tp, what) for size, what, sure in shares)
     certain = certain and not is_fragment(case.commands[0]) and not of_own_build(case)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from moonpad.catalog.options import changes
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -47,7 +48,7 @@ def data_parallel(case: Case) -> Iterator[Remark]:
             message = f"SGLang {version} ends the start without {names.REPLICAS} above 1 (Please set a dp-size > 1)"
             remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
             yield _wrong(names.ATTENTION_DP_SWITCH, message, remedy, at=switch.index)
-        elif copies == 1 and case.checkpoint is not None:
+        elif copies == 1 and case.checkpoint is not None and not (place is None and _is_renamed(case)):
             message = f"it does nothing without {names.REPLICAS} above 1: attention is sliced over all {group} ranks"
             remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
             warning = partial(make_remark, Severity.WARNING, Code.REDUNDANT_FLAG)
@@ -55,6 +56,12 @@ def data_parallel(case: Case) -> Iterator[Remark]:
     elif copies > 1 and place is not None:
         yield from _copies(case, copies, group, place.index)
     yield from _companion(case, copies, max(shared, copies if switch is not None else 1))
+
+
+def _is_renamed(case: Case) -> bool:
+    """Whether the release has the switch under a former name alone: what it does without a size is said there."""
+    now = changes(case.engine.program, case.version or None)
+    return any(change.flag == names.ATTENTION_DP_SWITCH and change.kind == "deprecated" for change in now)
 
 
 def _shared(case: Case, option: str, group: int, ways: int) -> Iterator[Remark]:

@@ -11,6 +11,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
 from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
 from moonpad.explain.change_edits import with_value
+from moonpad.explain.checks.options.placeholders import placeholders_in
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
@@ -119,7 +120,8 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
     for at, word in known[1:]:
         here, there = first.rpartition(":"), word.text.rpartition(":")
         own_name = here[2] == there[2] and (here[0] or first) in _OWN
-        if word.text != first and not own_name and not _MASKED.match(first):
+        to_fill_in = any(map(_stands_in, (word.text, first))) or _MASKED.match(first)
+        if word.text != first and not own_name and not to_fill_in:
             message = f"this node waits at {word.text}, the first at {first}: they do not find each other"
             given = (word.text.partition("=")[0] for word in commands[at].argv)
             where = next((name for name in given if name in ADDRESS), ADDRESS[0])
@@ -127,6 +129,10 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
             edits = tuple(_with_name(edit, commands[at].argv) for edit in with_value(commands[at].argv, ADDRESS, first))
             yield replace(remark, command=at, edits=edits, stops=True)
             return
+
+
+def _stands_in(address: str) -> bool:
+    return any(True for _ in placeholders_in(address))
 
 
 def _with_name(edit: Edit, argv: Sequence[Word]) -> Edit:

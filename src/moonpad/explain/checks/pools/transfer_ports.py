@@ -16,10 +16,18 @@ from moonpad.values.finding import Code, Severity
 _CONNECTOR: Final = "--kv-transfer-config"
 _NAMED: Final = "Mooncake"
 _KEY: Final = "kv_port"
+_LOCAL_RANKS: Final = "--data-parallel-size-local"
 _NODES: Final = (8, 16)
 """Devices of a node where nothing counts them: of A2, and of A3."""
 _LARGER: Final = re.compile(r"(?<![\w-])A3(?![\w-])|16[ ]?(?:x|×|\*)?[ ]?NPU|NPU[ ]?[x×*][ ]?16")
 _LONGEST: Final = 2000
+
+
+def _of_this_node(case: Case) -> int:
+    """Devices that the ranks of the command's own node take; 0 where it does not say how many these are."""
+    layout, place = case.first.layout, case.option(_LOCAL_RANKS)
+    local = whole(str(place.value)) if place is not None else None
+    return layout.tp * layout.pp * (local or 0)
 
 
 def port_within_random(case: Case) -> Iterator[Remark]:
@@ -30,7 +38,7 @@ def port_within_random(case: Case) -> Iterator[Remark]:
         return
     port = whole(str(document.get(_KEY, "")))
     largest = is_in_lines(_LARGER, case.script.lines, _LONGEST)
-    devices = case.cluster.per_node if case.cluster is not None else _NODES[largest]
+    devices = case.cluster.per_node if case.cluster is not None else max(_NODES[largest], _of_this_node(case))
     first, each = known
     behind = first + each * devices
     if port is None or not first <= port < behind:

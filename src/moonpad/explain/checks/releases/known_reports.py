@@ -35,6 +35,7 @@ from moonpad.explain.checks.own_platform import is_elsewhere, names_rocm, platfo
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
+from moonpad.explain.checks.releases.run_images import of_image
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
 from moonpad.explain.checks.releases.told_faults import (
     complains_of,
@@ -195,7 +196,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     if row.until_day and last_day(build_day(case.engine.name, case.commands[0], case.script)[0]) >= row.until_day:
         return None
     forked = row.forks.get(case.engine.name, "")
-    if not are_left_out(row.lacks, case) or not _of_image(row, case):
+    if not are_left_out(row.lacks, case) or not of_image(row.image, case):
         return None
     if row.lacks and not row.options and is_fragment(case.commands[0]):
         return None  # a few options of a command may leave out any other
@@ -324,16 +325,6 @@ def of_release(row: KnownReport, version: str, current: str = "") -> bool:
     return not row.until or order(version) < order(row.until)
 
 
-def _of_image(row: KnownReport, case: Case) -> bool:
-    if not row.image:
-        return True
-    container = case.commands[0].container
-    image = container.image if container is not None else None
-    if image is None:
-        return _in_lines(row.image, case)
-    return re.search(row.image, image.text[:LONGEST], re.IGNORECASE) is not None
-
-
 def _is_spoken(pattern: str, case: Case) -> bool:
     """In the label of the command's own tab, or in the text; not where the label of a neighbour says it alone."""
     own, others = tab_labels(case.script.lines, case.commands[0].line) if case.script.markdown else ("", ())
@@ -385,7 +376,7 @@ def told(row: KnownReport, title: str, known: Mapping[str, str], *, forked: bool
 def _releases(row: KnownReport, title: str) -> str:
     concluded = row.provenance.standing == "estimated"
     if row.last:
-        first = "" if row.since in ("", row.last) else f"{row.since} to "
+        first = {"": "" if concluded else "up to ", row.last: ""}.get(row.since, f"{row.since} to ")
         return f"{title}{', of the time of' if concluded else ''} {first}{row.last}"
     if row.until:
         first = f" from {row.since} on, mended in {row.until}" if row.since else f" before {row.until}"

@@ -14,6 +14,7 @@ from moonpad.catalog.start_refusals import start_refusals
 from moonpad.catalog.toml_rows import any_of
 from moonpad.explain.builds import other_build
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.releases.start_refusals import UNKNOWN, refusal_remark, term_value
@@ -29,7 +30,7 @@ _LONGEST: Final = 2000
 def feature_of_class(case: Case) -> Iterator[Remark]:
     """Stages, adapters, drafts and the like that the release has for other classes alone. One remark for an option."""
     command = case.commands[0]
-    if command.fork or command.held_tokens is not None or (case.version and not is_final(case.version)):
+    if command.fork or has_started(command, by_words=True) or (case.version and not is_final(case.version)):
         return
     given = given_names(case)
     rows = [row for row in model_features().values() if row.engine == case.engine.name]

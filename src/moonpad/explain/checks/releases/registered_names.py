@@ -12,6 +12,7 @@ from moonpad.catalog.registered_names import Register, registers
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.releases.start_refusals import UNKNOWN, term_value
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -37,7 +38,7 @@ def of_own_build(case: Case) -> bool:
 def registered_name(case: Case) -> Iterator[Remark]:
     """A name that the engine looks up when it starts, in vain."""
     command = case.commands[0]
-    if command.fork or command.held_tokens is not None:
+    if command.fork or has_started(command, by_words=True):
         return
     for row in registers().values():
         if case.engine.name not in row.engines or any(term_value(case, term) is not None for term in row.without):

@@ -18,6 +18,7 @@ from moonpad.catalog.toml_rows import any_of, pattern_of
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.models.quantization_flags import weights_of
@@ -116,7 +117,7 @@ def _is_whole(case: Case) -> bool:
 
 def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     command = case.commands[0]
-    if not _of_release(row, case) or command.held_tokens is not None or command.program in row.not_of:
+    if not _of_release(row, case) or has_started(command, by_words=not row.warns) or command.program in row.not_of:
         return None
     if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
         return None
@@ -149,7 +150,7 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
         message = f"in releases before {row.until}: {message}"
     code, remedy = Code(row.code), row.remedy.format(left=left, right=right)
     severity = Severity.ERROR if _sure(row, case) and not row.warns and _known(row, case) else Severity.WARNING
-    severity = Severity.NOTE if former else severity
+    severity = Severity.NOTE if former or command.fork else severity
     edits = [Edit(len(command.argv), 0, row.add)] if row.add else []
     if row.drop and place is not None:
         edits.append(Edit(place.index, place.length, ()))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.known_reports import KnownReport, reports_of
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, OF_OTHER_ENGINE, OWN_VARIABLES
@@ -18,6 +19,7 @@ from moonpad.values.finding import Code, Finding, Severity
 _LEAST: Final = 2
 """Underscores of a name that is long enough to be none of the text's own."""
 _MOST: Final = 3
+_OF_AMD: Final = re.compile(r"(?:^|/)rocm/vllm")
 
 
 def variable_prefix(case: Case) -> Iterator[Remark]:
@@ -35,7 +37,7 @@ def variable_prefix(case: Case) -> Iterator[Remark]:
         if name.count("_") >= _LEAST and f"{own}{name}" in declared and not _is_used(name, case):
             meant = f"{own}{name}"
             message = f"nothing reads this variable: the engine's own is called {meant}"
-        elif case.version and name.startswith(own) and not _was_declared(name, program) and not _is_used(name, case):
+        elif case.version and name.startswith(own) and not _is_anybodys(name, case) and not _is_used(name, case):
             meant = with_one_word_more(name, declared) or _by_one_word(name, declared)
             message = f"no release declares this variable, and nothing reads it: {meant} is one"
         elif name.startswith(OF_OTHER_ENGINE) and not _speaks_of_other(case):
@@ -55,8 +57,18 @@ def _by_one_word(name: str, declared: frozenset[str]) -> str:
     return fitting[0] if len(fitting) == 1 else ""
 
 
-def _was_declared(name: str, program: str) -> bool:
-    return any(name in known_environment(program, version) for version in versions(program))
+def _is_anybodys(name: str, case: Case) -> bool:
+    """Whether a release declares it, the catalogue speaks of it, or the image is one of AMD's, whose builds read
+    variables of their own."""
+    container, program = case.commands[0].container, case.engine.program
+    if container is not None and container.image is not None and _OF_AMD.search(container.image.text):
+        return True
+    declared = any(name in known_environment(program, version) for version in versions(program))
+    return declared or any(name in _names_of(row) for row in reports_of(case.engine.name))
+
+
+def _names_of(row: KnownReport) -> str:
+    return " ".join((*row.variables, *row.unset, row.remedy))
 
 
 def _is_used(name: str, case: Case) -> bool:

@@ -1,0 +1,34 @@
+"""Whether a command runs an image that a report is about."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import LONGEST
+from moonpad.explain.documents.former_releases import was_well
+
+_REST: Final = re.compile(r"[\w.-]*")
+
+
+def of_image(pattern: str, case: Case) -> bool:
+    """Whether the command's image is one of these; without a container, whether the text names one, otherwise than as
+    one with which all is well."""
+    if not pattern:
+        return True
+    container = case.commands[0].container
+    image = container.image if container is not None else None
+    if image is not None:
+        return re.search(pattern, image.text[:LONGEST], re.IGNORECASE) is not None
+    case.script.budget.once(f"images like {pattern}", len(case.script.lines), "its known reports")
+    named = re.compile(pattern, re.IGNORECASE)
+    lines = (line[:LONGEST] for line in case.script.lines)
+    places = ((line, match) for line in lines for match in named.finditer(line))
+    return any(not was_well(line, match.start(), _whole(line, match.end())) for line, match in places)
+
+
+def _whole(line: str, end: int) -> int:
+    """Where the tag ends that a pattern is the beginning of."""
+    rest = _REST.match(line, end)
+    return rest.end() if rest is not None else end

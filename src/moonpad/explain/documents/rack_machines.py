@@ -1,0 +1,16 @@
+"""`16×B200 of a P6e-GB200`: chips of a rack whose machines have four each, all joined by fast links."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_OF_RACK: Final = re.compile(
+    r"(?<![\w.])(?P<count>\d{1,3})[ ]?[x×*][ ]?(?P<kind>B[23]00)[^.|;,\n]{1,12}?\bG(?P=kind)\b"
+)
+
+
+def racks_in(text: str) -> dict[str, str]:
+    """Machine as it is written, `16xB200` → the one that is meant, `16xGB200`."""
+    found = _OF_RACK.finditer(text) if "GB" in text else ()
+    return {f"{match['count']}x{match['kind']}": f"{match['count']}xG{match['kind']}" for match in found}
