@@ -174,8 +174,7 @@ def _reported(judged: Judged) -> str:
     failed = _failed(judged)
     if failed and (suspected(judged) or not any(each.message.startswith(TOLD) for each in judged.findings)):
         return failed
-    older = _of_older(judged)
-    return f"{failed.removesuffix(_THE_COMMAND)}{older}" if older else failed
+    return _of_older(judged) or failed
 
 
 def _of_older(judged: Judged) -> str:
