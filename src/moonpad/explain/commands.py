@@ -274,6 +274,8 @@ class ErrorLine(Struct, frozen=True):
     logged: bool
     pasted: bool = False
     """It stands in a fence that holds nothing else than what programs print."""
+    told: bool = False
+    """Whether it is a sentence of the author that says that the start failed."""
 
 
 class Script(Struct, frozen=True, eq=False):

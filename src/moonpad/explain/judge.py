@@ -38,7 +38,7 @@ from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.results import Judged, Remark, printable
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
-from moonpad.explain.target_detection import Question, Version, engine_of, version_of
+from moonpad.explain.target_detection import BY_NEWEST, Question, Version, engine_of, version_of
 from moonpad.explain.told_failures import beside_findings, with_what_stopped, without_guesses, without_repeated
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -126,10 +126,9 @@ def _judged(
         commands=tuple(mended_line(command, ()) for command in written.commands),
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )
-    failures = tuple(
-        replace(remark, finding=_printable(remark.finding))
-        for remark in beside_findings(failures_in(errors, written, script), whole.remarks, errors, script)
-    )
+    newest = whole.version_because.endswith(BY_NEWEST)
+    told = beside_findings(failures_in(errors, written, script), whole.remarks, errors, script, newest=newest)
+    failures = tuple(replace(remark, finding=_printable(remark.finding)) for remark in told)
     failures = _with_remedies(failures, whole, meant, script, question)
     kept = without_guesses(without_repeated(whole.remarks, failures), failures, script)
     whole = replace(whole, remarks=(*kept, *(remark for remark in failures if remark.changes)))

@@ -8,6 +8,7 @@ from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES
 from moonpad.engines.start_names import HIDDEN_PROGRAM, READ
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.programs import base_name, is_waiting
+from moonpad.explain.solved_failures import solved_failures
 
 _LONGEST: Final = 2000
 _OPTIONS_BEHIND: Final = 3
@@ -49,7 +50,7 @@ def missing_engine(script: Script) -> tuple[str, str]:
                 )
     count = len(script.lines)
     lines = f"none of its {count:,} lines holds" if count > 1 else "its line does not hold"
-    what = f"it starts no engine: {lines} a command of one"
+    what = f"it starts no engine: {lines} a command of one{solved_failures(script)}"
     return what, "moonpad explain --file SCRIPT, or put the command behind --"
 
 

@@ -202,7 +202,9 @@ def _alone(command: Command) -> bool:
 def _variable(step: Step, place: _Place) -> Mending | None:
     name, value = step.name, step.value or ""
     word = place.command.env.get(name)
-    if not _alone(place.command) or (word is not None and word.text.removeprefix(f"{name}=").strip("'\"") == value):
+    given = word.text.removeprefix(f"{name}=").strip("'\"") if word is not None else None
+    longer = "TIMEOUT" in name and value.isdecimal() and (given or "").isdecimal() and int(given or 0) >= int(value)
+    if not _alone(place.command) or given == value or longer:
         return None
     return Mending(variables=((name, value),))
 

@@ -51,8 +51,11 @@ def left_in(judged: Judged) -> Iterator[Remark]:
     """Warnings of known faults whose words stand in the corrected commands as they stood before, of options that go
     against each other or that the release does not have, and of what ends the start, of memory that they do not fit,
     variables by names that nothing reads, and what the machines of one deployment lack to meet, which one command does
-    not show."""
+    not show; and the errors of the text that nothing mends."""
     for remark in judged.remarks:
+        if remark.finding.code is Code.LOGGED_FAILURE and not remark.changes:
+            yield remark
+            continue
         if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:
             continue
         left = remark.finding.code is Code.KNOWN_REPORT or remark.finding.message.endswith(LACKS_OTHERS)

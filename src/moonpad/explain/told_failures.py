@@ -23,8 +23,19 @@ _COMMON: Final = re.compile(
     r"|line|most|recent|call|last|traceback|runtime|torch|model|models|value|start|ends?|said|says|log|self|get|set"
 )
 _NO_CHOICE: Final = re.compile(r"(?P<flag>--[a-z-]+): invalid choice: '(?P<value>[\w-]+)'")
+PERHAPS: Final = ": perhaps this: "
+_CLASS: Final = re.compile(r"\b([A-Z]\w{3,40})(?:Error|Exception)\b")
+_COMMON_CLASSES: Final = re.compile(
+    r"(?:runtime|value|type|index|attribute|assertion|import|lookup|memory|outofmemory|timeout|connection|notimplemented"
+    r"|unicode|filenotfound|modulenotfound|permission|validation|internal|system|unknown|zerodivision|recursion)",
+    re.IGNORECASE,
+)
+"""Classes that say nothing of the fault."""
 _TAKE_OUT: Final = "take it out of the command"
 """The remedy of a known failure, where no more is known of the option."""
+_OF_LAUNCHER: Final = (
+    "{} is nowhere in this text: what starts the engine adds it, so tell that not to, or take a release that has it"
+)
 _LEAST: Final = 2
 """So many pairs of neighbouring words have to be in both."""
 _ABOVE: Final = 3
@@ -50,28 +61,59 @@ _LONGEST: Final = 400
 
 
 def beside_findings(
-    failures: Iterable[Remark], found: Sequence[Remark], errors: Sequence[ErrorLine], script: Script
+    failures: Iterable[Remark], found: Sequence[Remark], errors: Sequence[ErrorLine], script: Script, *, newest: bool
 ) -> Iterator[Remark]:
-    """The failures, as far as no other finding tells more of them."""
+    """The failures, as far as no other finding tells more of them. `newest`: no release is named, so that what later
+    ones mended is asked about in the first line."""
     told = [remark for remark in found if not remark.of_former and remark.finding.code is not Code.LOGGED_FAILURE]
-    reports = [each.finding.message for each in found if each.finding.code is Code.KNOWN_REPORT]
-    mended = [each.finding.message for each in found if each.finding.code is Code.MENDED_LATER]
+    reports = [each for each in found if each.finding.code is Code.KNOWN_REPORT]
+    mended = [each for each in found if each.finding.code is Code.MENDED_LATER]
     for failure in failures:
         unknown = failure.finding.severity is Severity.NOTE
-        if (unknown or failure.by_itself) and _is_of_a_fault(failure, reports):
-            continue
-        if unknown and _is_of_a_fault(failure, mended):
-            continue
-        if failure.by_itself or failure.finding.message.endswith(NO_CAUSE):
+        faults = [*(reports if unknown or failure.by_itself else ()), *(mended if unknown else ())]
+        teller = _fault_of(failure, faults)
+        if teller is None and (failure.by_itself or failure.finding.message.endswith(NO_CAUSE)):
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
-            if not any(_tells(remark, lines, script) for remark in told):
-                yield _of_whole_release(failure, told)
-        else:
+            teller = next((remark for remark in told if _tells(remark, lines, script)), None)
+            if teller is None:
+                yield _perhaps_by_name(_of_whole_release(failure, told), mended)
+        elif teller is None:
             shown = [
                 script.lines[each.number - 1] for each in errors if script.where(each.number) == failure.finding.where
             ]
-            yield _told_by_report(failure, told, shown) or _with_remedies(failure, told)
+            yield _told_by_report(failure, told, shown) or _with_remedies(failure, told, script)
+        if teller is not None and unknown and not _is_told_first(teller, newest=newest):
+            yield _perhaps(failure, teller)
+
+
+def _fault_of(failure: Remark, faults: Iterable[Remark]) -> Remark | None:
+    """The known fault that tells of that very error."""
+    pairs = pairs_of(failure.finding.message)
+    return next((fault for fault in faults if shared_pairs(fault.finding.message, pairs) >= _LEAST), None)
+
+
+def _is_told_first(remark: Remark, *, newest: bool) -> bool:
+    """Whether the first line of the judgement tells it."""
+    first = remark.finding.severity is Severity.ERROR or remark.stops or remark.complained or remark.ends_start
+    return first or (newest and remark.as_told) or remark.finding.severity is Severity.WARNING
+
+
+def _perhaps(failure: Remark, cause: Remark) -> Remark:
+    said = cause.finding.message.partition(": ")
+    why = said[2] if said[0].startswith(("reported for ", "in releases ")) else cause.finding.message
+    message = f"{failure.finding.message.removesuffix(NO_CAUSE)}{PERHAPS}{why}"
+    return replace(failure, finding=replace(failure.finding, message=message, remedy=cause.finding.remedy))
+
+
+def _perhaps_by_name(failure: Remark, mended: Sequence[Remark]) -> Remark:
+    """By the one fault mended since that names the class of the error: `an Inductor error` for an InductorError."""
+    if not failure.finding.message.endswith(NO_CAUSE):
+        return failure
+    names = {name for name in _CLASS.findall(failure.finding.message) if not _COMMON_CLASSES.fullmatch(name)}
+    patterns = [re.compile(rf"\b{name}[ ]?(?:error|exception)", re.IGNORECASE) for name in sorted(names)]
+    named = [each for each in mended if any(pattern.search(each.finding.message) for pattern in patterns)]
+    return _perhaps(failure, named[0]) if len(named) == 1 else failure
 
 
 def without_repeated(remarks: Sequence[Remark], failures: Sequence[Remark]) -> tuple[Remark, ...]:
@@ -96,12 +138,6 @@ def without_guesses(remarks: Sequence[Remark], failures: Sequence[Remark], scrip
         return remark.as_told and shared_pairs(remark.finding.message, errors) < _LEAST
 
     return tuple(replace(each, as_told=False) if is_guess(each) else each for each in remarks)
-
-
-def _is_of_a_fault(failure: Remark, faults: Iterable[str]) -> bool:
-    """Whether a known fault tells of that very error."""
-    pairs = pairs_of(failure.finding.message)
-    return any(shared_pairs(fault, pairs) >= _LEAST for fault in faults)
 
 
 def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:
@@ -187,7 +223,13 @@ def _release_with_choice(finding: Finding) -> str | None:
     return f"take a release that has it, {taking[0]} or later" if taking and taking[-1] == recorded[-1] else None
 
 
-def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
+def _is_given(flag: str, script: Script) -> bool:
+    """Whether a command of the text has it, or a file that writes the options without hyphens."""
+    texts = {word.text.partition("=")[0] for command in script.commands for word in command.words}
+    return flag in texts or any(re.match(rf"\s*{flag[2:]}:", line) for line in script.lines)
+
+
+def _with_remedies(failure: Remark, told: Iterable[Remark], script: Script) -> Remark:
     """What the parser refused has a finding of its own, with what to write instead."""
     finding = failure.finding
     told = tuple(told)
@@ -214,5 +256,5 @@ def _with_remedies(failure: Remark, told: Iterable[Remark]) -> Remark:
     words = dict.fromkeys(f"{one.remedy[:1].lower()}{one.remedy[1:].rstrip('.')}" for one in own if one.remedy)
     named = [word for word in refused if re.match(r"--[a-z]", word)]
     if not words and len(named) == 1:
-        words = {f"leave {named[0]} out": None}
+        words = {f"leave {named[0]} out" if _is_given(named[0], script) else _OF_LAUNCHER.format(named[0]): None}
     return replace(failure, finding=replace(finding, remedy="; ".join(words))) if words else failure

@@ -9,8 +9,10 @@ from typing import Final
 
 from moonpad.engines.option_grammar import SHORT_SIZES
 from moonpad.explain.checks.models.other_families import IF_PUBLISHED
+from moonpad.explain.documents.told_ends import TOLD
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
+from moonpad.explain.told_failures import PERHAPS
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.plan.judgement import OF_HOST
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
@@ -23,6 +25,8 @@ _LONGEST_CAUSE: Final = 170
 _LONGEST_SIZE: Final = 220
 _SOURCE: Final = re.compile(r" \([\w.-]{1,60}/[\w.-]{1,60}#\d{1,6}\)$")
 _OF_OLDER: Final = "Perhaps a fault of an older release, see below."
+_UNKNOWN: Final = " with an error whose cause is not known."
+_THE_COMMAND: Final = "The command: "
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
 _ENDS_WITHOUT: Final = "ends at its start without it"
@@ -58,7 +62,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
         return f"May not fit: {tokens}, not {memory.context:,}{why}", _STYLES[Severity.WARNING]
     if memory is not None and not memory.fits and not starts:
         more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}" if wrong else ""
-        return f"{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]
+        return f"{_stopped_otherwise(judged)}{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]
     if wrong:
         more = f", the first of {len(errors)} errors" if len(errors) > 1 else ""
         return f"Error{more}: {_short(wrong[0])}", _STYLES[Severity.ERROR]
@@ -73,7 +77,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
         return f"No command: {cause}", _STYLES[Severity.WARNING]
     stopped = _stopped(judged)
     if judged.unknown - {CONTEXT}:
-        doubted = "" if stopped else _doubted(judged)
+        doubted = "" if stopped else _doubted(judged) or _failed(judged)
         return f"{stopped}{doubted}Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
     # What the text complains of has started: it is of another release than the newest, by which it is judged.
     complains = any(each.complained and not (each.ends_start or each.stops) for each in judged.remarks)
@@ -111,6 +115,28 @@ def _stopped(judged: Judged) -> str:
     return ""
 
 
+def _stopped_otherwise(judged: Judged) -> str:
+    """The same, where it is not the memory that the command lacks as well."""
+    stopped = _stopped(judged)
+    return "" if any(word in stopped for word in _OF_MEMORY) else stopped
+
+
+def _failed(judged: Judged) -> str:
+    """That the text has an error whose cause is not known, as a sentence in front of what the command is."""
+    for finding in judged.findings:
+        if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
+            _, perhaps, cause = finding.message.partition(PERHAPS)
+            if perhaps:
+                why = _sentence(_cut(cause, _LONGEST_CAUSE))
+                return f"Failed ({finding.where}), perhaps by this: {why} {_THE_COMMAND}"
+            told = finding.message.startswith(TOLD)
+            unknown = (
+                ", by the text, with no error that is known." if told else " with an error whose cause is not known."
+            )
+            return f"Failed ({finding.where}){suspected(judged) or unknown} The command: "
+    return ""
+
+
 def _doubted(judged: Judged) -> str:
     """What holds whatever the piece that is not known may be: a model that nobody has, weights that no device holds."""
     for remark in judged.remarks:
@@ -143,22 +169,27 @@ def _reported(judged: Judged) -> str:
         title = f"{of_text.where} is missing" if lacks else f"Known fault ({of_text.where})"
         told = said[2] if not lacks or said[2].endswith(_ENDS_WITHOUT) else said[0]
         cause = _sentence(_cut(told or of_text.message, _LONGEST_CAUSE))
-        return f"{title}: {cause} The command: "
-    for finding in judged.findings:
-        if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
-            cause = suspected(judged) or " with an error whose cause is not known."
-            return f"Failed ({finding.where}){cause} The command: "
+        failed = "" if lacks or any(each.complained for each in judged.remarks) else _failed(judged)
+        return f"{failed.removesuffix(_THE_COMMAND)}{title}: {cause} The command: "
+    failed = _failed(judged)
+    if failed and (suspected(judged) or not any(each.message.startswith(TOLD) for each in judged.findings)):
+        return failed
+    return _of_older(judged) or failed
+
+
+def _of_older(judged: Judged) -> str:
+    """Faults of older releases that the text may be about."""
     older = [remark.finding for remark in judged.remarks if remark.as_told]
-    if older and judged.version_because.endswith(BY_NEWEST):
-        size = next((each for each in older if each.code in _ENDS_SOMEWHERE), None)
-        named = "" if size is None else _sentence(_cut(f"{size.where}: {size.message}", _LONGEST_SIZE))
-        if not named and len({each.message for each in older}) == 1:
-            said = older[0].message.partition(": ")
-            cause = said[2] if said[0].startswith(_OF_RELEASES) else older[0].message
-            named = _sentence(_cut(cause, _LONGEST_SIZE))
-            return f"{_OF_OLDER.partition(',')[0]}: {named} The command: "
-        return f"Perhaps by {named} The command: " if named else f"{_OF_OLDER} The command: "
-    return ""
+    if not older or not judged.version_because.endswith(BY_NEWEST):
+        return ""
+    size = next((each for each in older if each.code in _ENDS_SOMEWHERE), None)
+    named = "" if size is None else _sentence(_cut(f"{size.where}: {size.message}", _LONGEST_SIZE))
+    if not named and len({each.message for each in older}) == 1:
+        said = older[0].message.partition(": ")
+        cause = said[2] if said[0].startswith(_OF_RELEASES) else older[0].message
+        named = _sentence(_cut(cause, _LONGEST_SIZE))
+        return f"{_OF_OLDER.partition(',')[0]}: {named} {_THE_COMMAND}"
+    return f"Perhaps by {named} {_THE_COMMAND}" if named else f"{_OF_OLDER} {_THE_COMMAND}"
 
 
 def suspected(judged: Judged) -> str:

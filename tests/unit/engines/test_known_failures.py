@@ -229,6 +229,15 @@ SAMPLES = {
     "deepgemm-warmup-memory": "[Bug]: Qwen3-Coder-480B-FP8 running on 8*H20,deepgemm warmup OOM",
     "deepgemm-warmup-frame": "ray.exceptions.RayTaskError(OutOfMemoryError): ray::RayWorkerWrapper.execute_method() in deep_gemm_warmup",
     "b12x-toolkit": WORKER + "RuntimeError: b12x fused MoE requires CUDA 13",
+    "static-fraction-of-held-devices": "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. 357 Z 0 python3 <defunct>",
+    "backend-refused-for-draft": WORKER
+    + "ValueError: Selected backend AttentionBackendEnum.ROCM_AITER_MLA is not valid for this configuration. Reason: ['non-causal attention not supported'] (speculative_config)",
+    "connector-without-hybrid-cache": WORKER
+    + "ValueError: Connector OffloadingConnector does not support HMA but HMA is enabled. Please set --disable-hybrid-kv-cache-manager",
+    "lmcache-batched-tokens": "ValueError: Mamba-hybrid models with LMCache require block_size <= max_num_batched_tokens < 2 * block_size",
+    "nixl-side-channel-address": "zmq.error.ZMQError: Cannot assign requested address (addr='tcp://10.0.0.7:5558'), VLLM_NIXL_SIDE_CHANNEL_HOST=10.0.0.7",
+    "ascend-direct-connect": "E1210 03:24:54.778028 2548307 ascend_direct_transport.cpp:820] Failed to connect to target: 172.16.100.99:25389, status: 103900",
+    "trtllm-heads-of-a-group": "RuntimeError: fmhaKernels.cuh:444: numHeadsQ/numHeadsKv is not supported",
     "drafts-head-not-in-checkpoint": WORKER
     + "ValueError: Following weights were not initialized from checkpoint: {'model.embed_tokens.weight', 'model.layers.92.shared_head.head.weight'}",
     "trt-spawn-of-open-mpi-5": "mpi4py.MPI.Exception: MPI_ERR_UNKNOWN: unknown error",

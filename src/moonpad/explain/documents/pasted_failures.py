@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
-from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import ENGINES
@@ -17,11 +16,14 @@ from moonpad.engines.host_expert_names import LESS_ON_DEVICES, OF_SHARES, OLD_PR
 from moonpad.engines.log_grammar import CauseLine, failure_at, is_mild
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.documents.broken_errors import continued
 from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.fenced_logs import fenced_logs
 from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.order_of_errors import causes_first, each_once
 from moonpad.explain.documents.text_hints import version_mentions
+from moonpad.explain.documents.told_ends import LABEL, OF_MEMORY, TOLD, begins_an_error, printed_lines, telling_lines
+from moonpad.explain.documents.told_generally import CHAPTER, FENCE, HEADING, is_general, mended_lines
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.results import Edit, Remark, shortened
@@ -57,7 +59,6 @@ _LOGGED_ERRS: Final = re.compile(
     r"|panicked at |has offset \d|Read-only file system|no socket interface|not allocate any GPUs|\bException: "
 )
 """Words that say so in a line of a log alone, and in a sentence anything."""
-_HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
 _RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}(?:\w+(?:Error|Exception)|Exception(?=: )|OutOfResources)\b")
 _CLASS: Final = re.compile(
@@ -68,34 +69,10 @@ _PASTED_BEHIND_HASH: Final = re.compile(
     r"[ \t]{0,8}(?:#|//)[ \t]{0,4}(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)\([\"']\Z"
 )
 """`# ValueError("`, as Python prints an exception: what a script's author pasted, and no word about an error."""
-_FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
-_IN_GENERAL: Final = re.compile(
-    r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"
-    r"|typical\w*|avoid\w*"
-    r"|expected(?! to be in range)"
-    r"|prevent\w*|e\.g\.|for example|such as|like|means|troubleshoot\w*|faq|known issues?)\b|如果|可能|常见|若",
-    re.IGNORECASE,
-)
 _GOES_ON: Final = re.compile(r"[ \t]*#[ \t].*[^\s.:!?。：！？][ \t]*$")
 """A line of a comment, which looks like a heading, that ends within a sentence."""
 _CONTINUES: Final = re.compile(r"[ \t]*#[ \t]+(?:[a-z]+[ ,]|[a-z_]+\(\))")
 """A line of a comment that begins within a sentence, which explains a setting: no log has it."""
-_CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|常见", re.IGNORECASE)
-"""A heading whose parts all speak of errors in general."""
-_CAUSE_TOLD: Final = re.compile(
-    r"[ \t>*_-]{0,6}(?:root cause|cause|symptoms?|problem|原因|根因|现象|问题)[ \t]*[*_]{0,2}[ \t]*[:：]", re.IGNORECASE
-)
-_MENDED: Final = re.compile(
-    r"[ \t>*_-]{0,6}(?:the )?(?:fix|fixed by|solution|resolution|resolved by|解决(?:方案|方法|办法)?|修复)"
-    r"[ \t]*[*_]{0,2}[ \t]*[:：]",
-    re.IGNORECASE,
-)
-"""`**Fix:**` below `**Symptom:**`: the part tells what stopped an earlier start and no longer does."""
-_OF_A_FORM: Final = re.compile(
-    r"\bwhat (?:has )?happen(?:s|ed)\b|\bactual (?:behaviou?r|results?|output)\b|\bobserved\b", re.IGNORECASE
-)
-"""Headings of forms for reports: `What happened + What you expected to happen` has what came, beside what did not."""
-_REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
 _SAYS: Final = re.compile(
     r"(?:error|exception"
     r"|\b(?:fail|crash|die|end)\w*(?:[ ](?:at|during|in|on|while)[ ](?:the[ ])?(?:start|load|launch|boot)\w*)?|fail\w*"
@@ -137,62 +114,42 @@ _TITLE_OF_BUG: Final = re.compile(r"[# \t]{0,6}\[bug\]", re.IGNORECASE)
 _LONGEST_TITLE: Final = 200
 
 
-def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]:
-    """Those that are not in a part that speaks of errors in general."""
+def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False) -> tuple[ErrorLine, ...]:
+    """Those that are not in a part that speaks of errors in general; of parts that say what mended them only where the
+    `solved` ones are asked for, and then no others."""
     found: list[ErrorLine] = []
     heading_general = intro_general = fenced = False
     chapter = intro = 0
     """The level of a heading whose parts are general too; 0: none is."""
-    mended, pasted = _mended(lines), fenced_logs(lines, logged)
+    mended, pasted = mended_lines(lines), fenced_logs(lines, logged)
+    printed = logged | printed_lines(lines, logged)
+    telling = telling_lines(lines, printed, mended)
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
-        if number not in logged and _FENCE.match(text):
+        if number not in logged and FENCE.match(text):
             fenced = not fenced
-        elif number not in logged and not fenced and (heading := _HEADING.match(text)):
+        elif number not in logged and not fenced and (heading := HEADING.match(text)):
             level = len(heading[1] or "") or _DEEPEST
             title = heading[2] or heading[3] or ""
-            chapter = chapter if chapter and level > chapter else level if _CHAPTER.search(title) else 0
+            chapter = chapter if chapter and level > chapter else level if CHAPTER.search(title) else 0
             goes_on = heading_general and number > 0 and _GOES_ON.match(lines[number - 1][:_LONGEST]) is not None
-            heading_general, intro_general = bool(chapter) or goes_on or _general(title), False
+            heading_general, intro_general = bool(chapter) or goes_on or is_general(title), False
         elif number not in logged and not fenced and text.strip() and not _RAISED.match(text):
-            intro_general, intro = _general(text), number
+            intro_general, intro = is_general(text), number
         elif not fenced and number > intro + _MOST_INTRODUCED:
             intro_general = False
-        if heading_general or intro_general or number in mended:
+        if heading_general or intro_general or (number in mended) is not solved:
             continue
         if number not in logged and number and _CONTINUES.match(text) and _GOES_ON.match(lines[number - 1][:_LONGEST]):
             continue
-        if not _ERRS.search(text) and not ((number in logged or number in pasted) and _LOGGED_ERRS.search(text)):
+        told = number in telling
+        if not (told or _ERRS.search(text) or ((number in printed or number in pasted) and _LOGGED_ERRS.search(text))):
             continue
-        column = behind_front(text) if number in logged or fenced else behind_marker(lines, number)
-        found.append(ErrorLine(number + 1, column or behind_front(text), number in logged, number in pasted))
+        column = behind_front(text) if number in printed or fenced else behind_marker(lines, number)
+        found.append(ErrorLine(number + 1, column or behind_front(text), number in printed, number in pasted, told))
         if len(found) >= MOST_LINES:
             break
     return tuple(found)
-
-
-def _mended(lines: Sequence[str]) -> set[int]:
-    """Lines of parts that name a cause and below it what mended it, up to there."""
-    mended: set[int] = set()
-    begin, told, fenced = 0, False, False
-    for number, line in enumerate(lines):
-        text = line[:_LONGEST]
-        fenced ^= _FENCE.match(text) is not None
-        if fenced:
-            continue
-        if _HEADING.match(text):
-            begin, told = number, False
-        elif told and _MENDED.match(text):
-            mended |= {*range(begin, number)}
-            begin, told = number, False
-        else:
-            told = told or _CAUSE_TOLD.match(text) is not None
-    return mended
-
-
-@lru_cache(maxsize=1024)  # of a log many lines are alike
-def _general(text: str) -> bool:
-    return bool(_IN_GENERAL.search(text)) and not (_REPORTED.search(text) or _OF_A_FORM.search(text))
 
 
 def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
@@ -211,7 +168,15 @@ def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
         at = max(bisect_right(servers, (error.number, len(groups))) - 1, 0)
         if error.logged or error.number not in taken:
             owned[servers[at][1]].append(error)
+            for line, number in servers if error.told else ():
+                if number != servers[at][1] and _of_one_object(line, servers[at][0], script):
+                    owned[number].append(error)
     return owned
+
+
+def _of_one_object(line: int, other: int, script: Script) -> bool:
+    """Whether both start in one object of YAML, as the pools of a deployment: what its author tells is of all."""
+    return any(first <= line <= last and first <= other <= last for first, last in script.objects)
 
 
 def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> Iterator[Remark]:
@@ -268,7 +233,7 @@ def _weakest(errors: Sequence[ErrorLine], causes: Sequence[CauseLine], engine: s
         script.budget.work(len(weak), "its error lines")
         if error.logged and (remark := _remark(error, weak, engine, script, weakly=True)) is not None:
             return remark
-    return itself_told(errors, engine, script) or _first_exception(errors, engine, script)
+    return itself_told(errors, engine, script) or _first_exception(errors, engine, script) or _end_alone(errors, script)
 
 
 def itself_told(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
@@ -297,7 +262,8 @@ def _remark(
             continue  # what its writer calls a warning ended nothing
         if cause.only_with is not None and not _is_anywhere(cause.only_with, script):
             continue
-        if match.start() >= length or not (error.logged or error.pasted or _is_report(text[: match.start()])):
+        reported = error.logged or error.pasted or error.told
+        if match.start() >= length or not (reported or _is_report(text[: match.start()])):
             continue
         if not error.logged and (_CONSTANT.match(text, match.start() - 1) or _OF_TABLE.fullmatch(text)):
             continue  # a table of a program
@@ -338,35 +304,65 @@ def _unwrapped(text: str, number: int, script: Script) -> str:
 
 def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
     """The exception that none of the known failures is. Generic ones only say that there was another."""
-    from moonpad.explain.documents.unknown_errors import asserted, happened, thrown
+    from moonpad.explain.documents.unknown_errors import asserted, happened, in_sentence, thrown
 
     generic = ENGINES[engine].log.generic
     for error in errors:
-        text = script.lines[error.number - 1][error.column : _LONGEST].rstrip() if error.logged else ""
-        what_ended = thrown(text)
+        text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
+        what_ended = ""
+        if error.logged:
+            text = continued(text, error.number, script.lines)
+            what_ended = thrown(text)
+        elif script.markdown and not _OF_TABLE.fullmatch(text) and (match := in_sentence(text, _is_report)):
+            what_ended = match["error"].rstrip(" .,;")
         if what_ended and "WARNING" not in text and not any(part in what_ended for part in generic):
             said = what_ended if ":" in what_ended else asserted(error.number, script.lines) or what_ended
             event = happened(text)
             what, remedy = (f": {event.message}", _in_flags(event.remedy, engine)) if event else (NO_CAUSE, "")
-            message = f"the log says {shortened(said, 160)}{what}"
-            finding = Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
-            return Remark(finding, None, by_itself=True)
+            return _unknown(error.number, f"the log says {shortened(said, 160)}{what}", remedy, script)
     return None
+
+
+def _end_alone(errors: Sequence[ErrorLine], script: Script) -> Remark | None:
+    """What was printed when the start ended, or what its author says of that, without the words of an exception."""
+    from moonpad.explain.documents.unknown_errors import happened
+
+    for error in errors:
+        text = script.lines[error.number - 1][error.column : _LONGEST].strip()
+        begun = error.logged and begins_an_error(text)
+        if not begun and not error.told:
+            continue
+        if not begun and OF_MEMORY.search(text):
+            where = script.where(error.number)
+            finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, where, f"{STOPPED}out of memory, by the text")
+            return Remark(finding, None, by_itself=True)
+        event = happened(text)
+        what = f": {event.message}" if event else NO_CAUSE
+        sentence = text.strip(" \t#>*_-:：.。")
+        said = f"the log says {shortened(text, 160)}" if begun else f"{TOLD}{shortened(sentence, 160)}"
+        return _unknown(error.number, f"{said}{what}", event.remedy if event else "", script)
+    return None
+
+
+def _unknown(number: int, message: str, remedy: str, script: Script) -> Remark:
+    finding = Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(number), message, remedy)
+    return Remark(finding, None, by_itself=True)
 
 
 def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
     if (title := _TITLE_OF_BUG.match(lead)) is not None and len(lead) < _LONGEST_TITLE:
-        return not _general(lead[title.end() :])
+        return not is_general(lead[title.end() :])
     if _PASTED_BEHIND_HASH.fullmatch(lead) or _ANSWER.match(lead):
         return True
     if (raised := _EXCEPTION_BEFORE.search(lead)) is not None and _is_report(lead[: raised.start()]):
         return True
     lead = _CLASS.sub("", _OF_CAPTURE.sub("", lead))
     plain = lead.strip(" \t`'\"*>:：，,\\")
-    if not plain or any(each.fullmatch(lead) for each in (_PLACE, _TITLE, _CHECKED)) or _OF_PROCESS.match(lead):
+    known = any(each.fullmatch(lead) for each in (_PLACE, _TITLE, _CHECKED)) or _OF_PROCESS.match(lead)
+    if not plain or known or LABEL.fullmatch(lead.rstrip(" \t`'\"")):
         return True
-    return len(plain) < 200 and bool(_SAYS.search(lead)) and not _general(plain)
+    return len(plain) < 200 and bool(_SAYS.search(lead)) and not is_general(plain)
 
 
 def _in_flags(remedy: str, engine: str) -> str:

@@ -12,6 +12,7 @@ from moonpad.engines.log_grammar import EXCEPTION, Failure, events, failure_at, 
 from moonpad.engines.own_words import OwnWords, Says, own_words
 from moonpad.engines.start_log import READY
 from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.documents.broken_errors import continued
 from moonpad.explain.results import shortened
 
 OWN_WORDS: Final = "the error says itself what is wrong: "
@@ -83,7 +84,7 @@ def _has_error(lines: Iterable[str]) -> bool:
 def _told_in(lines: Mapping[int, str], script: Script, *, in_log: bool) -> tuple[Failure, int] | None:
     script.budget.work(_WORK * len(lines), "its error lines")
     numbers = sorted(lines)
-    own = own_words([lines[number] for number in numbers])
+    own = own_words([continued(lines[number], number, script.lines) for number in numbers])
     if own is None or own.says is Says.LOGGED or _OF_A_CLIENT.search(own.words):
         return None
     number = numbers[own.number]
@@ -127,11 +128,17 @@ def _lines(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator
         yield number, text
 
 
+def in_sentence(text: str, reported: Callable[[str], bool]) -> re.Match[str] | None:
+    """The error in a sentence of the text's author that says that it came."""
+    match = _IN_SENTENCE.search(text)
+    return match if match is not None and reported(text[: match.start()]) else None
+
+
 def _quoted(errors: Sequence[ErrorLine], script: Script, reported: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
     """Errors within sentences of the text's author."""
     for error in errors[:_MOST]:
         text = script.lines[error.number - 1][error.column : _LONGEST]
-        if (match := _IN_SENTENCE.search(text)) and reported(text[: match.start()]):
+        if (match := in_sentence(text, reported)) is not None:
             yield error.number, match["error"].rstrip(" .,;")
 
 

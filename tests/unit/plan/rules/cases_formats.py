@@ -55,7 +55,7 @@ FORMATS: dict[str, tuple[Trial, ...]] = {
     ),
     "model-version": (
         Trial(version="0.14.1", architecture=K25, says=("0.14.1", "kimi_k25", "0.15.0"), where="engine", code=FORMAT),
-        Trial(version="0.9.1", says=("0.9.1", "0.9.2"), where="engine", code=FORMAT),
+        Trial(version="0.9.1", says=("0.9.1", "0.10.0"), where="engine", code=FORMAT),
         Trial(engine="sglang", version="0.5.8", architecture=K25, says=("0.5.9",), where="engine", code=FORMAT),
         Trial(version="0.9.2"),
         Trial(version="0.15.0", architecture=K25),

@@ -14,6 +14,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.named_models import named_model
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_names import NAME
+from moonpad.explain.documents.told_generally import mended_lines
 from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -82,12 +83,14 @@ def filled_memory(case: Case) -> Iterator[Remark]:
 
 
 def _own_lines(case: Case) -> tuple[str, ...]:
-    """From this server to the next one, of the first of a text also what stands above it."""
+    """From this server to the next one, of the first of a text also what stands above it, without what is told of
+    errors that were mended since."""
     own = case.commands[0].line
     servers = sorted({command.line for command in case.script.commands if is_server(command.program)})
     first = 1 if not servers or own <= servers[0] else own
     last = next((line for line in servers if line > own), len(case.script.lines) + 1)
-    return case.script.lines[first - 1 : last - 1]
+    mended = mended_lines(case.script.lines)
+    return tuple(case.script.lines[number] for number in range(first - 1, last - 1) if number not in mended)
 
 
 def rope_of_others(case: Case) -> Iterator[Remark]:

@@ -1,0 +1,117 @@
+"""Parts of a text that speak of errors in general, or of errors that were mended since: no command in it has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+LONGEST: Final = 2_000
+HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
+FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
+CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|常见", re.IGNORECASE)
+"""A heading whose parts all speak of errors in general."""
+_IN_GENERAL: Final = re.compile(
+    r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"
+    r"|typical\w*|avoid\w*"
+    r"|expected(?! to be in range)"
+    r"|prevent\w*|e\.g\.|for example|such as|like|means|troubleshoot\w*|faq|known issues?)\b|如果|可能|常见|若",
+    re.IGNORECASE,
+)
+_CAUSE_TOLD: Final = re.compile(
+    r"[ \t>*_-]{0,6}(?:root cause|cause|symptoms?|problem|原因|根因|现象|问题)[ \t]*[*_]{0,2}[ \t]*[:：]", re.IGNORECASE
+)
+_MENDED: Final = re.compile(
+    r"[ \t>*_-]{0,6}(?:the )?(?:fix|fixed by|solution|resolution|resolved by|解决(?:方案|方法|办法)?|修复)"
+    r"[ \t]*[*_]{0,2}[ \t]*[:：]",
+    re.IGNORECASE,
+)
+"""`**Fix:**` below `**Symptom:**`: the part tells what stopped an earlier start and no longer does."""
+_OF_A_FORM: Final = re.compile(
+    r"\bwhat (?:has )?happen(?:s|ed)\b|\bactual (?:behaviou?r|results?|output)\b|\bobserved\b", re.IGNORECASE
+)
+"""Headings of forms for reports: `What happened + What you expected to happen` has what came, beside what did not."""
+_REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
+_FAILED: Final = re.compile(
+    r"\bwhat (?:has )?(?:failed|went wrong|(?:did(?:n['’]t| not)|does(?:n['’]t| not)) work)\b"
+    r"|\b(?:attempt|try|trial|iteration|round)s? ?#?\d|\bfailed (?:attempts?|tries|starts?|experiments?)\b"
+    r"|\b(?:OOM|crash\w*|failures?|pitfalls?|dead ends?|lessons?(?: learned)?)\b|踩坑|失败",
+    re.IGNORECASE,
+)
+"""Headings of parts that tell of starts which failed."""
+_OF_ATTEMPTS: Final = re.compile(
+    r"\bwhat (?:has )?(?:failed|went wrong|(?:did(?:n['’]t| not)|does(?:n['’]t| not)) work)\b"
+    r"|\b(?:attempt|trial)s? ?#?\d|\b(?:failed|earlier|previous) (?:attempts?|tries|starts?|experiments?)\b"
+    r"|\bwhat we tried\b|踩坑",
+    re.IGNORECASE,
+)
+"""Those of parts that tell of earlier ones, where the text also says which works."""
+_WORKS: Final = re.compile(
+    r"\b(?:what (?:finally )?work(?:ed|s)|(?:final|working|current) (?:working )?(?:configuration|config|command|setup"
+    r"|recipe|launch|flags|settings))\b|最终(?:配置|命令|方案|可用)|可用配置",
+    re.IGNORECASE,
+)
+"""Of the command that mended them."""
+_STARTS: Final = re.compile(
+    r"\b(?:vllm serve|sglang serve|-m (?:vllm|sglang|ktransformers)\.\S|trtllm-serve|llama-server|docker run)\b"
+)
+"""A command of an engine, roughly: what fails in the part is that command."""
+
+
+@lru_cache(maxsize=1024)  # of a log many lines are alike
+def is_general(text: str) -> bool:
+    return bool(_IN_GENERAL.search(text)) and not (_REPORTED.search(text) or _OF_A_FORM.search(text))
+
+
+def mended_lines(lines: Sequence[str]) -> set[int]:
+    """Lines, from 0, of parts that name a cause, or are headed by a failure, and below it say what mended it; and of
+    parts about earlier attempts in a text that says which command works."""
+    mended = _of_attempts(lines)
+    begin, told, headed, fenced, starts = 0, False, False, False, False
+    for number, line in enumerate(lines):
+        text = line[:LONGEST]
+        fenced ^= FENCE.match(text) is not None
+        starts = starts or _STARTS.search(text) is not None
+        if fenced:
+            continue
+        if heading := HEADING.match(text):
+            begin, told, starts = number, False, False
+            headed = _FAILED.search(heading[2] or heading[3] or "") is not None
+        elif (told or (headed and not starts)) and _MENDED.match(text):
+            mended |= {*range(begin, number)}
+            begin, told, headed = number, False, False
+        else:
+            told = told or _CAUSE_TOLD.match(text) is not None
+    return mended
+
+
+def _of_attempts(lines: Sequence[str]) -> set[int]:
+    """Parts below a heading such as `What failed` or `Attempt 2`, without a command of their own, where another part
+    has the one that works."""
+    works, parts = False, list[tuple[int, int, bool, bool]]()
+    """First line, level, whether it is about attempts, and whether a command stands in it."""
+    fenced = False
+    for number, line in enumerate(lines):
+        text = line[:LONGEST]
+        fenced ^= FENCE.match(text) is not None
+        if not fenced and (heading := HEADING.match(text)) and heading[1]:
+            title = heading[2] or ""
+            of_attempts = _OF_ATTEMPTS.search(title) is not None
+            works = works or (not of_attempts and _WORKS.search(title) is not None)
+            parts.append((number, len(heading[1]), of_attempts, False))
+        elif not fenced and text.lstrip().startswith("**"):
+            works = works or _WORKS.search(text[:100]) is not None
+        elif fenced and parts and _STARTS.search(text):
+            parts[-1] = (*parts[-1][:3], True)
+    if not works:
+        return set()
+    found: set[int] = set()
+    above = 0
+    """The level of a heading about attempts, whose parts are about them too; 0: there is none."""
+    ends = [*(part[0] for part in parts[1:]), len(lines)]
+    for (first, level, of_attempts, starts), end in zip(parts, ends, strict=True):
+        above = above if above and level > above else level if of_attempts else 0
+        if above and not starts:
+            found |= {*range(first, end)}
+    return found
