@@ -192,6 +192,8 @@ class Command(Struct, frozen=True):
     """Those that are mounted into its container, by path."""
     held_tokens: int | None = None
     """What its KV cache holds by a log in the text, 0 where that only says that it serves; None: no log says either."""
+    serves: bool = False
+    """A log in the text shows that it started and serves."""
     accepted: frozenset[str] = frozenset()
     """Names of options that its log repeats, as `max_model_len`: it has read them."""
     fork: str = ""

@@ -116,10 +116,10 @@ def reported(case: Case) -> Iterator[Remark]:
     # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
-    errors = error_pairs(case.script) if found else frozenset()
     found = [
         (row, replace(remark, stops=row.ends_it and (remark.stops or shared_pairs(row.message, errors) > 1)))
         for row, remark in found
+        if not (case.serves_already and row.ends_start and shared_pairs(row.message, errors) < 2)
     ]
     if not case.version:
         words = told_words(case.script) if found else frozenset()
@@ -227,8 +227,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         message = f"on {', '.join(row.devices)}, if the devices are of these: {message}"
     at = place.index if place is not None else None
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
-    runs = row.ends_it and says_it_runs(case.script.lines)
-    sure = sure and not runs and not _is_before_it(row, case.version)
+    sure = sure and not (row.ends_it and says_it_runs(case.script.lines)) and not _is_before_it(row, case.version)
+    sure = sure and _of_release(row, case.engine.name, case.first_meant)
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     meant = not (may_be and row.devices) and not case.version and _has_newest(row, case.engine.name)
