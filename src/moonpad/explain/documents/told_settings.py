@@ -1,0 +1,139 @@
+"""Variables of a script that the text around it sets: `MAMBA_RATIO=0.60` in a sentence, `EXTRA="--dcp-size 8" bash
+serve.sh` in a block of its own.
+
+What is told with one value, not as advice, and read by one script of the text alone, is what that script runs with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from moonpad.explain.shell.interpreter import ScriptState
+    from moonpad.explain.shell.scope import Scope
+
+_LONGEST: Final = 2000
+"""A longer line is data, not prose."""
+_MOST: Final = 200
+_MOST_BLOCKS: Final = 200
+_FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_VALUE: Final = r"(?:\"[^\"`$<>\n]{0,400}\"|'[^'`$<>\n]{0,400}'|[^\s`\"'$<>|;&(){}\[\],，。；：、]+)"
+_SET: Final = re.compile(rf"(?<![\w$./{{-])([A-Z][A-Z0-9_]{{2,40}})=({_VALUE})(?![\w$<{{(])")
+_RUN: Final = re.compile(
+    rf"[ \t]*(?:\$ )?(?:export[ ])?(?:[A-Z][A-Z0-9_]{{1,40}}={_VALUE}[ \t]+)+(?:(?:bash|sh|source|\.)[ ]+)?\S*\.sh(?:[ \t].*)?"
+)
+_RUN_ALONE: Final = re.compile(r"[ \t]*(?:\$ )?(?:(?:bash|sh|source|\.)[ ]+)?(?!-)\S*\.sh(?:[ \t].*)?")
+ADVISES: Final = re.compile(
+    r"\b(?:if|when(?:ever)?|unless|try|default\w*|e\.g\.|example|such as|optional\w*|overrid\w*|overwrit\w*|can|may|might|should|must"
+    r"|instead|either|or|vs\.?|versus|instead|recommend\w*|prefer\w*|adjust|change[sd]?|avoid|remove|unset|without|not|never"
+    r"|to (?:enable|use|run|get|select|choose|turn|disable|switch|make|force|avoid|reduce)|needs?|requires?|then)\b"
+    r"|(?:^|[.:;!?] |\*\*|- )[ ]?(?:Set|Use|Add|Export|Pass|Put)\b"
+    r"|如果|若|默认|可选|例如|比如|可以|应该|建议|覆盖|改成|改为|或者|或|不要|需要|设置|设为|对比|相比|当",
+)
+_ANY: Final = re.compile(r"\.\.\.|…|^[A-Z]$|^(?:value|xxx*|true\|false)$", re.IGNORECASE)
+
+
+class Told(Struct, frozen=True):
+    """One variable that is set outside of the scripts: its place in the text, whether that is told as what ran, and
+    whether a command that runs a script says so."""
+
+    name: str
+    value: str
+    start: int
+    end: int
+    line: int
+    sure: bool
+    in_run: bool
+
+
+class _Texts(Struct, frozen=True):
+    told: tuple[Told, ...]
+    blocks: tuple[str, ...]
+    """The texts between fences."""
+    runs_alone: bool
+    """A script is also run with no variable."""
+
+
+def give_told(scope: Scope, block: str, state: ScriptState) -> None:
+    """Puts what the text sets for this script into its shell, where nothing in its blocks has set it."""
+    if "$" not in block:
+        return
+    texts = _texts(state.text.clean)
+    state.budget.work(len(texts.told) * (1 + len(block) // 2000), "what its sentences set")
+    for name in dict.fromkeys(each.name for each in texts.told):
+        if name not in scope.variables and name not in scope.exports and (told := _surely(name, block, texts)):
+            scope.set(name, state.text.word(told.value, told.start, told.end))
+            scope.given |= {name}
+
+
+def told_beside(text: str, block: str) -> Iterator[Told]:
+    """What the text sets of the variables that a script reads, not as advice, and of which it is not sure that it is
+    meant."""
+    texts = _texts(text) if "$" in block else _NONE
+    for name in dict.fromkeys(each.name for each in texts.told):
+        if _reads(name, block) and not _surely(name, block, texts):
+            yield from (each for each in texts.told if each.name == name and each.sure)
+
+
+def _surely(name: str, block: str, texts: _Texts) -> Told | None:
+    told = [each for each in texts.told if each.name == name]
+    if not told or not _reads(name, block) or len({each.value for each in told}) > 1:
+        return None
+    readers = sum(_reads(name, other) for other in texts.blocks)
+    with_others = texts.runs_alone and any(each.in_run for each in told)
+    return told[0] if readers == 1 and all(each.sure for each in told) and not with_others else None
+
+
+def _reads(name: str, block: str) -> bool:
+    """Whether a script takes the variable from where it is started: it sets none but a value for where it lacks."""
+    if f"${name}" not in block and f"${{{name}" not in block:
+        return False
+    if re.search(rf"\$\{{?{name}\b", block) is None:
+        return False
+    sets = re.finditer(
+        rf"(?:^|[;&|(]|\bthen|\bexport|\blocal|\bdo)[ \t\0]*{name}\+?=(?![\"']?\$\{{{name}:?[-?])", block, re.MULTILINE
+    )
+    return next(sets, None) is None and re.search(rf"\b(?:for|read)[ ]+(?:-r[ ]+)?{name}\b", block) is None
+
+
+@lru_cache(maxsize=2)  # each block of a text asks
+def _texts(text: str) -> _Texts:
+    told: list[Told] = []
+    blocks: list[str] = []
+    begun: list[tuple[int, int, str]] | None = None
+    start, fence, alone = 0, "", False
+    for number, line in enumerate(text.split("\n"), 1):
+        mark = _FENCE.match(line)
+        if mark is not None and (begun is None or mark[1].startswith(fence)):
+            if begun is None:
+                begun, fence = [], mark[1]
+            else:
+                blocks.append("\n".join(each for _, _, each in begun))
+                runs = [
+                    each for each in begun if each[2].strip(" \t\0") and not each[2].lstrip(" \t\0").startswith("#")
+                ]
+                if runs and all(_RUN.fullmatch(each[2]) or _RUN_ALONE.fullmatch(each[2]) for each in runs):
+                    alone |= any(not _RUN.fullmatch(each[2]) for each in runs)
+                    told += (each for at, row, run in runs for each in _in_line(run, at, row, sure=True, in_run=True))
+                begun = None
+        elif begun is not None:
+            begun.append((start, number, line))
+        elif "=" in line and len(told) < _MOST:
+            told += _in_line(line, start, number, sure=ADVISES.search(line[:_LONGEST]) is None, in_run=False)
+        start += len(line) + 1
+    return _Texts(tuple(told[:_MOST]), tuple(blocks[:_MOST_BLOCKS]), alone)
+
+
+def _in_line(line: str, start: int, number: int, *, sure: bool, in_run: bool) -> Iterator[Told]:
+    for match in _SET.finditer(line[:_LONGEST]):
+        value = match[2].rstrip(".:") if match[2][0] not in "\"'" else match[2][1:-1]
+        if value and not _ANY.search(value):
+            yield Told(match[1], value, start + match.start(), start + match.end(), number, sure, in_run)
+
+
+_NONE: Final = _Texts((), (), False)
