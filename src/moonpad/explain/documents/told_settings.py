@@ -25,16 +25,21 @@ _FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _VALUE: Final = r"(?:\"[^\"`$<>\n]{0,400}\"|'[^'`$<>\n]{0,400}'|[^\s`\"'$<>|;&(){}\[\],，。；：、]+)"
 _SET: Final = re.compile(rf"(?<![\w$./{{-])([A-Z][A-Z0-9_]{{2,40}})=({_VALUE})(?![\w$<{{(])")
 _RUN: Final = re.compile(
-    rf"[ \t]*(?:\$ )?(?:export[ ])?(?:[A-Z][A-Z0-9_]{{1,40}}={_VALUE}[ \t]+)+(?:(?:bash|sh|source|\.)[ ]+)?\S*\.sh(?:[ \t].*)?"
+    rf"[ \t]*(?:\$ )?(?:export[ ])?(?:[A-Z][A-Z0-9_]{{1,40}}={_VALUE}[ \t]+)+"
+    r"(?:(?:bash|sh|source|\.)[ ]+)?\S*\.sh(?:[ \t].*)?"
 )
+"""A command that runs a script with variables."""
 _RUN_ALONE: Final = re.compile(r"[ \t]*(?:\$ )?(?:(?:bash|sh|source|\.)[ ]+)?(?!-)\S*\.sh(?:[ \t].*)?")
 ADVISES: Final = re.compile(
-    r"\b(?:if|when(?:ever)?|unless|try|default\w*|e\.g\.|example|such as|optional\w*|overrid\w*|overwrit\w*|can|may|might|should|must"
-    r"|instead|either|or|vs\.?|versus|instead|recommend\w*|prefer\w*|adjust|change[sd]?|avoid|remove|unset|without|not|never"
-    r"|to (?:enable|use|run|get|select|choose|turn|disable|switch|make|force|avoid|reduce)|needs?|requires?|then)\b"
+    r"\b(?:if|when(?:ever)?|unless|try|default\w*|e\.g\.|example|such as|optional\w*|overrid\w*|overwrit\w*|can|may|might"
+    r"|should|must|instead|either|or|vs\.?|versus|recommend\w*|prefer\w*|adjust|change[sd]?|avoid|remove|unset|without"
+    r"|not|never|needs?|requires?|then"
+    r"|to (?:enable|use|run|get|select|choose|turn|disable|switch|make|force|avoid|reduce))\b"
     r"|(?:^|[.:;!?] |\*\*|- )[ ]?(?:Set|Use|Add|Export|Pass|Put)\b"
     r"|如果|若|默认|可选|例如|比如|可以|应该|建议|覆盖|改成|改为|或者|或|不要|需要|设置|设为|对比|相比|当",
+    re.IGNORECASE,
 )
+"""Words of a line that tells what may be set, and not what was."""
 _ANY: Final = re.compile(r"\.\.\.|…|^[A-Z]$|^(?:value|xxx*|true\|false)$", re.IGNORECASE)
 
 
