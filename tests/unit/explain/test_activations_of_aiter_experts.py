@@ -1,8 +1,8 @@
 """AITER's variable for FP8 activations of Kimi-K3's experts, by release.
 
-vLLM reads it itself in 0.27, has VLLM_ROCM_USE_AITER_MOE_SITUV2_A8W4 in its place from 0.28.0 to 0.30.0, where the former
-alone gives garbage (vllm-project/vllm#52442), and VLLM_ROCM_USE_AITER_MOE_SITUV2 since 0.31.0, which sets and clears it
-(_sync_aiter_situv2_moe_env of the wheels 0.31.0 and 0.32.0).
+vLLM reads it itself in 0.27, has VLLM_ROCM_USE_AITER_MOE_SITUV2_A8W4 in its place from 0.28.0 to 0.30.0, where the
+former alone gives garbage (vllm-project/vllm#52442), and VLLM_ROCM_USE_AITER_MOE_SITUV2 since 0.31.0, which sets and
+clears it (_sync_aiter_situv2_moe_env of the wheels 0.31.0 and 0.32.0).
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ _RUN: Final = re.compile(
 """A command that runs a script with variables."""
 _RUN_ALONE: Final = re.compile(r"[ \t]*(?:\$ )?(?:(?:bash|sh|source|\.)[ ]+)?(?!-)\S*\.sh(?:[ \t].*)?")
 ADVISES: Final = re.compile(
-    r"\b(?:if|when(?:ever)?|unless|try|default\w*|e\.g\.|example|such as|optional\w*|overrid\w*|overwrit\w*|can|may|might"
-    r"|should|must|instead|either|or|vs\.?|versus|recommend\w*|prefer\w*|adjust|change[sd]?|avoid|remove|unset|without"
+    r"\b(?:if|when(?:ever)?|unless|try|default\w*|e\.g\.|example|such as|optional\w*|overrid\w*|overwrit\w*|can|may"
+    r"|might|should|must|instead|either|or|vs\.?|versus|recommend\w*|prefer\w*|adjust|change[sd]?|avoid|remove|unset|without"
     r"|not|never|needs?|requires?|then"
     r"|to (?:enable|use|run|get|select|choose|turn|disable|switch|make|force|avoid|reduce))\b"
     r"|(?:^|[.:;!?] |\*\*|- )[ ]?(?:Set|Use|Add|Export|Pass|Put)\b"
