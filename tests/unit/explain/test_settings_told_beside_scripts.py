@@ -53,6 +53,8 @@ def _beside(words: str, script: str = SCRIPT, below: str = "") -> str:
         "64 并发，`MAMBA_RATIO=0.60`：",
         "Slow with MAMBA_RATIO=0.60.",
         "| run | `MAMBA_RATIO=0.60` |\n|---|---|",
+        "| variable | value |\n|---|---|\n| `MAMBA_RATIO` | 0.60 |",
+        "| 变量 | 取值 | 说明 |\n|---|---|---|\n| MAMBA_RATIO | `0.60` | KDA |",
         "```bash\nMAMBA_RATIO=0.60 bash serve.sh 0 host:5000\n```",
         "```bash\nMAMBA_RATIO=0.60 ./serve.sh 0\nMAMBA_RATIO=0.60 ./serve.sh 1\n```",
     ],
@@ -88,6 +90,7 @@ def test_what_may_be_of_another_run_is_named(words: str) -> None:
         "The default is `MAMBA_RATIO=0.86`; try `MAMBA_RATIO=0.60`.",
         "如果显存不足，设置 `MAMBA_RATIO=0.60`。",
         "MAMBA_RATIO=<ratio>",
+        "| variable | default |\n|---|---|\n| `MAMBA_RATIO` | 0.60 |",
     ],
 )
 def test_advice_is_not_what_runs(words: str) -> None:

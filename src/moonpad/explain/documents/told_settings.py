@@ -43,6 +43,18 @@ ADVISES: Final = re.compile(
 _ANY: Final = re.compile(r"\.\.\.|…|^[A-Z]$|^(?:value|xxx*|true\|false)$", re.IGNORECASE)
 
 
+_CELLS: Final = re.compile(
+    r"[ \t]*\|[ \t*]*`?(?P<name>[A-Z][A-Z0-9_]{2,40})`?[ \t*]*\|[ \t*]*`?(?P<value>[^\s`|$<>*]{1,100})`?[ \t*]*\|.*"
+)
+"""`| OFFLOADING | cpu |`."""
+_OF_VALUES: Final = re.compile(
+    r"[ \t]*\|[^|]{0,60}\|[ \t*]*(?:value|set to|setting|used|this run|值|取值|本次)[ \t*]*\|(?!.*default).*",
+    re.IGNORECASE,
+)
+"""The head of such a table."""
+_RULE: Final = re.compile(r"[ \t]*\|[ \t:|-]+")
+
+
 class Told(Struct, frozen=True):
     """One variable that is set outside of the scripts: its place in the text, whether that is told as what ran, and
     whether a command that runs a script says so."""
@@ -111,7 +123,7 @@ def _texts(text: str) -> _Texts:
     told: list[Told] = []
     blocks: list[str] = []
     begun: list[tuple[int, int, str]] | None = None
-    start, fence, alone = 0, "", False
+    start, fence, alone, above, of_values = 0, "", False, "", False
     for number, line in enumerate(text.split("\n"), 1):
         mark = _FENCE.match(line)
         if mark is not None and (begun is None or mark[1].startswith(fence)):
@@ -130,6 +142,14 @@ def _texts(text: str) -> _Texts:
             begun.append((start, number, line))
         elif "=" in line and len(told) < _MOST:
             told += _in_line(line, start, number, sure=ADVISES.search(line[:_LONGEST]) is None, in_run=False)
+        if begun is None and "|" in line:
+            of_values = _OF_VALUES.fullmatch(above[:_LONGEST]) is not None if _RULE.fullmatch(line) else of_values
+            if of_values and len(told) < _MOST and (cells := _CELLS.fullmatch(line[:_LONGEST])) is not None:
+                place = start + cells.start("name"), start + cells.end("value")
+                told.append(Told(cells["name"], cells["value"], *place, number, True, False))
+        else:
+            of_values = False
+        above = line
         start += len(line) + 1
     return _Texts(tuple(told[:_MOST]), tuple(blocks[:_MOST_BLOCKS]), alone)
 
