@@ -7,7 +7,7 @@ What is told with one value, not as advice, and read by one script of the text a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -43,6 +43,12 @@ ADVISES: Final = re.compile(
 _ANY: Final = re.compile(r"\.\.\.|…|^[A-Z]$|^(?:value|xxx*|true\|false)$", re.IGNORECASE)
 
 
+_USED: Final = re.compile(r"\$\{?([A-Z][A-Z0-9_]{2,40})")
+_ASSIGNED: Final = re.compile(
+    r"(?:^|[;&|(]|\bthen|\bexport|\blocal|\bdo)[ \t\0]*([A-Z][A-Z0-9_]{2,40})\+?=(?![\"']?\$\{\1:?[-?])", re.MULTILINE
+)
+"""`NAME=value`; not `NAME=${NAME:-value}`, which gives a value for where it lacks."""
+_OF_LOOP: Final = re.compile(r"\b(?:for|read)[ ]+(?:-r[ ]+)?([A-Z][A-Z0-9_]{2,40})\b")
 _CELLS: Final = re.compile(
     r"[ \t]*\|[ \t*]*`?(?P<name>[A-Z][A-Z0-9_]{2,40})`?[ \t*]*\|[ \t*]*`?(?P<value>[^\s`|$<>*]{1,100})`?[ \t*]*\|.*"
 )
@@ -70,8 +76,8 @@ class Told(Struct, frozen=True):
 
 class _Texts(Struct, frozen=True):
     told: tuple[Told, ...]
-    blocks: tuple[str, ...]
-    """The texts between fences."""
+    readers: Mapping[str, int]
+    """Of each variable how many texts between fences take it from outside."""
     runs_alone: bool
     """A script is also run with no variable."""
 
@@ -81,9 +87,10 @@ def give_told(scope: Scope, block: str, state: ScriptState) -> None:
     if "$" not in block:
         return
     texts = _texts(state.text.clean)
-    state.budget.work(len(texts.told) * (1 + len(block) // 2000), "what its sentences set")
-    for name in dict.fromkeys(each.name for each in texts.told):
-        if name not in scope.variables and name not in scope.exports and (told := _surely(name, block, texts)):
+    state.budget.work(len(texts.told) + len(block) // 100, "what its sentences set")
+    taken = _taken(block) if texts.told else frozenset()
+    for name in dict.fromkeys(each.name for each in texts.told if each.name in taken):
+        if name not in scope.variables and name not in scope.exports and (told := _surely(name, texts)):
             scope.set(name, state.text.word(told.value, told.start, told.end))
             scope.given |= {name}
 
@@ -92,30 +99,24 @@ def told_beside(text: str, block: str) -> Iterator[Told]:
     """What the text sets of the variables that a script reads, not as advice, and of which it is not sure that it is
     meant."""
     texts = _texts(text) if "$" in block else _NONE
-    for name in dict.fromkeys(each.name for each in texts.told):
-        if _reads(name, block) and not _surely(name, block, texts):
+    taken = _taken(block) if texts.told else frozenset()
+    for name in dict.fromkeys(each.name for each in texts.told if each.name in taken):
+        if not _surely(name, texts):
             yield from (each for each in texts.told if each.name == name and each.sure)
 
 
-def _surely(name: str, block: str, texts: _Texts) -> Told | None:
+def _surely(name: str, texts: _Texts) -> Told | None:
     told = [each for each in texts.told if each.name == name]
-    if not told or not _reads(name, block) or len({each.value for each in told}) > 1:
+    if not told or texts.readers[name] != 1 or len({each.value for each in told}) > 1:
         return None
-    readers = sum(_reads(name, other) for other in texts.blocks)
     with_others = texts.runs_alone and any(each.in_run for each in told)
-    return told[0] if readers == 1 and all(each.sure for each in told) and not with_others else None
+    return told[0] if all(each.sure for each in told) and not with_others else None
 
 
-def _reads(name: str, block: str) -> bool:
-    """Whether a script takes the variable from where it is started: it sets none but a value for where it lacks."""
-    if f"${name}" not in block and f"${{{name}" not in block:
-        return False
-    if re.search(rf"\$\{{?{name}\b", block) is None:
-        return False
-    sets = re.finditer(
-        rf"(?:^|[;&|(]|\bthen|\bexport|\blocal|\bdo)[ \t\0]*{name}\+?=(?![\"']?\$\{{{name}:?[-?])", block, re.MULTILINE
-    )
-    return next(sets, None) is None and re.search(rf"\b(?:for|read)[ ]+(?:-r[ ]+)?{name}\b", block) is None
+@lru_cache(maxsize=512)
+def _taken(block: str) -> frozenset[str]:
+    """The variables that a script takes from where it is started: it sets none but a value for where they lack."""
+    return frozenset({*_USED.findall(block)} - {*_ASSIGNED.findall(block)} - {*_OF_LOOP.findall(block)})
 
 
 @lru_cache(maxsize=2)  # each block of a text asks
@@ -151,7 +152,10 @@ def _texts(text: str) -> _Texts:
             of_values = False
         above = line
         start += len(line) + 1
-    return _Texts(tuple(told[:_MOST]), tuple(blocks[:_MOST_BLOCKS]), alone)
+    told, blocks = told[:_MOST], blocks[:_MOST_BLOCKS]
+    taken = [_taken(block) for block in blocks] if told else []
+    readers = {name: sum(name in names for names in taken) for name in {each.name for each in told}}
+    return _Texts(tuple(told), readers, alone)
 
 
 def _in_line(line: str, start: int, number: int, *, sure: bool, in_run: bool) -> Iterator[Told]:
@@ -161,4 +165,4 @@ def _in_line(line: str, start: int, number: int, *, sure: bool, in_run: bool) ->
             yield Told(match[1], value, start + match.start(), start + match.end(), number, sure, in_run)
 
 
-_NONE: Final = _Texts((), (), False)
+_NONE: Final = _Texts((), {}, False)

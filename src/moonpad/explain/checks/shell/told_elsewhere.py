@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.told_settings import ADVISES, told_beside
 from moonpad.explain.flag_lists import LAYOUT
 from moonpad.explain.results import Remark, make_remark, shortened
-from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
@@ -33,15 +33,15 @@ def told_elsewhere(case: Case) -> Iterator[Remark]:
     """`MAMBA_RATIO=0.60` in one sentence and 0.95 in another; `--enable-dp-attention --dp-size 8` below a script that
     takes more options in `$EXTRA`."""
     script, command = case.script, case.commands[0]
-    if not script.markdown or case.again or not is_first(case.commands, script):
+    if not script.markdown or case.again:
         return
     first, last = _block(script.lines, command.line)
     block = "\n".join(script.lines[first:last])
     if "$" not in block:
         return
-    script.budget.once("what its sentences set", script.steps_to_scan, "the text around its engine commands")
+    script.budget.work(script.steps_to_scan // 10, "the text around its engine commands")
     told: dict[str, list[tuple[int, str]]] = {}
-    for each in told_beside("\n".join(script.lines), block):
+    for each in told_beside(_joined(script.lines), block):
         told.setdefault(each.name, []).append((each.line, each.value))
     for name, values in told.items():
         given = dict.fromkeys(f"{name}={shortened(value)}" for _, value in values)
@@ -53,6 +53,11 @@ def told_elsewhere(case: Case) -> Iterator[Remark]:
         yield _remark(
             _FLAG.findall(code)[0], message, "write them into the command where they are meant, and ask again"
         )
+
+
+@lru_cache(maxsize=2)  # each deployment of a text asks
+def _joined(lines: tuple[str, ...]) -> str:
+    return "\n".join(lines)
 
 
 def _remark(where: str, message: str, remedy: str) -> Remark:
