@@ -126,7 +126,8 @@ def _absent(program: str, having: Mapping[str, Collection[str]]) -> tuple[str, .
 
 def _keys_of(program: str, command: Command) -> Mapping[str, Collection[str]]:
     """The keys of its options, `--attention-config.use_cudnn_prefill`, with the releases that have each."""
-    base = programs()[program].built_on or program
+    files = programs().get(program)
+    base = (files.built_on if files is not None else "") or program
     options, recorded = option_set(base), key_releases(base)
     if options is None or not recorded:
         return {}
