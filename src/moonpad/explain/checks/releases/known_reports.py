@@ -227,7 +227,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         message = f"on {', '.join(row.devices)}, if the devices are of these: {message}"
     at = place.index if place is not None else None
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
-    sure = sure and not (row.ends_it and says_it_runs(case.script.lines)) and not _is_before_it(row, case.version)
+    runs = row.ends_it and says_it_runs(case.script.lines)
+    sure = sure and not runs and not row.is_concluded(case.version)
     sure = sure and _of_release(row, case.engine.name, case.first_meant)
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
@@ -257,13 +258,6 @@ def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
     """Whether the text names no devices, and shows the very error that the row is about."""
     unknown = case.cluster is None and not known.spoken and not case.platform and not is_elsewhere(row.devices, case)
     return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
-
-
-def _is_before_it(row: KnownReport, version: str) -> bool:
-    """Whether it was seen in a later release, and that this one had it too is concluded from the dates alone."""
-    if not (version and row.last) or row.since or row.provenance.standing != "estimated":
-        return False
-    return order(release_of(version) or version) < order(row.last)
 
 
 def _is_beside_pools(case: Case) -> bool:
