@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from moonpad.catalog.kept_rows import table
 from moonpad.catalog.toml_rows import Provenance, Text, any_of, rows, unique
+from moonpad.values.versions import order, release_of
 
 FILE: Final = "known_reports.toml"
 OWN: Final = {
@@ -31,6 +32,7 @@ _ENDS_UNHEDGED: Final = re.compile(
     r"\bthe load ends\b|\bends? the (?:start|load)\b|\bfails? at the start\b|\bends while it is imported\b"
     r"|\bcrash(?:es)? at the start\b|\bout of memory at the start\b"
 )
+_ENDS_ITS: Final = re.compile(r"\b(?:fails?|ends?) at (?:its|the) start\b")
 _HEDGED: Final = re.compile(
     r"\b(?:may|can|might|sometimes|some|by (?:a|one|two|three) reports?|where the package|and one without|or under load"
     r"|of the unquantised|adapters trained)\b"
@@ -112,6 +114,17 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def counted(self) -> bool:
         """Whether it is about builds that a program counts, `b9840`."""
         return any(release.startswith("b") for release in (self.since, self.until, self.last))
+
+    @property
+    def ends_start(self) -> bool:
+        """Whether its message says that the start itself ends, which a log of a server that runs speaks against."""
+        return any(each.search(self.message) is not None for each in (_ENDS, _ENDS_UNHEDGED, _ENDS_ITS))
+
+    def is_concluded(self, version: str) -> bool:
+        """Whether it was seen in a later release, and that this one had it too is concluded from the dates alone."""
+        if not (version and self.last) or self.since or self.provenance.standing != "estimated":
+            return False
+        return order(release_of(version) or version) < order(self.last)
 
     @property
     def particular(self) -> bool:

@@ -23,3 +23,33 @@ FORMER_ENGINE: Final = (
 It was taken out after 0.10.2: https://github.com/vllm-project/vllm/pull/25033,
 https://github.com/vllm-project/vllm/pull/25321, https://github.com/vllm-project/vllm/pull/25329; its executors, which
 the other one shared, after 0.11.0: https://github.com/vllm-project/vllm/pull/27142"""
+
+_LEAD: Final = r"^[^\w\n]{0,12}(?:[^\n]{0,160}[\])][ ]{1,2}|(?:INFO|DEBUG|WARNING|ERROR)[: ][ ]{0,8})?"
+"""What stands in front of a record of a log, or nothing."""
+PAST_ARGUMENTS: Final = re.compile(
+    rf"{_LEAD}(?:Load weight (?:begin|end)\b|Model loading took\b|Loading (?:model )?weights took\b"
+    r"|Starting to load model\b|Loading safetensors checkpoint shards:|Capturing (?:CUDA )?graphs?\b"
+    r"|Capture cuda graph (?:begin|end)\b|Graph capturing finished\b|GPU KV cache size:|Available KV cache memory:"
+    r"|KV Cache is allocated\b|max_total_num_tokens=\d|Application startup complete|The server is fired up"
+    r"|Avg prompt throughput:|(?:Prefill|Decode) batch[ .,\[]|Engine \d{3}: Avg )"
+)
+"""Lines of a log that come once the command line was read."""
+FAILED_PAST_ARGUMENTS: Final = re.compile(
+    r"(?:\w+\.)*OutOfMemoryError\b|(?:RuntimeError: )?(?:CUDA|HIP) out of memory\b"
+    r"|(?:RuntimeError: )?Not enough memory\. Please try to increase --mem-fraction-static"
+    r"|(?:TimeoutError: )?Timed out waiting for engine core\b|zmq\.error\.ZMQError\b"
+    r"|(?:RuntimeError: )?Engine core initialization failed"
+)
+"""How an error begins that no command line's reader raises."""
+HOLDS_CACHE: Final = re.compile(rf"{_LEAD}Graph capturing finished in \d")
+"""A line of a log that comes once the weights and the cache are there."""
+SERVES: Final = re.compile(
+    rf"{_LEAD}(?:Application startup complete|The server is fired up and ready|(?:Engine \d{{3}}: )?"
+    r"Avg prompt throughput: \d|(?:Prefill|Decode) batch[ .,\[])"
+)
+"""Lines of a log that only a server writes that has started."""
+OF_SERVERS: Final = (
+    "Graph capturing finished", "startup complete", "is fired up", "Avg prompt throughput", "Prefill batch",
+    "Decode batch",
+)  # fmt: skip
+"""One of these is in each of them."""

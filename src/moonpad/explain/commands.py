@@ -193,7 +193,7 @@ class Command(Struct, frozen=True):
     held_tokens: int | None = None
     """What its KV cache holds by a log in the text, 0 where that only says that it serves; None: no log says either."""
     serves: bool = False
-    """The text says that it starts, or that a request to it works."""
+    """The text, or a log in it, shows that it starts, or that a request to it works."""
     accepted: frozenset[str] = frozenset()
     """Names of options that its log repeats, as `max_model_len`: it has read them."""
     fork: str = ""

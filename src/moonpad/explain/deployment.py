@@ -130,8 +130,11 @@ class Deployment(Struct, frozen=True):
         whole = None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
         case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
         case = replace(case, open_ended=open_ended, subject=whole, again=self.again, taken_for=taken_for)
+        case = replace(case, earliest=version.earliest)
         checked = tuple(command_checks(case))
         remarks += checked
+        if case.serves_already:
+            remarks = [each for each in remarks if not each.ends_start or each.finding.code is Code.KNOWN_REPORT]
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
         if cut := cut_off(checked):

@@ -31,6 +31,7 @@ from moonpad.explain.documents.device_nearness import (
 )
 from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
+from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.meant_platform import is_for_ascend
@@ -169,7 +170,7 @@ def _cluster_of(
         return None, NO_DEVICES  # a recipe for several kinds
     templates = in_templates(script.lines) if script.markdown else frozenset()
     named = [each for each in named if each.line not in templates or first in templates]
-    named = without_origins(named, script.lines)
+    named = [*as_superchips(without_origins(named, script.lines), script.lines)]
     in_words = bool(named)
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]

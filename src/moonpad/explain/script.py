@@ -32,6 +32,7 @@ from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.spoken_serving import with_spoken_serving
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import is_unit, writes_units
+from moonpad.explain.documents.told_settings import give_told
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
@@ -254,6 +255,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     if document:
         state.earlier.give(shell.scope, block.heading, state.budget)
         state.earlier.give_of_unit(shell.scope, block.intro or "")
+        give_told(shell.scope, block.text, state)
     before = dict(shell.scope.variables)
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if document:

@@ -8,13 +8,17 @@ from collections.abc import Collection, Mapping, Set
 from functools import lru_cache
 from typing import Final
 
-from moonpad.catalog.options import changes, newest, programs, releases_accepting, versions
+from moonpad.catalog.options import changes, newest, option_set, programs, releases_accepting, versions
+from moonpad.catalog.options.config_keys import key_history, key_releases
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
-from moonpad.engines.text_signs import FORMER_ENGINE
+from moonpad.engines.argv_reader import parse
+from moonpad.engines.option_grammar import Grammar
+from moonpad.engines.text_signs import FAILED_PAST_ARGUMENTS, FORMER_ENGINE, PAST_ARGUMENTS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.documents.option_keys import key_paths
 from moonpad.explain.documents.spoken_bounds import last_below
 from moonpad.values.versions import order
 
@@ -46,30 +50,41 @@ _OF_MODULES: Final = frozenset({"--model"})
 """Options that a module of the engine keeps when its program has them no more."""
 
 
-def started_release(engine: str, command: Command, script: Script) -> tuple[str, str]:
-    """The newest release that has all options of the command, and one that later ones do not have; two empty texts
-    where the newest has them, or neither a log shows nor the author says that they were taken."""
+def started_release(engine: str, command: Command, script: Script) -> tuple[str, str, str]:
+    """The first and the newest release that have all options of the command, and one that later ones do not have; empty
+    texts where the newest has them, or neither a log shows nor the author says that they were taken."""
     program = ENGINES[engine].program
     names, having, absent = _options_of(program, command)
-    gone = next(iter(absent), "")
+    keys = _keys_of(program, command)
+    having = {**having, **keys}
+    gone = next(iter((*absent, *_absent(program, keys))), "")
     removed = _removed(program, names - {*having})
     if not (gone or removed):
-        return "", ""
+        return "", "", ""
     if not is_past_its_options(command, script):
-        return "", ""
+        return "", "", ""
     if removed:
         option, since = removed
-        return _last_before(engine, since), option
-    last = _last_having(program, having, engine, script)
-    return (last, gone) if last else ("", "")
+        last = _last_before(engine, since)
+        return last, last, option
+    releases = _all_having(program, having, engine, script)
+    return (releases[0], releases[-1], gone) if releases else ("", "", "")
+
+
+def _got_past(command: Command, script: Script) -> bool:
+    """Whether a log below the command shows that its command line was read."""
+    below = script.lines[command.line :]
+    if is_in_lines(_BEYOND_ITS_OPTIONS, below, _LONGEST) or is_in_lines(PAST_ARGUMENTS, below, _LONGEST):
+        return True
+    errors = (each for each in script.error_lines if each.number > command.line)
+    return any(FAILED_PAST_ARGUMENTS.match(script.lines[each.number - 1], each.column) for each in errors)
 
 
 def is_past_its_options(command: Command, script: Script) -> bool:
     """Whether a log behind the command is of a process that begins once its options were read, or the author says that
     it works."""
     script.budget.once("what a log shows", 2 * len(script.lines), "the text around its engine commands")
-    shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
-    shown = shown or is_in_lines(_WORKS, script.lines, _LONGEST)
+    shown = _got_past(command, script) or is_in_lines(_WORKS, script.lines, _LONGEST)
     return shown and not is_in_lines(_REFUSED, script.lines, _LONGEST)
 
 
@@ -84,36 +99,59 @@ def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
     return "", ""
 
 
-def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, tuple[str, ...]]:
-    """The newest release that has all options of the command that any has, where later ones have dropped several of
-    them, and those; ("", ()) where one alone is gone, which may be a mistake, or where a log shows a refusal."""
+def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, str, tuple[str, ...]]:
+    """The first and the newest release that have all options of the command that any has, where later ones have dropped
+    several of them, and those; ("", "", ()) where one alone is gone, which may be a mistake, or where a log shows a
+    refusal."""
     program = ENGINES[engine].program
     names, having, gone = _options_of(program, command)
     if len(gone) < _SEVERAL or _removed(program, names) is not None:
-        return "", ()
+        return "", "", ()
     script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
     if is_in_lines(_REFUSED, script.lines, _LONGEST):
-        return "", ()
-    last = _last_having(program, having, engine, script)
-    return (last, gone) if last else ("", ())
+        return "", "", ()
+    releases = _all_having(program, having, engine, script)
+    return (releases[0], releases[-1], gone) if releases else ("", "", ())
 
 
 def _options_of(program: str, command: Command) -> tuple[Set[str], Mapping[str, Collection[str]], tuple[str, ...]]:
     """The options of a command, the releases that have each of those that any has, and those that the newest lacks."""
     names = {word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")} - _OF_MODULES
     having = {name: releases for name in sorted(names) if (releases := releases_accepting(program, name))}
+    return names, having, _absent(program, having)
+
+
+def _absent(program: str, having: Mapping[str, Collection[str]]) -> tuple[str, ...]:
     last = _counted(program, newest(program)) if versions(program) else ""
-    return names, having, tuple(name for name, releases in having.items() if last not in releases)
+    return tuple(name for name, releases in having.items() if last not in releases)
 
 
-def _last_having(program: str, having: Mapping[str, Collection[str]], engine: str, script: Script) -> str:
-    """The newest release that has all of them and was out on the last day of the text's log, the first of them where
-    none was out; "" where none has them."""
+def _keys_of(program: str, command: Command) -> Mapping[str, Collection[str]]:
+    """The keys of its options, `--attention-config.use_cudnn_prefill`, with the releases that have each."""
+    files = programs().get(program)
+    base = (files.built_on if files is not None else "") or program
+    options, recorded = option_set(base), key_releases(base)
+    if options is None or not recorded:
+        return {}
+    having: dict[str, Collection[str]] = {}
+    for option in parse([word.text for word in command.argv], Grammar(options)).occurrences:
+        for path in key_paths(option):
+            runs = key_history(base, ".".join((option.flag or "", *path[:-1])), path[-1])
+            spans = [(recorded.index(first), recorded.index(last)) for first, last in runs]
+            if spans:
+                with_key = {each for first, last in spans for each in recorded[first : last + 1]}
+                having[".".join((option.flag or "", *path))] = with_key
+    return having
+
+
+def _all_having(program: str, having: Mapping[str, Collection[str]], engine: str, script: Script) -> list[str]:
+    """The releases that have all of them and were out on the last day of the text's log, the first of them where none
+    was out; oldest first."""
     taking = [each for each in versions(program) if all(_counted(program, each) in some for some in having.values())]
     days, last = release_days().get(engine), last_logged_day(script.lines)
     if last and days is not None:
         taking = [each for each in taking if days.releases.get(each, last) <= last] or taking[:1]
-    return taking[-1] if taking else ""
+    return taking
 
 
 def day_out_by(engine: str, release: str, script: Script) -> str:

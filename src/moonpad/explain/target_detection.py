@@ -62,11 +62,13 @@ class Question(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """`behind`: the release that came next, of a build between two."""
+    """`behind`: the release that came next, of a build between two. `earliest`: the first that has all options of the
+    command, where `text` is the last of those that have them and another may be meant."""
 
     text: str
     because: str
     behind: str = ""
+    earliest: str = ""
 
 
 def engine_of(command: Command, question: Question, script: Script | None = None) -> str | None:
@@ -190,23 +192,23 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return in_path
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
-    taking, option = started_release(engine, command, script) if command is not None else ("", "")
-    if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
+    first, taking, option = started_release(engine, command, script) if command is not None else ("", "", "")
+    with_model = first_with(engine, named_model[:_LONGEST_NAME])[1]
+    if taking and since(taking, with_model or taking):
         day = day_out_by(engine, taking, script)
         last = f"of those out on {day} {taking} is" if day else f"{taking} is"
-        return Version(
-            taking, f"none is named: the text shows that {option} was taken, and {last} the last that has it"
-        )
+        because = f"none is named: the text shows that {option} was taken, and {last} the last that has it"
+        return Version(taking, because, earliest=max(first, with_model or first, key=order))
     of_trace, sign = release_of_trace(engine, script)
-    if of_trace and since(of_trace, first_with(engine, named_model[:_LONGEST_NAME])[1] or of_trace):
+    if of_trace and since(of_trace, with_model or of_trace):
         because = f"none is named: the text shows {sign}, which no release after {of_trace} has"
         return Version(of_trace, because)
-    taking, gone = last_with_all(engine, command, script) if command is not None else ("", ())
-    if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
+    first, taking, gone = last_with_all(engine, command, script) if command is not None else ("", "", ())
+    if taking and since(taking, with_model or taking):
         day = day_out_by(engine, taking, script)
         because = f"{OF_ITS_OPTIONS}{f', of those out on {day},' if day else ''} has all of {', '.join(gone[:3])}"
         because += " and others" if len(gone) > 3 else ""
-        return Version(taking, because)
+        return Version(taking, because, earliest=max(first, with_model or first, key=order))
     if command is not None and command.fork:
         return Version("", f"it runs {command.fork}: {BY_NEWEST}")
     return Version("", f"none is named: {BY_NEWEST}")

@@ -58,6 +58,12 @@ def test_a_log_says_that_its_kernels_are_chosen() -> None:
     assert not told(f"{K3}{LOG}", "12 heads a rank", "8xMI355X", "0.27.1")
 
 
+@pytest.mark.parametrize("version", ["0.28.0", "0.32.0"])
+def test_heads_that_do_not_divide_16_are_padded_since(version: str) -> None:
+    """vllm-project/vllm#51011, in 0.28.0."""
+    assert not told(f"{K3} --kv-cache-dtype fp8{LOG}", "12 heads a rank", "8xMI355X", version)
+
+
 @pytest.mark.parametrize("env", ["AITER_QUICK_REDUCE_QUANTIZATION=INT4", "VLLM_ROCM_USE_AITER=1", "ATOM_X=1"])
 def test_all_heads_on_each_rank(env: str) -> None:
     assert told(f"{env} {DP8}", "ranks keeps", "8xMI355X") == ["--data-parallel-size"]

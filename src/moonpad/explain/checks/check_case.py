@@ -40,6 +40,8 @@ class Case(Struct, frozen=True):
     """It is a correction of what was judged: notes about releases are not asked for once more."""
     taken_for: str = ""
     """What the text calls the model where no command does, and which of its weights are meant is not said."""
+    earliest: str = ""
+    """The first release that may be meant, where `version` is the last of them."""
 
     @property
     def first(self) -> Reading:
@@ -49,6 +51,17 @@ class Case(Struct, frozen=True):
     def model_named(self) -> str:
         """The checkpoint as the first command names it, and of a folder in a cache the repository that it holds."""
         return repository_of(self.first.model)
+
+    @property
+    def first_meant(self) -> str:
+        """The first release that may be meant: the one that is judged, unless that is a guess."""
+        return self.earliest or self.version
+
+    @property
+    def serves_already(self) -> bool:
+        """Whether the text shows it serving, by a release that is not named: what ends the start in another is not
+        met."""
+        return self.commands[0].serves and (not self.version or bool(self.earliest))
 
     @property
     def whole(self) -> bool:

@@ -20,6 +20,7 @@ from moonpad.engines.base import Engine
 from moonpad.engines.log_lines import log_begins, logged_lines
 from moonpad.engines.logged_commands import HIDDEN, LoggedCommand, argv_words, logged_commands, served_lines
 from moonpad.engines.option_grammar import Grammar
+from moonpad.engines.text_signs import HOLDS_CACHE, OF_SERVERS, SERVES
 from moonpad.explain.commands import Command, Problem, Word
 from moonpad.explain.flag_lists import LAYOUT
 from moonpad.explain.input_limits import Budget
@@ -61,6 +62,8 @@ class PastedLogs(Struct, frozen=True):
     machines: tuple[tuple[int, str], ...] = ()
     served: tuple[tuple[int, str, int], ...] = ()
     """Lines, from 1, by which an engine says that it started: the line, the engine, the tokens of its KV cache."""
+    serving: tuple[int, ...] = ()
+    """Lines, from 1, that only a server writes that has started."""
 
 
 NO_LOGS: Final = PastedLogs()
@@ -71,10 +74,14 @@ def pasted_logs(text: InputText) -> PastedLogs:
     text.budget.work(len(lines) // 2, "its logs")
     numbers = logged_lines(lines)
     engines = tuple(ENGINES.values())
-    served = tuple((number + 1, name, tokens) for number, name, tokens in served_lines(lines, numbers, engines))
+    of_servers = [at for at, line in enumerate(lines) if any(sign in line for sign in OF_SERVERS)]
+    serving = tuple(at + 1 for at in of_servers if SERVES.search(lines[at]))
+    served = [(number + 1, name, tokens) for number, name, tokens in served_lines(lines, numbers, engines)]
+    served += [(at + 1, "", 0) for at in of_servers if HOLDS_CACHE.search(lines[at])]
+    served += [(at, "", 0) for at in serving]
     machines = list(_listed_machines(lines))
     if not _HINT.search(text.clean):
-        return PastedLogs(frozenset(numbers), machines=tuple(machines), served=served)
+        return PastedLogs(frozenset(numbers), machines=tuple(machines), served=tuple(served), serving=serving)
     text.budget.work(len(text.clean) // 20, "its logs")
     # JSON around a line stays; the lexer's marks for colours go.
     found = logged_commands([line.replace("\0", "") for line in lines], engines)
@@ -99,7 +106,7 @@ def pasted_logs(text: InputText) -> PastedLogs:
         commands.append(Command(engine.program, tuple(words), prefix, {}, line=logged.line + 1, accepted=names))
         if machine := _machine(logged, engine, words):
             machines.append((logged.line + 1, machine))
-    return PastedLogs(frozenset(numbers), columns, tuple(commands), versions, tuple(machines), served)
+    return PastedLogs(frozenset(numbers), columns, tuple(commands), versions, tuple(machines), tuple(served), serving)
 
 
 def _listed_machines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -206,7 +213,7 @@ def _with_tokens(command: Command, line: int, logs: PastedLogs, budget: Budget, 
     if not held:
         return command
     tokens = min((count for count in held if count), default=0)
-    return replace(command, held_tokens=tokens)
+    return replace(command, held_tokens=tokens, serves=any(line <= at < last for at in logs.serving))
 
 
 def _engine_of(command: Command) -> str:

@@ -35,11 +35,14 @@ class For(Struct, frozen=True):
 
 
 class Branches(Struct, frozen=True):
-    """`if`, `case` and `while`: the conditions, the bodies, and whether one of them is certain to run."""
+    """`if`, `case` and `while`: the conditions, the bodies, and whether one of them is certain to run; of a `case` what
+    is compared, and the patterns of each body."""
 
     conditions: tuple[Node, ...]
     bodies: tuple[tuple[Node, ...], ...]
     exhaustive: bool
+    subject: Token | None = None
+    patterns: tuple[str, ...] = ()
 
 
 class Function(Struct, frozen=True):
@@ -273,26 +276,29 @@ class Parser:
 
     def _case(self, depth: int) -> Node | None:
         self.take()
+        subject = self.token if self.token.kind == "word" else None
         self._name()
         self._skip("newline", "comment")
         if self.token.text != "in":
             return None
         self.take()
         bodies: list[tuple[Node, ...]] = []
+        patterns: list[str] = []
         exhaustive = False
         while not self.ended and self.token.text != "esac":
             pattern = ""
             while not self.ended and self.token.text not in (")", "esac"):
-                pattern += self._name() or self.take().text
+                pattern += self._pattern() if self.token.kind == "word" else self.take().text
             if self.token.text != ")":
                 break
             self.take()
             exhaustive |= pattern.strip() == "*"
+            patterns.append(pattern.strip())
             bodies.append(self.statements((";;", ";&", ";;&", "esac"), depth + 1))
             if self.token.kind == "op":
                 self.take()
         self.take()
-        return Branches((), tuple(bodies), exhaustive)
+        return Branches((), tuple(bodies), exhaustive, subject, tuple(patterns))
 
     def _function(self, depth: int) -> Node | None:
         """`name() …` or `function name …`; None for every other command."""
@@ -317,6 +323,14 @@ class Parser:
     def _name(self) -> str:
         """Takes a word: its text, `?` where only running would tell, "" where there is no word."""
         return (self.take().text or "?") if self.token.kind == "word" else ""
+
+    def _pattern(self) -> str:
+        """Takes a word of a pattern: its text, `?` where only running would tell."""
+        parts = self.take().segments
+        texts = [
+            part.text for part in parts if isinstance(part, LiteralText) and not (part.quoted and "*" in part.text)
+        ]
+        return "".join(texts) if len(texts) == len(parts) else "?"
 
     def _skip(self, *kinds: str) -> None:
         while self.token.kind in kinds:

@@ -28,8 +28,7 @@ from moonpad.explain.shell.shell_tests import (
     TESTS,
     asked_by,
     asked_for,
-    compared,
-    decided,
+    chosen,
     demanded,
     ends,
     lacking_in,
@@ -210,13 +209,8 @@ class Shell:
             case Branches(conditions, bodies, exhaustive):
                 self._statements(conditions)
                 asked_for(node, self.scope)
-                first = conditions[0] if conditions else None
-                holds = decided(first.words, self.scope) if isinstance(first, Simple) else None
-                if holds is None and isinstance(first, Simple):
-                    expanded = [word for token in first.words for word in self.expander.fields(token)]
-                    holds = compared(first.words, expanded, self.scope)
-                if holds is not None and len(conditions) == 1:
-                    self._statements(bodies[0] if holds else bodies[1] if len(bodies) > 1 else ())
+                if (body := chosen(node, self.scope, self.expander.fields)) is not None:
+                    self._statements(body)
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 with self.scope.asking(tested_values(conditions, self.scope), tested_files(conditions)):

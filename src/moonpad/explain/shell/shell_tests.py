@@ -20,6 +20,38 @@ TESTS: Final = frozenset({"[", "[[", "test"})
 _ON_DISK: Final = frozenset({"-e", "-f", "-d", "-s", "-r", "-L", "-h"})
 
 
+def chosen(node: Branches, scope: Scope, fields: Callable[[Token], Sequence[Word]]) -> Sequence[Node] | None:
+    """The body that runs, where what is known decides it; None where any may."""
+    if node.subject is not None:
+        return _of_case(node, node.subject, scope, fields)
+    first = node.conditions[0] if len(node.conditions) == 1 else None
+    if not isinstance(first, Simple):
+        return None
+    holds = decided(first.words, scope)
+    if holds is None:
+        holds = compared(first.words, [word for token in first.words for word in fields(token)], scope)
+    if holds is None:
+        return None
+    return node.bodies[0] if holds else node.bodies[1] if len(node.bodies) > 1 else ()
+
+
+def _of_case(
+    node: Branches, subject: Token, scope: Scope, fields: Callable[[Token], Sequence[Word]]
+) -> Sequence[Node] | None:
+    """Of `case "$NAME" in`, where what starts the shell has given it the variable."""
+    names = {segment.name for segment in subject.segments if isinstance(segment, Variable)}
+    values = fields(subject) if names and names <= scope.given else ()
+    if len(values) != 1 or values[0].unresolved or not all(isinstance(part, Variable) for part in subject.segments):
+        return None
+    for pattern, body in zip(node.patterns, node.bodies, strict=False):
+        alternatives = [each.strip("() \t\"'") for each in pattern.split("|")]
+        if "*" in alternatives or values[0].text in alternatives:
+            return body
+        if any(set(each) & set("*?[$") for each in alternatives):
+            return None
+    return ()
+
+
 def decided(words: Sequence[Token], scope: Scope) -> bool | None:
     """Whether `[ -n "$NAME" ]` or `[ -z "$NAME" ]` holds, where the variable is known to have a value; None for every
     other test."""

@@ -14,14 +14,14 @@ from typing import Final
 from moonpad.catalog.options.config_keys import ConfigKey, config_key, keys_of
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.ascend_names import PLUGIN_OPTION
-from moonpad.engines.value_checks import as_json, unresolved
+from moonpad.engines.value_checks import as_json
+from moonpad.explain.documents.option_keys import key_paths
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
-_MOST_KEYS: Final = 100
 _ALIKE: Final = 0.8
 
 
@@ -30,7 +30,7 @@ def config_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, version
     for option in parsed.occurrences:
         if option.flag == PLUGIN_OPTION:
             continue  # checks/plugin_keys.py
-        unread = [(path, known) for path in _paths(option) if (known := _unread(option, path, book, version))]
+        unread = [(path, known) for path in key_paths(option) if (known := _unread(option, path, book, version))]
         # Edits at one place replace each other: each leaves out all of them.
         edit = Edit(option.index, option.length, without_keys(words, option, [path for path, _ in unread]))
         for path, known in unread:
@@ -40,21 +40,6 @@ def config_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, version
 def _unread(option: Occurrence, path: Sequence[str], book: Rulebook, version: Version) -> ConfigKey | None:
     known = config_key(book.program, ".".join((option.flag or "", *path[:-1])), path[-1], version.text or None)
     return known if known is not None and not known.known else None
-
-
-def _paths(option: Occurrence) -> list[tuple[str, ...]]:
-    """Of each key the tables that it stands in, and itself."""
-    if option.flag is None or option.problem is not None:
-        return []
-    _, dot, dotted = option.written.partition(".")
-    if dot:
-        return [tuple(dotted.replace("-", "_").split(".")[:2])]
-    value = as_json(option.value) if isinstance(option.value, str) and option.value[:1] == "{" else None
-    if not isinstance(value, dict):
-        return []
-    paths: list[tuple[str, ...]] = [(key,) for key in value]
-    paths += [(key, inner) for key, table in value.items() if isinstance(table, dict) for inner in table]
-    return [path for path in paths[:_MOST_KEYS] if not any(unresolved(key) for key in path)]
 
 
 def _remark(

@@ -117,10 +117,10 @@ def reported(case: Case) -> Iterator[Remark]:
     # What the text's errors speak of first, then what is sure, then what ended latest.
     found = [(row, remark) for row in near if (remark := _remark(row, case, known)) is not None]
     found = [one for one in found if one[1].at not in ended]
-    errors = error_pairs(case.script) if found else frozenset()
     found = [
         (row, replace(remark, stops=row.ends_it and (remark.stops or shared_pairs(row.message, errors) > 1)))
         for row, remark in found
+        if not (case.serves_already and row.ends_start and shared_pairs(row.message, errors) < 2)
     ]
     if not case.version:
         words = told_words(case.script) if found else frozenset()
@@ -229,7 +229,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     at = place.index if place is not None else None
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
     runs = row.ends_it and says_it_runs(case.script.lines)
-    sure = sure and not runs and not _is_before_it(row, case.version)
+    sure = sure and not runs and not row.is_concluded(case.version)
+    sure = sure and _of_release(row, case.engine.name, case.first_meant)
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     meant = not (may_be and row.devices) and not case.version and _has_newest(row, case.engine.name)
@@ -258,13 +259,6 @@ def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
     """Whether the text names no devices, and shows the very error that the row is about."""
     unknown = case.cluster is None and not known.spoken and not case.platform and not is_elsewhere(row.devices, case)
     return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
-
-
-def _is_before_it(row: KnownReport, version: str) -> bool:
-    """Whether it was seen in a later release, and that this one had it too is concluded from the dates alone."""
-    if not (version and row.last) or row.since or row.provenance.standing != "estimated":
-        return False
-    return order(release_of(version) or version) < order(row.last)
 
 
 def _is_beside_pools(case: Case) -> bool:

@@ -31,6 +31,7 @@ _WORDS: Final = 3
 _COMPLAINS: Final = re.compile(
     r"\b(?:fail\w*|errors?|crash\w*|wrong\w*|garbage|gibberish|broken?|breaks|hangs?|stuck|dies|died|killed|lost|loses"
     r"|empty|missing|drop(?:s|ped)|ignored|instead|refus\w+|reject\w+|no longer|stops?|stopped|slow\w*|bug|but|never"
+    r"|repetitions?|degenerat\w*|rubbish|babbl\w*"
     r"|nothing|leaks?|shows?|appears?|contains?|comes? back|in place of|without)\b"
     r"|\bnot (?:work|start|run|load|support|compatible)\w*|\bbreaking\b|n't\b|, not\b|!!"
     r"|\b(?:does|do|is|are|did|can) ?not\b|报错|失败|无法|不足|崩溃|卡住|卡死|乱码|异常|爆(?:显存|内存)",

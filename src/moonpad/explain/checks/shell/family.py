@@ -35,6 +35,7 @@ from moonpad.explain.checks.shell.set_again import set_again
 from moonpad.explain.checks.shell.shell_arrays import array_as_scalar
 from moonpad.explain.checks.shell.shell_lists import options_behind_text, words_behind_one
 from moonpad.explain.checks.shell.size_tests import size_of_one
+from moonpad.explain.checks.shell.told_elsewhere import told_elsewhere
 from moonpad.explain.checks.shell.unlike_neighbours import unlike_neighbours
 from moonpad.explain.checks.shell.variable_prefixes import variable_prefix
 from moonpad.explain.checks.shell.variable_slips import (
@@ -96,6 +97,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     slips_of_lines,
     filled_in_outside,
     unlike_neighbours,
+    told_elsewhere,
     blanks_in_export,
     left_by_sudo,
     caret_at_end,
