@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 _OF_RACK: Final = re.compile(
-    r"(?<![\w.])(?P<count>\d{1,3})[ ]?[x×*][ ]?(?P<kind>B[23]00)[^.|;,\n]{1,12}?\bG(?P=kind)\b"
+    r"(?<![\w.])(?P<count>\d{1,3})[ ]?[x×*][ ]?(?P<kind>B[23]00)[ ](?:of|in|on)[ ](?:(?:an?|the|one)[ ])?(?:\w{1,6}-)?"
+    r"G(?P=kind)\b"
 )
 
 

@@ -157,6 +157,8 @@ def reported(case: Case) -> Iterator[Remark]:
 
 
 def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:
+    if row.complained_of and row.also_unnamed:
+        return True  # its text is in the command's own: the release of a package, say
     return bool(shared_pairs(row.message, errors)) or is_told(row.message, case.engine.name, words)
 
 
