@@ -23,6 +23,7 @@ ENGINES: Final = ("vllm", "sglang", "vllm-ascend", "ktransformers")
 OLDEST_DAYS: Final = 180
 """Where the first release that has a fault is not known, releases that came out so long before the mended one count:
 what is older mostly lacks the part that was mended."""
+NUMBER: Final = "#"
 _OF_A_KIND: Final = 3
 _KEY: Final = re.compile(r"(\d+)[a-z]?")
 
@@ -51,8 +52,8 @@ class MendedFault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     formats: tuple[str, ...] = ()
     """Of the weights, one of which it is: `nvfp4`."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Flags that are given → words one of which is in the value, `mtp|eagle`; "" for any. Of `--one or --other`
-    one is."""
+    """Flags that are given → words one of which is in the value, `mtp|eagle`; "" for any, `#` for a number. Of
+    `--one or --other` one is."""
     at_least: Mapping[str, int] = field(default_factory=dict)
     """Flags → the smallest number."""
     lacks: tuple[str, ...] = ()

@@ -242,6 +242,8 @@ def _next(judged: Sequence[Judged]) -> str:
     named = _EXAMPLE.search(because)
     checkpoint = first.checkpoint if first is not None else None
     sources = about.sources if about is not None else [each for other in judged for each in other.sources]
+    if first is not None and named is None:
+        because = first.cluster_because
     example = example_of(ranks, engine, because, checkpoint=checkpoint, commands=sources)
     cluster = known or (named[1] if named else example)
     if not known and not named and ranks == 1 and (visible := _visible_devices(first)):

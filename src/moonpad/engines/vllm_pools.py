@@ -74,3 +74,14 @@ def _refuse_others(transfer: Transfer) -> None:
         if given
     ):
         raise PreflightRefused("vllm cannot be told all of this transfer", findings=findings)
+
+
+OWN_CONNECTORS: Final = frozenset({
+    *("NixlConnector", "NixlPullConnector", "NixlPushConnector", "MooncakeConnector"),
+    *("MooncakeStoreConnector", "MooncakeConnectorV1", "LMCacheConnectorV1", "LMCacheMPConnector"),
+    *("MultiConnector", "OffloadingConnector", "TieringOffloadingConnector", "SimpleCPUOffloadConnector"),
+    *("P2pNcclConnector", "MoRIIOConnector", "SharedStorageConnector", "ExampleConnector"),
+    *("ExampleHiddenStatesConnector", "DecodeBenchConnector", "FlexKVConnectorV1", "HF3FSKVConnector"),
+    *("HiSparseConnector", "PyNcclConnector", "AscendStoreConnector"),
+})  # fmt: skip
+"""Connectors of KV caches that vLLM or its plugin for NPUs has registered in some release."""

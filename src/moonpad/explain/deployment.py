@@ -49,6 +49,7 @@ from moonpad.explain.grouping import Group
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import folder_of, is_named_apart, model_of
+from moonpad.explain.online_formats import checkpoint_as_loaded
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
@@ -58,7 +59,7 @@ from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Edit, Judged, Remark, make_remark
 from moonpad.explain.shell.shell_slips import cut_off
-from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improvements, unlisted_formats
+from moonpad.explain.sound_suggestions import barred_settings, better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.stage_layouts import but_refused_stages
 from moonpad.explain.suggestions import Changes, Improvement, Subject, best_remedy
@@ -66,7 +67,6 @@ from moonpad.explain.taken_options import but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
-from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
@@ -227,7 +227,7 @@ class Deployment(Struct, frozen=True):
         if doubt := doubtful_weights(model, first, self.engine, self.script):
             return None, f"{doubt}: --model MODEL", model.id.rpartition("/")[2]
         try:
-            checkpoint = catalog_checkpoint(model)
+            checkpoint = checkpoint_as_loaded(model, first, self.engine.name)
         except PreflightRefused as refused:
             return None, refused.message, ""
         given = self._occurrence(first, "quantization")
@@ -312,7 +312,7 @@ class Deployment(Struct, frozen=True):
         elif facts.needs_whole_context and self._occurrence(first, "max_model_len") is None:
             context = checkpoint.architecture.max_context
         # With `auto`, -1 or a variable the engine takes what there is.
-        paired, barred = self.group.kind in ("prefill", "decode"), unlisted_formats(first, configuration)
+        paired, barred = self.group.kind in ("prefill", "decode"), barred_settings(first, configuration)
         return Subject(configuration, context, self.calibrations, self.script.budget, paired, barred)
 
     def _occurrence(self, reading: Reading, name: str) -> Occurrence | None:

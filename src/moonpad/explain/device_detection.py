@@ -52,7 +52,7 @@ _LARGER: Final = {Platform.CUDA: ("B200", "B300"), Platform.ROCM: ("MI355X",)}
 _FOR_WEIGHTS: Final = 0.9
 """The share of a device that weights can have at most."""
 
-_NAMES_SEVERAL: Final = re.compile(r"the text names (\w+(?: and \w+)+):")
+_NAMES_KINDS: Final = re.compile(r"the text names (\w+(?: and \w+)*)(?:: say|, and the command)")
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _LONGEST: Final = 2000
@@ -88,7 +88,7 @@ def example_of(
     size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
     each = checkpoint.total_bytes / (ranks if ranks > 1 else size) if checkpoint is not None else 0
     kinds = (kind, *_LARGER.get(platform, ()))
-    if named := _NAMES_SEVERAL.match(because):
+    if named := _NAMES_KINDS.match(because):
         kinds = tuple(named[1].split(" and "))
     kind = next((larger for larger in kinds if each <= _FOR_WEIGHTS * _usable(larger)), kinds[0])
     if nodes is not None and 1 < nodes <= ranks and ranks % nodes == 0 and ranks // nodes <= size:
@@ -216,6 +216,13 @@ def _cluster_of(
         kind = spoken_generation(script.lines) if Platform.ROCM in platforms and not names and layout_known else ""
         if kind and (cluster := cluster_named(f"{used[0]}x{kind}")) is not None:
             return cluster, f"the text speaks of {capability_of(kind)}, as {kind} is, the command uses {used[0]}"
+    kinds = (
+        ()
+        if layout_known
+        else _kinds_named([each for each in named if each.known and platform_of(each.kind) in allowed])
+    )
+    if len(kinds) == 1:
+        return None, f"the text names {kinds[0]}, and the command does not say how many it uses"
     if rocm:
         return None, NO_AMD_DEVICE
     if maker := other_maker(script):

@@ -190,8 +190,13 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             yield make_remark(severity, code, written, message, remedy, at=option.index, edits=[edit])
         case "ambiguous":
             several = ", ".join(option.matches[:6])
-            message = f"{written} is the beginning of several options: {several}"
-            yield error(Code.PREFIX_FLAG, written, message, f"write one of {several}")
+            message = f"{written} is the beginning of several options"
+            if len(option.matches) == 1:  # the one that is meant
+                edits = [respelled(words, option, several)]
+                message += ": the parser refuses it"
+                yield error(Code.PREFIX_FLAG, written, message, f"write {several}", edits=edits)
+                return
+            yield error(Code.PREFIX_FLAG, written, f"{message}: {several}", f"write one of {several}")
         case "missing-value":
             given = former_switch(book.program, option.names)
             with_it = [Edit(option.index, 1, (written, given))] if given and words[option.index] == written else []

@@ -198,7 +198,8 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             if image is not None and image in words:
                 at = words.index(image) + 1
             own = (*words[at:], more(f"<what {base_name(words[0])} adds>", command.line))
-            if _ONE_DASH.match(words[0].text):  # `-tensor-parallel-size 16 --port 8000`: no program stands there
+            # No program stands there: `command: ["--model", …]` of a container are the arguments of the image's own.
+            if _ONE_DASH.match(words[0].text) or (words[0].text.startswith("--") and image is not None):
                 own = (*words,)
             program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
             fragment = replace(command, program="fragment", prefix=(), argv=own, wrappers=())

@@ -54,6 +54,8 @@ def _meant(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: Budget)
         written = words[option.index].partition("=")[0] if option.index < len(words) else ""
         if name := with_one_dash(written, book):
             yield option.index, name
+        elif option.problem == "ambiguous" and f"{written}-size" in option.matches:
+            yield option.index, f"{written}-size"
         elif option.problem == "unknown" and not option.matches and option.flag is None and not is_cut_off(written):
             if _MORE_DASHES.fullmatch(written) and book.options.named(f"--{written.lstrip('-')}") is not None:
                 yield option.index, f"--{written.lstrip('-')}"
@@ -91,6 +93,11 @@ def _named(word: str, name: str) -> str:
     return f"{name}{equals}{value}"
 
 
+def _is_short(word: str, name: str) -> bool:
+    """`--pp 2`, which releases took for `--pp-size` before other options began so."""
+    return f"{word.partition('=')[0]}-size" == name
+
+
 def as_written(parsed: Parsed, words: Sequence[str], names: Mapping[int, str]) -> Parsed:
     """What was read of the respelt words, with the options that are refused as they were written."""
     occurrences = tuple(
@@ -98,7 +105,7 @@ def as_written(parsed: Parsed, words: Sequence[str], names: Mapping[int, str]) -
             option,
             written=words[option.index].partition("=")[0],
             flag=None,
-            problem="unknown",
+            problem="ambiguous" if _is_short(words[option.index], names[option.index]) else "unknown",
             matches=(names[option.index],),
             names=option.names,
         )

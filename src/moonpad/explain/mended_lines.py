@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad.engines.value_checks import as_json
@@ -18,6 +18,8 @@ _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
 _SENTENCE: Final = re.compile(r"[A-Z][a-z]+")
 _PAIR: Final = re.compile(r"([A-Z][A-Z0-9_]{2,})=(\S+)")
 _EACH_TIME: Final = re.compile(r"\b(?:shuf|mktemp|uuidgen|date|urandom|RANDOM|SRANDOM|rand)\b")
+
+_VARIABLE: Final = re.compile(r"\$\{?([A-Za-z_]\w*)\}?", re.ASCII)
 
 
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
@@ -39,7 +41,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         for name, word in command.env.items()
         if name not in dropped and not inside and (word.line, word.column) not in places and not _differs(command, word)
     }
-    env = {name: text for name, text in env.items() if not _is_itself(name, text, command)}
+    env = {name: text for name, text in env.items() if text not in _uses(name)}
     if _is_told(command):
         env |= {pair[1]: pair[2] for word in command.prefix if (pair := _PAIR.fullmatch(word.text)) is not None}
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
@@ -56,8 +58,8 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         arguments = _model_first(arguments, front)
     return Line(
         env,
-        (*front, *arguments),
-        frozenset(command.unresolved) | {name for word in command.prefix for name in word.unresolved},
+        (*front, *_with_own_variables(arguments, env, command)),
+        frozenset((*command.unresolved, *_given(env))) | {name for word in command.prefix for name in word.unresolved},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
 
@@ -126,10 +128,22 @@ def _differs(command: Command, word: Word) -> bool:
     return word.line < command.line and "$" in word.text and _EACH_TIME.search(word.text) is not None
 
 
-def _is_itself(name: str, text: str, command: Command) -> bool:
-    """`PORT=${PORT}` before a command with `--port $PORT`, which the shell fills in before it sets anything."""
-    itself = (f"${name}", f"${{{name}}}")
-    return text in itself and any(word.text in itself for word in command.argv)
+def _given(env: Mapping[str, str]) -> Iterator[str]:
+    """Variables that are the whole value of another one, `SERVER_PORT: "${PORT}"` of a manifest: who starts it fills
+    them in."""
+    yield from (match[1] for text in env.values() if (match := _VARIABLE.fullmatch(text)))
+
+
+def _uses(name: str) -> tuple[str, str]:
+    """`PORT=${PORT}` sets nothing that the shell does not have, or sets it to nothing."""
+    return f"${name}", f"${{{name}}}"
+
+
+def _with_own_variables(arguments: Sequence[str], env: Mapping[str, str], command: Command) -> tuple[str, ...]:
+    """With the values of variables that are set in front of the command: a shell fills them in before it sets them."""
+    named = [name for name in command.unresolved if name in env]
+    values = {use: env[name] for name in named for use in _uses(name)}
+    return tuple(values.get(text, text) for text in arguments) if values else tuple(arguments)
 
 
 def _is_entrypoint(own: Sequence[Word], around: Sequence[Word]) -> bool:

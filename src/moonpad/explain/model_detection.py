@@ -58,13 +58,17 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return model, f"mounted from {mounted}"
     meant = mounted or _assigned(written, script)
     of_other = _FAMILIES.search(meant.casefold()) is not None and not _OURS.search(meant.casefold())
-    if is_of_another(written) or of_other:
+    called = find_model(usual_name(served)) if served and not only_gguf else None  # `kimi-k2-6` of what a folder holds
+    called = None if called is not None and _is_another(written, called) else called
+    if of_other or (is_of_another(written) and called is None):
         return None, unknown
     headings = [command.heading or "" for command in commands]
     script.budget.work(script.steps_to_scan, "the text around its engine commands")
     line = min((command.line for command in commands if command.line), default=1)
     script.budget.work(len(script.lines) * len(script.objects) // 4, "the text around its engine commands")
     near = _named_near(script, line)
+    if called is not None and (near is None or near.architecture != called.architecture):
+        return called, f"served as {served}"
     titled = near or _named_in(headings) or (_in_title(script) if says_nothing(written) else None)
     for where, model in (("the heading", _named_in(headings)), ("the text", near), ("the heading", titled)):
         if model is not None:
@@ -163,6 +167,15 @@ _OTHER_NAME: Final = re.compile(
 )
 
 
+_NOT_ALONE: Final = re.compile(
+    r"gguf|eagle|medusa|draft|d[-_]?flash|d[-_]?spark|(?<![a-z])(?:mtp|nextn)(?![a-z])"
+    r"|\.(?:csv|diff|ipynb|jinja|json|jsonl|log|md|patch|png|py|sh|toml|txt|ya?ml)$",
+    re.IGNORECASE,
+)
+"""In the name of a repository that is a draft for another one, or that holds files of which one is asked for; or at the
+end of that of a file, which is none."""
+
+
 def _named_near(script: Script, line: int) -> Model | None:
     """Of the line that is nearest, above before below; None where that names a model of another family. A repository
     goes before a name, where the text has one alone."""
@@ -179,7 +192,7 @@ def _named_near(script: Script, line: int) -> Model | None:
         text = lines[at][:_LONGEST]
         if _STOPS.search(text):
             continue
-        written = [name for name in _REPOSITORY_IN.findall(text) if "gguf" not in name.casefold()]
+        written = [name for name in _REPOSITORY_IN.findall(text) if not _NOT_ALONE.search(name)]
         if any(find_model(name) is None for name in written):
             return None  # a checkpoint of the family that the catalogue does not have
         if "k" in text.casefold() and (model := _named_in((text,))):

@@ -12,13 +12,17 @@ from msgspec import Struct
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import IMAGES_OF_DAYS
 from moonpad.engines.command_line import Program
-from moonpad.engines.foreign_names import NO_MODULES
+from moonpad.engines.foreign_names import NO_MODULES, RAY
 from moonpad.engines.image_names import STARTS_SERVER
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.shell.wrapper_options import PYTHON, scan
 
-OTHERS: Final[Mapping[str, str]] = {"ray": "ray", "lm_eval": "lm_eval", "lm-eval": "lm_eval"}
+OTHERS: Final[Mapping[str, str]] = {RAY: RAY, "lm_eval": "lm_eval", "lm-eval": "lm_eval"}
 """Commands of no engine → the name of their program."""
+_ASKS_RAY: Final = frozenset(
+    "debug get health-check list logs memory metrics stack status stop summary timeline".split()  # noqa: SIM905
+)
+"""`until ray status; do sleep 5; done`: it asks a cluster that is there, or ends it, and starts nothing."""
 _DRAWN: Final = frozenset({"/", "→", "->", "-->", "←", "│", "├──", "└──"})
 """What stands between the names of a picture or a list: `server / embedding → the weights`."""
 _FIRST_WORDS: Final = 2
@@ -168,6 +172,8 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     if identified is not None and any(
         word.text in _DRAWN for word in words[identified[1] : identified[1] + _FIRST_WORDS]
     ):
+        return None
+    if identified is not None and identified[0] == RAY and {word.text for word in words[1:2]} & _ASKS_RAY:
         return None
     if identified is not None and "." in name and not any(word.text.startswith("-") for word in words[identified[1] :]):
         return None  # no shell runs a module by its name: `module requests / sec` is the title of a chart

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad.catalog.attention import backends
 from moonpad.engines.attention_backends import chosen
 from moonpad.engines.base import Engine, Reading
+from moonpad.engines.vllm_pools import OWN_CONNECTORS
 from moonpad.explain.commands import Command
 from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.results import Better, Edit, Judged, Remark
@@ -19,6 +21,7 @@ from moonpad.values.records import replace
 
 _OF_SETTINGS: Final = frozenset({Code.KNOWN_REPORT, Code.CONFLICT, Code.ILLEGAL_LAYOUT, Code.INVALID_VALUE})
 
+_CONNECTOR: Final = re.compile(r'"kv_connector"\s*:\s*"(\w+)"')
 _PHASES: Final = ("--prefill-attention-backend", "--decode-attention-backend")
 
 
@@ -53,6 +56,20 @@ def unlisted_formats(reading: Reading, configuration: Configuration) -> frozense
     unlisted = any(backend.fp8_unlisted for name in names if (backend := backends().get(name)) is not None)
     of_latents = configuration.checkpoint.architecture.kv_lora_rank > 0
     return frozenset({"kv_cache_dtype"}) if unlisted and of_latents else frozenset()
+
+
+def barred_settings(reading: Reading, configuration: Configuration) -> frozenset[str]:
+    """What is not proposed for this command whatever it holds."""
+    return unlisted_formats(reading, configuration) | _foreign_connector(reading)
+
+
+def _foreign_connector(reading: Reading) -> frozenset[str]:
+    """A cache that is shared out over ranks, where a connector of somebody's own reads it: what that makes of a part of
+    a cache is not known."""
+    place = reading.parsed.occurrence("--kv-transfer-config")
+    text = place.value if place is not None and isinstance(place.value, str) else ""
+    names = set(_CONNECTOR.findall(text))
+    return frozenset({"dcp"}) if names - OWN_CONNECTORS else frozenset()
 
 
 def _warned_of(

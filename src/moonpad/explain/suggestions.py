@@ -329,8 +329,16 @@ def _improvement(lever: Lever, before: Memory, after: Memory) -> Improvement:
     if after.max_context.value > before.max_context.value >= 1:
         gains.append(f"context up to {after.max_context.value:,.0f}")
     if not after.measured:
-        gains.append("estimated, not measured")
+        gains.append(f"estimated, not measured{_at_its_worse_end(after)}")
     return Improvement(f"{lever.what}: {', '.join(gains)}", lever.changes, after)
+
+
+def _at_its_worse_end(memory: Memory) -> str:
+    """Of a context that the middle of the estimate holds, and its worse end does not."""
+    least = max(0, int(memory.max_context.low))
+    if not memory.fits or least >= memory.context or memory.max_context.value < memory.context:
+        return ""
+    return f" (at the worse end of the estimate {f'{least:,} tokens' if least else 'none'})"
 
 
 def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:

@@ -123,7 +123,8 @@ def _other_names(reading: Reading, given: Mapping[str, str]) -> Iterator[Missing
     """`--tp 8` where that is no option: what was meant is plain, and what the engine makes of it is not."""
     for option in reading.parsed.occurrences:
         name = option.written.lstrip("-").replace("_", "-").removesuffix("-size")
-        if option.flag is None and name in LAYOUT and name not in given:
+        is_meant = option.problem == "ambiguous" and len(option.matches) == 1
+        if option.flag is None and name in LAYOUT and name not in given and not is_meant:
             yield Missing(f"{option.written}, which is no option here,", frozenset({name}), option.index)
 
 

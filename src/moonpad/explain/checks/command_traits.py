@@ -30,6 +30,7 @@ LONGEST: Final = 2000
 _VARIABLE: Final = re.compile(r"\$\{?\w{1,60}\}?", re.ASCII)
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
+_DASHED: Final = re.compile(r"(?<![a-z0-9])(kimi-k2)[-_p]([5-9])(?![0-9a-z])", re.IGNORECASE)
 _LEFT_OUT: Final = frozenset({"none", "auto"})
 _OFF_BY_ITSELF: Final = frozenset({"--enable-expert-parallel", "--enforce-eager", "--enable-eplb", "--enable-lora"})
 """Switches that `--no-…` leaves as they are without it."""
@@ -86,6 +87,11 @@ def _as_written(flag: str, case: Case) -> Occurrence | None:
 
 
 def model_names(case: Case, served: bool) -> Sequence[str]:
+    """As `_model_names`, `kimi-k2-6` with its dot: rows look for the generation."""
+    return [_DASHED.sub(r"\1.\2", name) for name in _model_names(case, served)]
+
+
+def _model_names(case: Case, served: bool) -> Sequence[str]:
     """`served`: whether the name that clients use counts where the path says nothing. It does for rows that look at
     more than the model: guides serve early builds of a model that the release of the same number does not start."""
     written = case.model_named.rstrip("/").replace("--", "/")

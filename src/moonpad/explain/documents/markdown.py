@@ -59,8 +59,10 @@ _LINE: Final = re.compile("^.*$", re.MULTILINE)
 
 _SHELL_IN: Final = frozenset({"python", "py", "ini", "conf", "toml"})
 """Languages that some fences name though a shell's command is in them."""
+_SETS: Final = r"[A-Z][A-Z0-9_]*=(?:\"[^\"\n]*\"|'[^'\n]*'|\$\((?:[^()\n]|\([^()\n]*\))*\)|[^\s\"'$]|\$(?!\())+"
+"""`NAME=value`, and `NAME=$(hostname -i)` and `NAME="two words"`, which have blanks in them."""
 _SPOKEN: Final = re.compile(
-    rf"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*(?:\$ )?(?:(?:export )?[A-Z][A-Z0-9_]*=\S+(?:[ \t]+|[ \t]*\\?\n[ \t]*))*"
+    rf"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*(?:\$ )?(?:(?:export )?{_SETS}(?:[ \t]+|[ \t]*\\?\n[ \t]*))*"
     rf"(?:(?:sudo|nohup|docker|podman|python3?|numactl|srun)\b[^\n]*?|(?:\S*/)?)(?:{SPEAKING.pattern})"
 )
 """A text whose first command starts an engine."""
@@ -70,7 +72,7 @@ _ONLY_FILE: Final = re.compile(
     re.IGNORECASE,
 )
 _UNFENCED: Final = re.compile(
-    rf"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
+    rf"[ \t\0]*(?:\$ )?(?:{_SETS}[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
     r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
     rf"|[ \t\0]*(?:\$ )?python3? (?:\S*/)?(?:{'|'.join(map(re.escape, LAUNCHERS))})[ ]+--[^`\n]*"
 )

@@ -13,9 +13,10 @@ from moonpad.explain.roles import ROLES, roles_of
 from moonpad.values.records import replace
 
 _PLACE: Final = (
-    r"(?:nodes?|instances?|servers?|workers?|pods?|engines?|machines?|hosts?|replicas?|containers?|process(?:es)?|side"
-    r"|role|节点|实例|服务器?|机器?|侧|端)"
+    r"(?:nodes?|instances?|servers?|workers?|pods?|engines?|machines?|hosts?|replicas?|containers?|process(?:es)?"
+    r"|(?<!-)side|side(?:(?![ ]+[a-z])|[ ]+(?:node|instance|server|worker|pod)s?)|role|节点|实例|服务器?|机器?|侧|端)"
 )
+"""`the largest decode-side lever` speaks of a setting."""
 _SIDE: Final = r"(?P<role>prefill(?:er|ing)?|decod(?:er?|ing)|预填充|解码|context|ctx|generation|gen)"
 _NAMED: Final = re.compile(rf"(?<![\w-]){_SIDE}(?:[ -]?only)?[ -]{{0,2}}{_PLACE}(?![a-z])", re.IGNORECASE)
 _LETTER: Final = re.compile(rf"(?<![\w/-])(?P<role>[PD])[ -]?(?i:{_PLACE})(?![a-z])")

@@ -56,6 +56,13 @@ _SINCE: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands before the first version that has something: a later one may be in use."""
+_LINE_FOR: Final = re.compile(
+    r"[ \t]*#[ \t]*(?!.*\b(?:recipe|config\w*|script|command|tested|written|works?|guide|setup|requir\w+|needs?)\b)"
+    r"[^#\n]{2,100}\b(?:for|on|with|in|of)[ ]",
+    re.IGNORECASE,
+)
+"""A comment on what the next line is for, `# visibility for vLLM 0.14+`, in front of the engine's name: that release
+and later ones read it, and none is asked for."""
 _BEFORE: Final = 60
 _EXAMPLE: Final = re.compile(
     r"(?:\be\.g\.|\bfor example|\bfor instance|例如|比如)[ ,:]{0,2}[`\"'*(]{0,3}(?:[\w.-]+/){0,4}$", re.IGNORECASE
@@ -176,6 +183,10 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 behind = (_OF_A_POST.match(text, match.end()), _OF_ANOTHER.match(text, match.end()))
                 if pattern in in_prose and any(behind):
                     continue
+                if match.groupdict().get("least") and _is_of_next_line(
+                    text[: match.start()], lines[number : number + 1]
+                ):
+                    continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
                 least = least or bool(_BROUGHT.match(text, match.end()))
                 least = least or (pattern is image and bool(_IMAGE_OR_LATER.match(text, match.end())))
@@ -187,6 +198,12 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     for number, start, name, version in (*checked_out(lines, names), *printed(lines, names)):
         named.append((False, number, start, VersionMention(number, name, version, exact=True, image="", least=False)))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
+
+
+def _is_of_next_line(before: str, following: Sequence[str]) -> bool:
+    """Whether it is a comment on the line below: a heading has an empty line there, the head of a script a comment."""
+    code = bool(following) and following[0].strip() != "" and not following[0].lstrip().startswith("#")
+    return code and _LINE_FOR.fullmatch(before) is not None
 
 
 def _without_former(

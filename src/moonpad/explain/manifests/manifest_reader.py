@@ -137,7 +137,7 @@ class _ManifestReader:
             self.visit(node, replace(around, custom=bool(around.controller and "apiVersion" in fields)))
             if self.state.budget.commands > before:
                 first = self.source.line_of(node.start_mark)
-                self.state.objects.append((first, max(first, self.source.line_of(node.end_mark) - 1)))
+                self.state.objects.append((first, max(first, self.source.last_line(node))))
 
     def _is_suite(self, fields: Fields) -> bool:
         """Tests of a chart (github.com/helm-unittest/helm-unittest): values for a template, which nobody installs."""

@@ -38,6 +38,7 @@ from moonpad.values.records import replace
 _DEVICES: Final = re.compile(r"(?:[\w.-]+/)?(?:gpu|dcu|gaudi|Ascend\w*)")
 """Resources that are devices: `nvidia.com/gpu`, `huawei.com/Ascend910`, and `gpu` in some resources of others."""
 
+_TPUS: Final = "google.com/tpu"
 _OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings", "essential", "logConfiguration"})
 """Keys of a container that only Amazon ECS has, whose `command` are the arguments of its entrypoint
 (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html)."""
@@ -252,6 +253,11 @@ class PodReader:
             return devices
         return unknown_value(self.word(variable["name"]), name)
 
+    def _has_tpus(self, container: Fields) -> bool:
+        """Which GKE lets a container reach that may do everything: no option of Docker names them."""
+        limits = [self.fields(self.inner(container, "resources", kind)) for kind in ("limits", "requests")]
+        return any(_TPUS in each for each in limits)
+
     def _granted_devices(self, devices: Word | None) -> Iterator[Word]:
         if devices is not None:
             yield from (replace(devices, text="--gpus", pieces=()), devices)
@@ -270,7 +276,7 @@ class PodReader:
             yield from self._option("--gpus", scalar(reserved.get("count")) or str(len(named) or "all"), device)
         security = self.fields(fields.get("securityContext"))
         for privileged in (fields.get("privileged"), security.get("privileged")):
-            if privileged is not None and is_true(privileged):
+            if privileged is not None and is_true(privileged) and not self._has_tpus(fields):
                 yield replace(self.word(privileged), text="--privileged")
         for item in items(self.inner(security, "capabilities", "add")):
             yield from self._option("--cap-add", scalar(item), item)

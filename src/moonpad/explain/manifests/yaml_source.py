@@ -57,6 +57,11 @@ class YamlSource:
         """The line of the whole text."""
         return self.whole.place(self.start + self._offset(mark))[0]
 
+    def last_line(self, node: Node) -> int:
+        """That of the whole text in which a node ends: its mark stands behind the end of the line, if that has one."""
+        end = min(self._offset(node.end_mark), len(self.text))
+        return self.whole.place(self.start + end)[0] - self.text[:end].endswith("\n")
+
     def line(self, error: MarkedYAMLError) -> int:
         """The line of the whole text that is wrong."""
         mark = error.problem_mark or error.context_mark

@@ -25,6 +25,8 @@ _LONGEST_ARRAY: Final = 1_000
 _BLANK: Final = re.compile(r"[ \t\n]")
 _COMMAND: Final = re.compile(r"\$\(.*\)|`.*`", re.DOTALL)
 """`NODES=($(scontrol show hostnames))`: how many words a command puts out is not known, nor which is the first."""
+_INNER: Final = re.compile(r"'[^']*'|\$\{(?P<name>[A-Za-z_]\w*)\}|\$(?P<bare>[A-Za-z_]\w*)", re.ASCII)
+_PLAIN: Final = re.compile(r"(?:[\w./:@%+,-]|\$\w+|\$\{\w+\})+", re.ASCII)
 _FIELD: Final = re.compile(r"[^ \t\n]+")
 _SUM_TOKEN: Final = re.compile(
     r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)(?::?-(?=\d+\})(\d{1,18}))?\}?|([-+*/%()]))\s*", re.ASCII
@@ -141,11 +143,23 @@ class Expander:
                 fields.substitute(stripped, start, end, split and not segment.quoted)
             case Opaque(name, start, end):
                 value = None if segment.arithmetic is None else evaluate(segment.arithmetic, self._number)
-                fields.add(name if value is None else str(value), start, end, True, (name,) if value is None else ())
+                text = self._filled_in(name) if value is None else str(value)
+                fields.add(text, start, end, True, (text,) if value is None else ())
             case Variable():
                 self._variable(segment, fields, split)
             case Array(_, start, end):
                 fields.add(self._written(start, end), start, end, True)
+
+    def _filled_in(self, command: str) -> str:
+        """`$(getent hosts $DNS)` with the value of DNS: where it is shown, nothing sets that."""
+        if "$" not in command[1:] or len(command) > _LONGEST_SUM:
+            return command
+
+        def value_of(match: re.Match[str]) -> str:
+            text = text_of(self.scope.variables.get(match["name"] or match["bare"] or "", Word("")))
+            return text if _PLAIN.fullmatch(text) and len(text) < _LONGEST_SUM else match[0]
+
+        return command[0] + _INNER.sub(value_of, command[1:])
 
     def _number(self, name: str) -> str | None:
         value = self.scope.variables.get(name)

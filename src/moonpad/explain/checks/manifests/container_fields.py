@@ -70,3 +70,21 @@ def _without_value(container: Fields) -> str:
         if set(fields) == {"name"}:
             return text_of(fields["name"])
     return ""
+
+
+def options_as_command(case: Case) -> Iterator[Remark]:
+    """`command: ["--model", …]`: it stands in the place of the image's own program, to which `args` would be handed."""
+    found = own_container(case)
+    if found is None:
+        return
+    holder, container, _ = found
+    first = next((text_of(item) for item in items_of(container.get("command"))), "")
+    if holder.kind not in _KINDS or not first.startswith("--"):
+        return
+    line = case.script.where(holder.offset + container["command"].start_mark.line)
+    message = (
+        f"{line}: the pod runs {shortened(first, 60)} as its program, and there is none of that name: it does not "
+    )
+    message += "start (Kubernetes puts command in the place of the image's own program)"
+    remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "command", message, "write args instead of command")
+    yield replace(remark, command=None, stops=True)

@@ -9,7 +9,7 @@ from moonpad.explain.checks.manifests.api_groups import group_of_kind
 from moonpad.explain.checks.manifests.chart_ports import chart_port
 from moonpad.explain.checks.manifests.claims_of_nodes import claim_of_one_node
 from moonpad.explain.checks.manifests.config_map_files import files_of_maps
-from moonpad.explain.checks.manifests.container_fields import misplaced_field
+from moonpad.explain.checks.manifests.container_fields import misplaced_field, options_as_command
 from moonpad.explain.checks.manifests.gateway_labels import label_of_gateway
 from moonpad.explain.checks.manifests.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.manifests.helm_charts import chart_of_repository
@@ -43,6 +43,7 @@ from moonpad.explain.checks.manifests.worker_specs import size_of_worker_spec
 FAMILY: Final[tuple[Check, ...]] = (
     variable_not_set,
     misplaced_field,
+    options_as_command,
     label_of_gateway,
     probe_path,
     claim_of_one_node,

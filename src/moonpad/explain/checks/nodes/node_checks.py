@@ -11,6 +11,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
 from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
 from moonpad.explain.change_edits import with_value
+from moonpad.explain.checks.nodes.data_parallel import LARGEST_MACHINE
 from moonpad.explain.checks.options.placeholders import placeholders_in
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.documents.line_search import is_in_lines
@@ -83,7 +84,8 @@ def node_remarks(
         if alone and len(commands) == 1 and not commands[0].by_ray and not commands[0].custom and not by_runner:
             yield from _all_here(engine.nodes, cluster, first, commands[0], speaks_of_ray)
         if first.node.data_parallel_local is not None:
-            if (cluster is not None or _is_alone(first, script)) and not told:
+            counted = cluster is not None or _is_alone(first, script)
+            if counted and not told and not _has_worker_branch(engine.nodes, commands, script):
                 yield from _data_parallel(engine.nodes, readings, commands)
             yield from _second_heads(engine.nodes, readings, commands)
             yield from _ranks_of_first(engine.nodes, readings, commands)
@@ -108,6 +110,16 @@ def _is_one_machine(cluster: Cluster | None, script: Script) -> bool:
 def _is_alone(first: Reading, script: Script) -> bool:
     """Whether it is the head, and no line speaks of a machine without one."""
     return not first.node.headless and not first.node.start_rank and not is_in_lines(_OTHERS, script.lines, 500)
+
+
+def _has_worker_branch(options: Nodes, commands: Sequence[Command], script: Script) -> bool:
+    """Whether the script has the options of the other machines in a variable, `[ $ROLE = worker ] &&
+    ARGS="$ARGS --headless"`: it is started on each of them."""
+    own = {word.line for command in commands for word in command.argv}
+    kept = [name for name in (options.headless, options.start_rank) if name]
+    pattern = re.compile(rf"(?<![#\w$])[A-Za-z_]\w*\+?=[(\"'].*(?:{'|'.join(map(re.escape, kept))})(?![\w-])")
+    others = (line[:500] for number, line in enumerate(script.lines, 1) if number not in own)
+    return any(pattern.search(f" {line}".partition(" #")[0]) for line in others if "-" in line)
 
 
 def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
@@ -199,6 +211,10 @@ def _executor(
         return
     if cluster is not None and ranks > cluster.per_node:
         why = f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices"
+    elif cluster is None and command.more == "" and ranks > max(_granted(command), LARGEST_MACHINE):
+        why = f"tp × pp = {ranks} ranks, more than one machine has devices"
+    elif cluster is None and command.more == "" and ranks > _granted(command) > 0:
+        why = f"tp × pp = {ranks} ranks in a container of {_granted(command)} devices"
     elif cluster is None and any(_RAY.search(comment[:500]) for comment in command.comments):
         why = "the text starts a Ray cluster for it"
     else:
@@ -216,6 +232,11 @@ def _executor(
     # An older release takes Ray by itself, and a list of arguments may run under Ray's own operator.
     severity = Severity.ERROR if version and not speaks_of_ray else Severity.WARNING
     yield make_remark(severity, Code.MISSING_FLAG, options.executor, message, remedy, edits=[edit])
+
+
+def _granted(command: Command) -> int:
+    """The devices of its container, where it says how many."""
+    return (command.container.devices or 0) if command.container is not None else 0
 
 
 def _all_here(

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
-from moonpad.catalog.mended_faults import MendedFault, ModelGroup, candidates
+from moonpad.catalog.mended_faults import NUMBER, MendedFault, ModelGroup, candidates
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
@@ -247,7 +247,13 @@ def _texts(term: str, case: Case) -> Iterator[str]:
 def _says(words: str, text: str) -> bool:
     """Without blanks, which JSON may have anywhere. A value that only a shell can fill in says nothing."""
     text = "".join(text[:LONGEST].casefold().split())
-    return not words or (not unresolved(text) and any(word in text for word in "".join(words.split()).split("|")))
+    if not words or unresolved(text):
+        return not words
+    return any(word in text or (word == NUMBER and _is_number(text)) for word in "".join(words.split()).split("|"))
+
+
+def _is_number(text: str) -> bool:
+    return whole(text.replace(".", "", 1)) is not None
 
 
 def _reaches(least: int, text: str) -> bool:
