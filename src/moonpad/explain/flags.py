@@ -17,6 +17,7 @@ from moonpad.explain.change_edits import (
     TAKES_FROM,
     change_edits,
     given_to_key,
+    is_newer_than_meant,
     keys_of_variables,
     option_of_variable,
     respelled,
@@ -74,7 +75,7 @@ def _taken_over(parsed: Parsed, book: Rulebook) -> Iterator[int]:
     """Places of options whose values go to another one: their own names are mended with it."""
     for flag, source in TAKES_FROM.items():
         given = parsed.occurrence(source)
-        renamed = any(change.flag == flag and change.kind in _CODES and change.to for change in book.now)
+        renamed = book.named and any(change.flag == flag and change.kind in _CODES and change.to for change in book.now)
         if renamed and given is not None and parsed.occurrence(flag) is not None:
             yield given.index
 
@@ -120,8 +121,12 @@ def _changed(
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     if change.kind == "prefix" and option.written in SHORT_SIZES:
         severity = Severity.NOTE  # what nearly every command has, and this release takes
-    edits = change_edits(words, option, change, parsed, book)
+    edits = tuple(change_edits(words, option, change, parsed, book))
     message, remedy = said_of_change(option, change, parsed)
+    if is_newer_than_meant(option, change, book):
+        # The newest takes the former name still, and older releases take no other.
+        message, edits = f"{message.removesuffix('.')} since {change.since}{'.' * message.endswith('.')}", ()
+        remedy = remedy.replace(f"add {change.to[0]} ", f"add {TAKES_FROM.get(change.flag, change.to[0])} ")
     yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 
 

@@ -31,6 +31,8 @@ class Rulebook(Struct, frozen=True):
     now: tuple[Change, ...]
     later: tuple[Change, ...]
     following: OptionSet | None = None
+    named: bool = True
+    """Whether the release is known: else it is judged by the newest, and an older one may be meant."""
 
 
 def program_of(command: Command, engine: Engine) -> str:
@@ -59,6 +61,7 @@ def rulebook(program: str, version: Version, command: Command | None = None) -> 
         tuple(change for change in known if change.holds_in(at)),
         tuple(change for change in known if not since(at, change.since)),
         None if options.exact else following(program, options.version),
+        bool(version.text),
     )
 
 
