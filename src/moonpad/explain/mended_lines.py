@@ -39,7 +39,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         for name, word in command.env.items()
         if name not in dropped and not inside and (word.line, word.column) not in places and not _differs(command, word)
     }
-    env = {name: text for name, text in env.items() if not _is_itself(name, text, command)}
+    env = {name: text for name, text in env.items() if not _is_itself(name, text)}
     if _is_told(command):
         env |= {pair[1]: pair[2] for word in command.prefix if (pair := _PAIR.fullmatch(word.text)) is not None}
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
@@ -126,10 +126,9 @@ def _differs(command: Command, word: Word) -> bool:
     return word.line < command.line and "$" in word.text and _EACH_TIME.search(word.text) is not None
 
 
-def _is_itself(name: str, text: str, command: Command) -> bool:
-    """`PORT=${PORT}` before a command with `--port $PORT`, which the shell fills in before it sets anything."""
-    itself = (f"${name}", f"${{{name}}}")
-    return text in itself and any(word.text in itself for word in command.argv)
+def _is_itself(name: str, text: str) -> bool:
+    """`PORT=${PORT}`, which sets nothing, or empties what the text sets elsewhere."""
+    return text in (f"${name}", f"${{{name}}}")
 
 
 def _is_entrypoint(own: Sequence[Word], around: Sequence[Word]) -> bool:
