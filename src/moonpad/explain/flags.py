@@ -226,10 +226,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: '{whole}'", edits=[mended])
                 return
             remedy = "ask the engine's --help" if known is None else what_it_takes(known.kind, given)
-            if known is not None and known.choices:
+            if known is not None and known.choices and not book.before_all:
                 remedy = f"one of {', '.join(known.choices[:12])}"
             if later := later_taking(option, book):
-                remedy = f"take {later}, which takes it, or {remedy}"
+                remedy = f"take {later}, which takes it" + ("" if book.before_all else f", or {remedy}")
             words = (written, remedy.removeprefix("write ").partition(":")[0])
             edits = [Edit(option.index, option.length, words)] if remedy.startswith("write ") else []
             yield error(Code.INVALID_VALUE, written, message, remedy, edits=edits)

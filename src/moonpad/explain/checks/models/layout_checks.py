@@ -30,13 +30,17 @@ def heads_of_others(case: Case) -> Iterator[Remark]:
     if tp < 2 or place is None or not uneven:
         return
     fitting = [n for n in range(tp, 1, -1) if all(_divides(size, n, what) for size, what, _ in shares)]
+    fitting = [n for n in fitting if _cuts_columns(known, n)]
     # A part of the size that was meant first: of what is shared out besides, that divides more.
     most = next((n for n in fitting if tp % n == 0), next(iter(fitting), 1))
     message = f"{tp}: {' and '.join(uneven[:2])} of {known.title} cannot be shared out evenly"
     certain = named.sure and any(sure and not _divides(size, tp, what) for size, what, sure in shares)
     certain = certain and not is_fragment(case.commands[0]) and not of_own_build(case)
     severity = Severity.ERROR if certain else Severity.WARNING
-    yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, f"write {flag} {most}", at=place.index)
+    remedy = f"write {flag} {most}"
+    if most % (case.first.node.nodes or 1):
+        remedy += ", on one machine, without --nnodes"
+    yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
 
 
 def _shares_of(known: OtherModel, case: Case) -> Iterator[tuple[int, str, bool]]:
@@ -52,6 +56,12 @@ def _shares_of(known: OtherModel, case: Case) -> Iterator[tuple[int, str, bool]]
     if known.vocabulary and plain:
         padded = -(-known.vocabulary // _PADDING) * _PADDING
         yield padded, f"the {known.vocabulary} tokens of the vocabulary", True
+
+
+def _cuts_columns(known: OtherModel, tp: int) -> bool:
+    """Whether the columns of the MLP are cut too; of widths that are not known, a power of two is one."""
+    widths = [size for size in (known.dense_columns, known.expert_columns, known.shared_columns) if size]
+    return all(size % tp == 0 for size in widths) if widths else tp & (tp - 1) == 0
 
 
 def _divides(size: int, tp: int, what: str) -> bool:

@@ -1,0 +1,57 @@
+"""What a remedy names is taken by the model, the release and the engine that it is for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.unit.explain.judging import ask_one
+
+SGLANG = "python -m sglang.launch_server --model-path"
+WIDTHS = {"DeepSeek-R1-Distill-Qwen-1.5B": (12, 8960), "Qwen2.5-7B-Instruct": (28, 18944)}
+"""Attention heads and columns of the MLP, by the models' config.json."""
+
+
+@pytest.mark.parametrize(("model", "tp"), [("DeepSeek-R1-Distill-Qwen-1.5B", 24), ("Qwen2.5-7B-Instruct", 16)])
+def test_tensor_parallelism_that_is_offered_cuts_heads_and_columns(model: str, tp: int) -> None:
+    judged = ask_one(f"{SGLANG} /m/{model} --tp-size {tp}", on="3x8xH200", version="0.5.9")
+    (told,) = [each for each in judged.findings if "attention heads" in each.message]
+    offered = re.search(r"write --tp-size (\d+)", told.remedy)
+    assert offered is not None
+    assert [width % int(offered[1]) for width in WIDTHS[model]] == [0, 0]
+    assert int(offered[1]) > 1
+
+
+@pytest.mark.parametrize(("nodes", "alone"), [(3, True), (2, False)])
+def test_ranks_that_machines_do_not_share_out_stay_on_one(nodes: int, alone: bool) -> None:
+    text = f"{SGLANG} /m/DeepSeek-R1-Distill-Qwen-1.5B --tp-size {nodes * 8} --nnodes {nodes} --node-rank 0"
+    judged = ask_one(f"{text} --dist-init-addr 10.0.0.1:5000", on=f"{nodes}x8xH200", version="0.5.9")
+    (told,) = [each for each in judged.findings if "attention heads" in each.message]
+    assert ("without --nnodes" in told.remedy) is alone
+
+
+@pytest.mark.parametrize(
+    ("version", "listed"), [("0.8.5.post1", False), ("0.10.0", True)], ids=["before all that are known", "known"]
+)
+def test_choices_are_listed_of_the_release_itself(version: str, listed: bool) -> None:
+    text = "vllm serve Qwen/Qwen3-8B --reasoning-parser kimi_k2"
+    told = [each for each in ask_one(text, version=version).findings if 'does not take "kimi_k2"' in each.message]
+    assert [("glm4_moe" in each.remedy, "0.11" in each.remedy) for each in told] == [(listed, True)]
+
+
+@pytest.mark.parametrize(
+    ("model", "parser", "refused"),
+    [
+        ("openai/gpt-oss-120b", "openai", False),
+        ("mistralai/Mistral-Large-Instruct-2411", "mistral", False),
+        ("moonshotai/Kimi-K2-Instruct", "kimi_k2", True),
+    ],
+)
+def test_requests_with_tools_are_refused_of_models_without_their_own_way(
+    model: str, parser: str, refused: bool
+) -> None:
+    judged = ask_one(f"vllm serve {model} -tp 8 --trust-remote-code --tool-call-parser {parser}", version="0.28.0")
+    (told,) = [each for each in judged.findings if "alone does nothing" in each.message]
+    assert ("are refused" in told.message) is refused
+    assert told.remedy == "add --enable-auto-tool-choice"
