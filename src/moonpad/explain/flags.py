@@ -29,6 +29,7 @@ from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.meeting_options import meeting_remarks
 from moonpad.explain.misspelt_options import misspelt_remarks
 from moonpad.explain.misspelt_variables import counts_on, with_meant_name
 from moonpad.explain.nearest_names import RENAMED, declared_like, nearest_name
@@ -38,7 +39,7 @@ from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shorten
 from moonpad.explain.spelling import is_size
 from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
-from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, what_it_takes
+from moonpad.explain.value_forms import COLON, FILE, GLUED, STANDS_IN, what_it_takes
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
@@ -89,7 +90,8 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
         if not spelled_wrong and (change := change_of(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
         elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
-            yield from _problem(words, option, book, budget)
+            met = tuple(meeting_remarks(words, option, parsed, book))
+            yield from met or _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
             message = f"{book.label} has {option.written}; from {change.since} on: {change.message}"
             code, _ = _CODES[change.kind]
@@ -160,11 +162,15 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             ]
             had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
             near = None if had or is_size(written) else nearest_name(written, names, 0.7, book, budget)
+            edits = ()
+            if near and FILE.fullmatch(str(option.value)) and book.options.named(f"{near}-file") is not None:
+                near = f"{near}-file"
+                edits = (respelled(words, option, near),)
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
             if book.options.exact:
-                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint)
+                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint, edits=edits)
             else:
                 message = f"{written} is not among the options of the nearest version recorded ({book.label})"
                 hint = f"ask the engine's --help; {hint}"

@@ -55,3 +55,35 @@ def test_requests_with_tools_are_refused_of_models_without_their_own_way(
     (told,) = [each for each in judged.findings if "alone does nothing" in each.message]
     assert ("are refused" in told.message) is refused
     assert told.remedy == "add --enable-auto-tool-choice"
+
+
+MET = f"{SGLANG} deepseek-ai/DeepSeek-R1 --tp-size 16 --trust-remote-code --node-rank 0"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("--num-nodes 2 --master-addr 10.0.0.1 --master-port 20000", "--nnodes 2 --dist-init-addr 10.0.0.1:20000"),
+        ("--num-nodes=2 --master_port=20000 --master_addr=10.0.0.1", "--nnodes=2 --dist-init-addr 10.0.0.1:20000"),
+        ("--nnodes 2 --dist-init-addr 10.0.0.1:20000 --master-port 9", "--nnodes 2 --dist-init-addr 10.0.0.1:20000"),
+    ],
+)
+def test_machines_meet_by_the_options_of_the_engine(written: str, meant: str) -> None:
+    judged = ask_one(f"{MET} {written}", on="2x8xH200", version="0.5.12")
+    (line,) = judged.corrected
+    assert line.argv[-len(meant.split()) :] == tuple(meant.split())
+
+
+def test_machines_without_a_port_are_told_what_lacks() -> None:
+    judged = ask_one(f"{MET} --nnodes 2 --master-addr 10.0.0.1", on="2x8xH200", version="0.5.12")
+    (told,) = [each for each in judged.findings if each.where == "--master-addr"]
+    assert told.remedy.startswith("write --dist-init-addr 10.0.0.1:PORT")
+
+
+@pytest.mark.parametrize(
+    ("value", "option"), [("chat_template_simple.jinja", "--chat-template-file"), ("exaone4", "--chat-template")]
+)
+def test_name_nearest_to_that_of_an_option_for_files(value: str, option: str) -> None:
+    judged = ask_one(f"llama-server -m /m/Kimi-K2-Q4.gguf --jinja --chat-template-format {value}", on="1xH200")
+    (told,) = [each for each in judged.findings if each.where == "--chat-template-format"]
+    assert told.remedy == f"did you mean {option}?"
