@@ -87,3 +87,12 @@ def test_name_nearest_to_that_of_an_option_for_files(value: str, option: str) ->
     judged = ask_one(f"llama-server -m /m/Kimi-K2-Q4.gguf --jinja --chat-template-format {value}", on="1xH200")
     (told,) = [each for each in judged.findings if each.where == "--chat-template-format"]
     assert told.remedy == f"did you mean {option}?"
+
+
+@pytest.mark.parametrize(
+    ("experts", "option"), [("--enable-expert-parallel", "--data-parallel-size"), ("", "--tensor-parallel-size")]
+)
+def test_more_devices_for_experts_that_all_ranks_share(experts: str, option: str) -> None:
+    judged = ask_one(f"vllm serve moonshotai/Kimi-K3 --trust-remote-code --tensor-parallel-size 4 {experts}", on="")
+    (told,) = [each for each in judged.findings if "the largest device known holds" in each.message]
+    assert re.match(rf"(?:add|write) {option} \d+ or more", told.remedy)
