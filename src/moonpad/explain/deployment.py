@@ -40,6 +40,7 @@ from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
+from moonpad.explain.documents.said_to_start import is_said_to_start
 from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
@@ -147,9 +148,10 @@ class Deployment(Struct, frozen=True):
                 if beside:
                     judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
-                if memory is not None and not memory.fits and commands[0].held_tokens is not None:
+                held = commands[0].held_tokens
+                if memory is not None and not memory.fits and (held is not None or self._starts(memory)):
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
-                    unjudged = started(commands[0].held_tokens)
+                    unjudged = started(held)
                 if memory is not None and self.suggest and not version.because.startswith(OF_COMMIT):
                     known = {remark.finding.message for remark in remarks}
                     judged_with = partial(self._judged_with, readings)
@@ -388,6 +390,10 @@ class Deployment(Struct, frozen=True):
             return ()
         command, options = self.group.commands[0], self.engine.command_line.options
         return stated_edit(finding.remedy, options, first.parsed, len(command.argv))
+
+    def _starts(self, memory: Memory) -> bool:
+        """Whether the text says so, where the devices hold the weights at least."""
+        return memory.weights_bytes < memory.device_bytes and is_said_to_start(self.script, self.group.commands)
 
     def _judged_with(self, readings: Sequence[Reading], changes: Changes) -> Judged:
         """The same commands with a suggestion in them."""
