@@ -56,6 +56,7 @@ from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Edit, Judged, Remark, make_remark
+from moonpad.explain.run_options import but_run
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import better_of, edits_of, sound_improvements, unlisted_formats
 from moonpad.explain.spoiling import ends_it
@@ -328,11 +329,12 @@ class Deployment(Struct, frozen=True):
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_own(but_accepted(flags, command, self.script), command)
             flags = but_taken(as_certain(flags, command, reading.parsed, book, version), command, self.script)
-            yield from of_its_build(flags, command)
+            yield from but_run(of_its_build(flags, command), command, self.script, named=bool(version.text))
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
-            yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
+            keyed = of_its_build(config_remarks(words, reading.parsed, book, version), command)
+            yield from but_run(keyed, command, self.script, named=named)
             yield from env_remarks({} if command.fork else command.env, book, budget, command.argv)
             yield from file_remarks(reading.parsed, self._files(command), book, budget, named=named)
         if not listens(command):

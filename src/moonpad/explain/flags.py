@@ -162,15 +162,15 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             ]
             had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
             near = None if had or is_size(written) else nearest_name(written, names, 0.7, book, budget)
-            edits = ()
+            of_file: tuple[Edit, ...] = ()
             if near and FILE.fullmatch(str(option.value)) and book.options.named(f"{near}-file") is not None:
                 near = f"{near}-file"
-                edits = (respelled(words, option, near),)
+                of_file = (respelled(words, option, near),)
             hint = f"did you mean {near}?" if near else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
             if book.options.exact:
-                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint, edits=edits)
+                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint, edits=of_file)
             else:
                 message = f"{written} is not among the options of the nearest version recorded ({book.label})"
                 hint = f"ask the engine's --help; {hint}"

@@ -23,9 +23,9 @@ from moonpad.explain.offline_programs import offline_programs
 from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name, is_waiting, starts_with_options
 from moonpad.explain.python.signs import is_python
+from moonpad.explain.shell.handed_texts import handed_texts
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.powershell import as_shell, is_powershell
-from moonpad.explain.shell.handed_texts import handed_texts
 from moonpad.explain.shell.printed_commands import printed_commands
 from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source

@@ -21,7 +21,8 @@ _EACH_TIME: Final = re.compile(r"\b(?:shuf|mktemp|uuidgen|date|urandom|RANDOM|SR
 
 _LEADS: Final = re.compile(
     r"(?:(?:the|my|our|this|full|exact|complete|start(?:up|ing)?|launch|serve|server|run|and) ){0,4}"
-    r"(?:commands?|cmd|args?)(?: (?:i|we) (?:use|used|run|ran))? (?:is|are|was)(?: as follows)?|[^\x00-\x7f]{1,12}[:：]?",
+    r"(?:commands?|cmd|args?)(?: (?:i|we) (?:use|used|run|ran))? (?:is|are|was)(?: as follows)?"
+    r"|[^\x00-\x7f]{1,12}[:：]?",
     re.IGNORECASE,
 )
 """Words of a sentence that stand in front of a command on its own line."""
@@ -133,7 +134,9 @@ def _launcher(inner: Sequence[Wrapper]) -> tuple[Word, ...]:
 def _without_sentence(command: Command) -> Command:
     """Without the words of a sentence that lead to the program: `command is vllm serve …`."""
     texts = [word.text for word in command.prefix]
-    count = next((n for n in range(min(_MOST_LEADING, len(texts) - 1), 0, -1) if _LEADS.fullmatch(" ".join(texts[:n]))), 0)
+    count = next(
+        (n for n in range(min(_MOST_LEADING, len(texts) - 1), 0, -1) if _LEADS.fullmatch(" ".join(texts[:n]))), 0
+    )
     if not count:
         return command
     left = {(word.line, word.column) for word in command.prefix[:count]}

@@ -53,7 +53,8 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     removed = _removed(program, names - {*having})
     if not (gone or removed):
         return "", ""
-    if not is_past_its_options(command, script):
+    named = removed[0] if removed else gone
+    if not is_past_its_options(command, script) and not _is_read(named, command, script):
         return "", ""
     if removed:
         option, since = removed
@@ -69,6 +70,14 @@ def is_past_its_options(command: Command, script: Script) -> bool:
     shown = is_in_lines(_BEYOND_ITS_OPTIONS, script.lines[command.line :], _LONGEST)
     shown = shown or is_in_lines(_WORKS, script.lines, _LONGEST)
     return shown and not is_in_lines(_REFUSED, script.lines, _LONGEST)
+
+
+def _is_read(option: str, command: Command, script: Script) -> bool:
+    """Whether an error below speaks of the option together with another one: the engine read both."""
+    both = re.compile(rf"Error: .*(?<![\w-]){re.escape(option)}(?![\w-]).* (?:together|at the same time|both|with --)")
+    return is_in_lines(both, script.lines[command.line :], _LONGEST) and not is_in_lines(
+        _REFUSED, script.lines, _LONGEST
+    )
 
 
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:

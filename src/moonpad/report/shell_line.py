@@ -84,7 +84,7 @@ def _outside(text: str) -> str:
 
 
 def _in_one_line(text: str) -> str:
-    """A substitution without the breaks that mean nothing in it; what manifests write for a variable as a shell does."""
+    """A substitution without breaks that mean nothing in it; what manifests write for a variable as a shell does."""
     if match := _OF_MANIFESTS.fullmatch(text):
         return f"${{{match[1]}}}"
     return _WITHIN.sub(" ", _CONTINUED.sub(" ", text))

@@ -1,5 +1,5 @@
-"""--enable-dp-attention of the first releases, where the switch alone shared attention out over all ranks, and stages of
-releases that have none yet."""
+"""--enable-dp-attention of the first releases, where the switch alone shared attention out over all ranks; and stages
+of releases that have none yet."""
 
 from __future__ import annotations
 

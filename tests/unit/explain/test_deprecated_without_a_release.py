@@ -15,7 +15,12 @@ FILE = "trtllm-serve deepseek-ai/DeepSeek-R1 --tp_size 8 --backend pytorch"
 @pytest.mark.parametrize(
     ("command", "on", "since", "newer"),
     [
-        (f"{SHARED} --enable-dp-attention --context-length 32768 --tool-call-parser kimi", "2x8xH200", "0.5.22", "attn"),
+        (
+            f"{SHARED} --enable-dp-attention --context-length 32768 --tool-call-parser kimi",
+            "2x8xH200",
+            "0.5.22",
+            "attn",
+        ),
         (f"{FILE} --extra_llm_api_options extra.yml --reasoning_parser deepseek-r9", "8xB200", "1.2.0", "--config"),
     ],
     ids=["sglang", "tensorrt-llm"],

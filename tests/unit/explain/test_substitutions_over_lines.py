@@ -37,7 +37,7 @@ def test_word_is_read_again(word: str, unresolved: set[str], read: str) -> None:
 def test_draft_of_a_variable_that_is_printed_over_lines() -> None:
     text = (
         f'DRAFT=$1\nCONFIG="{PRINTED}"\n'
-        'vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code --enable-expert-paralel \\\n'
+        "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code --enable-expert-paralel \\\n"
         '  --speculative-config "$CONFIG"\n'
     )
     (judged,) = ask(text, on="8xH200", version="0.28.0")
@@ -49,7 +49,9 @@ def test_draft_of_a_variable_that_is_printed_over_lines() -> None:
 
 
 def test_variable_is_not_set_to_itself() -> None:
-    text = "export NCCL_DEBUG =1\nvllm serve moonshotai/Kimi-K2-Instruct -tp 8 --trust-remote-code --max-modl-len 4096\n"
+    text = (
+        "export NCCL_DEBUG =1\nvllm serve moonshotai/Kimi-K2-Instruct -tp 8 --trust-remote-code --max-modl-len 4096\n"
+    )
     (judged,) = ask(text, on="8xH200", version="0.28.0")
     typed = [row.strip() for line in judged.corrected for row in typed_lines(line)]
     assert any(row.startswith("vllm serve") for row in typed)

@@ -12,7 +12,9 @@ TOO_LITTLE = COMMAND.format("0.86")
 
 
 def is_said_not_to_fit(text: str) -> bool:
-    return any(each.code is Code.DOES_NOT_FIT for one in ask(text, on="8xH100", version="0.28.0") for each in one.findings)
+    return any(
+        each.code is Code.DOES_NOT_FIT for one in ask(text, on="8xH100", version="0.28.0") for each in one.findings
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,11 @@ from moonpad.explain.programs import is_server
 
 _STARTS: Final = re.compile(
     r"(?<!not )(?<!never )(?<!n't )\b(?:starts|started|comes up|came up|is up|boots)"
-    r"(?: up)?(?: (?:fine|normally|successfully|ok|okay|correctly|without (?:errors?|problems?)))?[,;:.]? (?:but|yet|then)\b"
+    r"(?: up)?(?: (?:fine|normally|successfully|ok|okay|correctly|without (?:errors?|problems?)))?[,;:.]?"
+    r" (?:but|yet|then)\b"
     r"|\b(?:starts|started|comes up|came up) (?:up )?(?:fine|normally|successfully|without (?:errors?|problems?))"
+    r"|\b(?:answers?|replies|responses|outputs?) (?:are|is|were|was) (?:not )?(?:right|wrong|garbage|gibberish|garbled"
+    r"|nonsense|rubbish|empty|bad|broken|good|fine|correct|repeated)\b"
     r"|(?:能够?|可以|正常|成功)启动(?!失败)|启动(?:正常|成功)",
     re.IGNORECASE,
 )

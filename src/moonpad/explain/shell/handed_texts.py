@@ -1,4 +1,4 @@
-"""Commands in a text that a script puts into a variable, `CMD="$(cat <<EOF … )"`, and hands to a service that starts it."""
+"""Commands in a text that a script puts into a variable, `CMD="$(cat <<EOF … )"`, for a service that starts them."""
 
 from __future__ import annotations
 

@@ -83,7 +83,9 @@ def one_device(case: Case) -> Iterator[Remark]:
     if given and copies and ranks > 1 and experts == names.EXPERTS_SHARED and case.option(experts) is not None:
         count = reading.layout.dp * max(2, -(-share // largest))
         verb = "add" if case.option(copies) is None else "write"
-        remedy = f"{verb} {copies} {count:.0f} or more, on more machines: {experts} shares the experts out over all ranks"
+        remedy = (
+            f"{verb} {copies} {count:.0f} or more, on more machines: {experts} shares the experts out over all ranks"
+        )
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
     sure = not own and (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
     if given is None and not sure and tells_of_answers(case.script.lines):

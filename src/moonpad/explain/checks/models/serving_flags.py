@@ -34,8 +34,8 @@ _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 _NIGHTLY: Final = re.compile(r"[:/_-]nightly\b|\bnightly (?:build|image|wheel)|--pre\b")
 _UNREFUSED: Final = re.compile(r"openai|mistral")
-"""Parsers of models whose requests with tools are answered without the switch too: gpt-oss writes harmony, and Mistral's
-own tokenizer knows calls (vllm-project/vllm, entrypoints/openai: the condition before "auto" is refused)."""
+"""Parsers of models whose requests with tools are answered without the switch too: gpt-oss writes harmony, and the
+tokenizer of Mistral knows calls (vllm-project/vllm, entrypoints/openai: the condition before "auto" is refused)."""
 _LONGEST: Final = 2000
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
