@@ -11,7 +11,7 @@ from moonpad.catalog.options import changes, newest, programs, releases_acceptin
 from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
-from moonpad.engines.text_signs import FORMER_ENGINE
+from moonpad.engines.text_signs import FORMER_ENGINE, WITHOUT_FORMER
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_bounds import last_below
@@ -83,12 +83,12 @@ def _is_read(option: str, command: Command, script: Script) -> bool:
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
     """The last release of which a trace may be, and what it names that later ones do not have; two empty texts where
     it names nothing of the kind."""
-    of, traced, without = FORMER_ENGINE
-    if engine != of:
+    without, days = WITHOUT_FORMER.get(engine), release_days().get(engine)
+    if without is None or days is None:
         return "", ""
     script.budget.once("traces of former releases", len(script.lines), "the text around its engine commands")
-    names = [match.group() for line in script.lines if (match := traced.search(line[:_LONGEST]))]
-    return (last_below(without, versions(ENGINES[engine].program)), names[0]) if names else ("", "")
+    names = [match.group() for line in script.lines if (match := FORMER_ENGINE.search(line[:_LONGEST]))]
+    return (last_below(without, list(days.releases)), names[0]) if names else ("", "")
 
 
 def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, tuple[str, ...]]:

@@ -189,12 +189,14 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     taking, option = started_release(engine, command, script) if command is not None else ("", "")
+    of_trace, sign = release_of_trace(engine, script)
+    if taking and of_trace and not since(of_trace, taking):
+        taking = ""  # the last that has the option, where a trace is of an earlier time
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
         because = f"none is named: the text shows that {option} was taken, and {taking} is the last that has it"
         return Version(taking, because)
-    of_trace, sign = release_of_trace(engine, script)
     if of_trace and since(of_trace, first_with(engine, named_model[:_LONGEST_NAME])[1] or of_trace):
-        because = f"none is named: the text shows {sign}, which no release after {of_trace} has"
+        because = f"none is named: the text shows {sign}, which no final release after {of_trace} has"
         return Version(of_trace, because)
     taking, gone = last_with_all(engine, command, script) if command is not None else ("", ())
     if taking and since(taking, first_with(engine, named_model[:_LONGEST_NAME])[1] or taking):
