@@ -13,6 +13,9 @@ from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.option_grammar import SHORT_SIZES
+
+
+from moonpad.explain.accepted_options import EMPTY
 from moonpad.explain.change_edits import (
     TAKES_FROM,
     change_edits,
@@ -221,7 +224,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             if not given.strip():
-                message, hint = f"{written} is empty here", "set the variable that it stands for"
+                message, hint = f"{written}{EMPTY}", "set the variable that it stands for"
                 asked = book.program not in EMPTY_IS_NONE or option.flag in NEVER_EMPTY
                 severity = Severity.WARNING if asked else Severity.NOTE
                 yield make_remark(severity, Code.INVALID_VALUE, written, message, hint, at=option.index)

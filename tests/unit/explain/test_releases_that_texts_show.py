@@ -19,7 +19,7 @@ def versions(text: str) -> list[str]:
     "banner",
     [
         "version 0.19.1\nmodel   moonshotai/Kimi-K2.6",
-        "INFO 04-22 [utils.py:299]  █▄   ▄█  version 0.19.1\nINFO 04-22 [utils.py:299]   █▄█▀  model   moonshotai/Kimi-K2.6",
+        "INFO [utils.py:299]  █▄   ▄█  version 0.19.1\nINFO [utils.py:299]   █▄█▀  model   moonshotai/Kimi-K2.6",
     ],
 )
 def test_banner_of_the_server(banner: str) -> None:

@@ -32,7 +32,8 @@ _OTHER: Final = re.compile(
 )
 """A release without the engine's name in the same line: `0.12.0 was fine, with 0.13.0 …`."""
 _MARKED: Final = re.compile(
-    r"[\w.-]{0,60}[`*\"']{0,3}[ ]?[(（](?:it[ ])?(?:(?:runs|works|starts|worked|ran)(?:[ ](?:fine|well))?|ok|fine|good|正常)[)）]",
+    r"[\w.-]{0,60}[`*\"']{0,3}[ ]?[(（](?:it[ ])?"
+    r"(?:(?:runs|works|starts|worked|ran)(?:[ ](?:fine|well))?|ok|fine|good|正常)[)）]",
     re.IGNORECASE,
 )
 _NEAR: Final = 60

@@ -7,7 +7,7 @@ release, one with devices the devices.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Final
 
@@ -36,7 +36,7 @@ from moonpad.explain.checks.own_platform import is_elsewhere, names_rocm, platfo
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
-from moonpad.explain.checks.releases.report_words import told
+from moonpad.explain.checks.releases.report_words import threads_of, told
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
 from moonpad.explain.checks.releases.told_faults import (
     complains_of,
@@ -143,6 +143,7 @@ def reported(case: Case) -> Iterator[Remark]:
     found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
     words = told_words(case.script) if found else frozenset()
     kinds = told_kinds(case.script) if words else frozenset()
+    found = list(_once(found))
     for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
         if case.version and row.models and row.until + row.last and words:
@@ -158,6 +159,17 @@ def reported(case: Case) -> Iterator[Remark]:
         older = told and not case.version and bool(row.until or row.last)
         complained = shown or (told and remark.finding.severity is Severity.WARNING)
         yield replace(remark, complained=complained, as_told=remark.as_told or older)
+
+
+def _once(found: Iterable[tuple[KnownReport, Remark]]) -> Iterator[tuple[KnownReport, Remark]]:
+    """Of rows with one thread, one place and one remedy, the first."""
+    known: set[tuple[str, str, str]] = set()
+    for row, remark in found:
+        thread = threads_of(row.provenance.source)
+        told_once = (thread, remark.finding.where, remark.finding.remedy)
+        if not thread or told_once not in known:
+            known.add(told_once)
+            yield row, remark
 
 
 def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:

@@ -13,7 +13,7 @@ def told(row: KnownReport, title: str, known: Mapping[str, str], *, forked: bool
     """The message with the releases that it was reported for, of the engine that is called `title`, and its thread."""
     shared = f"{ENGINES[row.engines[0]].facts.title}, whose source {title} brings with it" if forked else ""
     message = row.message.format_map(known)
-    return f"reported for {shared or _releases(row, title)}: {message}{_threads(row.provenance.source)}"
+    return f"reported for {shared or _releases(row, title)}: {message}{threads_of(row.provenance.source)}"
 
 
 def _releases(row: KnownReport, title: str) -> str:
@@ -27,7 +27,7 @@ def _releases(row: KnownReport, title: str) -> str:
     return f"{title} from {row.since} on" if row.since else title
 
 
-def _threads(source: str) -> str:
+def threads_of(source: str) -> str:
     """` (#12345)`, so that the thread can be found; the address is in the table."""
     repositories = re.findall(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", source)
     return f" ({repositories[0][0]}#{repositories[0][1]})" if repositories else ""
