@@ -22,4 +22,5 @@ FORMER_ENGINE: Final = re.compile(
 WITHOUT_FORMER: Final[Mapping[str, str]] = {"vllm": "0.11.0", "vllm-ascend": "0.9.1"}
 """The first final release of an engine without it. vLLM took it out after 0.10.2:
 https://github.com/vllm-project/vllm/pull/25033, https://github.com/vllm-project/vllm/pull/25321,
-https://github.com/vllm-project/vllm/pull/25329; the plugin's releases are told in its docs/source/user_guide/release_notes.md."""
+https://github.com/vllm-project/vllm/pull/25329; of the plugin docs/source/user_guide/release_notes.md
+says it."""

@@ -43,6 +43,7 @@ _OF_NAMES: Final = frozenset(
 )
 _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
+_REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
 
 
@@ -57,7 +58,7 @@ def beside_findings(
         unknown = failure.finding.severity is Severity.NOTE
         if (unknown or failure.by_itself) and _is_of_a_fault(failure, reports):
             continue
-        if unknown and _is_of_a_fault(failure, mended):
+        if (unknown and _is_of_a_fault(failure, mended)) or _is_quoted(failure, reports):
             continue
         if failure.by_itself or failure.finding.message.endswith(NO_CAUSE):
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
@@ -93,6 +94,12 @@ def without_guesses(remarks: Sequence[Remark], failures: Sequence[Remark], scrip
         return remark.as_told and shared_pairs(remark.finding.message, errors) < _LEAST
 
     return tuple(replace(each, as_told=False) if is_guess(each) else each for each in remarks)
+
+
+def _is_quoted(failure: Remark, reports: Iterable[str]) -> bool:
+    """Whether a report has the very words of the error that a row of failures only repeats in brackets."""
+    words = [match[1] for match in _REPEATED.finditer(failure.finding.message)]
+    return any(each in report for report in reports for each in words)
 
 
 def _is_of_a_fault(failure: Remark, faults: Iterable[str]) -> bool:

@@ -68,3 +68,20 @@ def test_parsers_that_the_plugin_has_before_its_base(release: str, told: int) ->
     text = f"vllm-ascend {release}, 64 A3\n\n```\nvllm serve /w/Kimi-K3-w4a8 --quantization ascend -tp 16 -dp 4 "
     text += "--enable-auto-tool-choice --tool-call-parser kimi_k3 --reasoning-parser kimi_k3\n```\n"
     assert said(text, 'has no parser "kimi_k3"') == told
+
+
+WITH_DRAFT = DRAFT.replace("--tensor-parallel-size 4", "--tensor-parallel-size 4 --decode-context-parallel-size 4")
+
+
+@pytest.mark.parametrize(
+    ("error", "guessed"),
+    [
+        ("AttributeError: 'AscendMetadata' object has no attribute 'decode'", 0),
+        ("AttributeError: 'OtherMetadata' object has no attribute 'prefill'", 1),
+    ],
+)
+def test_error_that_a_report_quotes_is_not_guessed_at(error: str, guessed: int) -> None:
+    log = f"```\n(Worker_DP1_TP3 pid=3) ERROR 04-15 07:04:20 [multiproc_executor.py:932] {error}\n```\n"
+    text = WITH_DRAFT + log
+    assert said(text, "code got something of another kind") == guessed
+    assert said(text, "together with a draft by EAGLE-3 fails") == 1
