@@ -361,7 +361,7 @@ class Deployment(Struct, frozen=True):
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
         given, maps = self.group.commands, self.engine.facts.gguf_only
         found = but_with_amx(but_longer(but_held(judgement, first.layout), given), self.script, checked)
-        for finding in but_chosen(found, given):
+        for finding in but_chosen(found, given, self.script.lines):
             spoken = as_spoken(finding, memory, self.script, given[0], maps=maps)
             if spoken is None or is_of_its_fork(spoken, given[0]):
                 continue

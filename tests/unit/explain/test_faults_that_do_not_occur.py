@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
 DRAFT = """vllm-ascend 0.18.0, A3
@@ -85,3 +86,24 @@ def test_error_that_a_report_quotes_is_not_guessed_at(error: str, guessed: int) 
     text = WITH_DRAFT + log
     assert said(text, "code got something of another kind") == guessed
     assert said(text, "together with a draft by EAGLE-3 fails") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("In `config.json` of the downloaded model the targets become `MoE`.", 0),
+        ("Edit the model's config.json first.", 0),
+        ("Its config.json names the architecture.", 1),
+    ],
+)
+def test_model_whose_files_the_text_edits_is_a_folder(words: str, told: int) -> None:
+    text = f"# 8xH200\n\n{words}\n\n```bash\nvllm serve Kimi-K2-Thinking --tensor-parallel-size 8\n```\n"
+    assert said(text, "is a folder of the working directory") == told
+
+
+@pytest.mark.parametrize(("words", "warned"), [("TP16 for low latency", False), ("TP16", True)])
+def test_layout_that_is_meant_for_latency_is_not_warned_of(words: str, warned: bool) -> None:
+    text = f"# 2x8xH200, {words}\nsglang serve --model-path moonshotai/Kimi-K2-Instruct --tp-size 16 --nnodes 2 "
+    text += "--node-rank 0 --dist-init-addr 10.0.0.1:5000 --trust-remote-code --context-length 8192\n"
+    (told,) = [each for one in ask(text) for each in one.findings if "reaches over machines" in each.message]
+    assert (told.severity is Severity.WARNING) is warned
