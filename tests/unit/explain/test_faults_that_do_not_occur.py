@@ -54,7 +54,7 @@ def test_assignments_on_a_line_that_is_torn(lines: str, told: int) -> None:
 
 
 def test_one_thread_is_told_once() -> None:
-    text = "# vllm 0.20.2, 8xB200\nvllm serve nvidia/Kimi-K2.5-NVFP4 --tensor-parallel-size 8 --trust-remote-code "
+    text = "# vllm 0.20.2, 8 B200\nvllm serve nvidia/Kimi-K2.5-NVFP4 --tensor-parallel-size 8 --trust-remote-code "
     text += "--gpu-memory-utilization 0.98 --max-cudagraph-capture-size 2048\n"
     assert said(text, "the memory of CUDA graphs is overestimated") == 1
 

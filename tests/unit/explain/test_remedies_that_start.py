@@ -96,3 +96,11 @@ def test_more_devices_for_experts_that_all_ranks_share(experts: str, option: str
     judged = ask_one(f"vllm serve moonshotai/Kimi-K3 --trust-remote-code --tensor-parallel-size 4 {experts}", on="")
     (told,) = [each for each in judged.findings if "the largest device known holds" in each.message]
     assert re.match(rf"(?:add|write) {option} \d+ or more", told.remedy)
+
+
+@pytest.mark.parametrize(("parser", "waits"), [("deepseek-v3", False), ("deepseek-r1", True)])
+def test_parser_that_waits_for_no_thoughts(parser: str, waits: bool) -> None:
+    judged = ask_one(f"{SGLANG} deepseek-ai/DeepSeek-V3-0324 --tp-size 8 --reasoning-parser {parser}", version="0.5.9")
+    (told,) = [each for each in judged.findings if "does not think" in each.message]
+    assert ("never come" in told.message) is waits
+    assert told.remedy == "leave it out"
