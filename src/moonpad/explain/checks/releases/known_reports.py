@@ -162,11 +162,12 @@ def reported(case: Case) -> Iterator[Remark]:
 
 
 def _once(found: Iterable[tuple[KnownReport, Remark]]) -> Iterator[tuple[KnownReport, Remark]]:
-    """Of rows with one thread, one place and one remedy, the first."""
-    known: set[tuple[str, str, str]] = set()
+    """Of rows of the same releases with one thread, one place and one remedy, the first."""
+    known: set[tuple[str, ...]] = set()
     for row, remark in found:
         thread = threads_of(row.provenance.source)
-        told_once = (thread, remark.finding.where, remark.finding.remedy)
+        releases = (row.since, row.until, row.last)
+        told_once = (thread, *releases, remark.finding.where, remark.finding.remedy)
         if not thread or told_once not in known:
             known.add(told_once)
             yield row, remark
