@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -20,6 +21,8 @@ from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 PROGRAM: Final = "sglang"
+SHARED_FIRST: Final = re.compile(r"deepseek[-_]?(?:coder[-_]?)?(?:v2|v3|r1)(?!.*(?:distill|qwen|llama))", re.IGNORECASE)
+"""Models whose attention could be shared out before --dp-size counted: other classes sliced their heads as before."""
 COUNTS_GROUPS: Final = "0.4.4"
 """The first release in which --dp-size counts the groups that share attention out (sgl-project/sglang#4390)."""
 ENTRIES: Final = {"sglang.launch_server": 0, "moonpad_sglang_cpu": 0, "sglang/launch_server.py": 0, "serve": 0}
@@ -100,7 +103,7 @@ def read_words(
     words: Words, files: Mapping[str, str], env: Mapping[str, str] = MappingProxyType({}), *, shares_all: bool = False
 ) -> Reading:
     model = words.model("--model-path")
-    attention = _attention_dp(words, shares_all)
+    attention = _attention_dp(words, shares_all and SHARED_FIRST.search(model) is not None)
     replicas = 1 if attention > 1 or words.switch("--enable-dp-attention") else words.size("--dp-size")
     layout, settings, serving = _layout(words, attention), _settings(words, env), words.serving()
     config = words.text("--config")

@@ -19,6 +19,15 @@ def test_switch_alone(version: str, tp: int, dp: int) -> None:
     assert bool(idle) is (dp == 1)
 
 
+def test_models_without_latent_attention_slice_their_heads() -> None:
+    text = (
+        "python -m sglang.launch_server --model-path /m/DeepSeek-R1-Distill-Qwen-32B --tp-size 4 --enable-dp-attention"
+    )
+    judged = ask_one(text, on="4xRTX3090", version="0.4.2.post4")
+    assert judged.layout is not None
+    assert (judged.layout.tp, judged.layout.dp) == (4, 1)
+
+
 def test_number_of_groups_is_not_read_before_it_counts() -> None:
     judged = ask_one(f"{SHARED} --enable-dp-attention --dp-size 4", on="2x8xH200", version="0.4.3")
     assert judged.layout is not None
