@@ -150,7 +150,8 @@ class Deployment(Struct, frozen=True):
                     judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
                 held = commands[0].held_tokens
-                if memory is not None and not memory.fits and (held is not None or self._starts(memory)):
+                short = memory is not None and not memory.fits
+                if short and (held is not None or is_said_to_start(self.script, commands, memory)):
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
                     unjudged = started(held)
                 if memory is not None and self.suggest and not version.because.startswith(OF_COMMIT):
@@ -392,10 +393,6 @@ class Deployment(Struct, frozen=True):
             return ()
         command, options = self.group.commands[0], self.engine.command_line.options
         return stated_edit(finding.remedy, options, first.parsed, len(command.argv))
-
-    def _starts(self, memory: Memory) -> bool:
-        """Whether the text says so, where the devices hold the weights at least."""
-        return memory.weights_bytes < memory.device_bytes and is_said_to_start(self.script, self.group.commands)
 
     def _judged_with(self, readings: Sequence[Reading], changes: Changes) -> Judged:
         """The same commands with a suggestion in them."""

@@ -13,8 +13,6 @@ from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.option_grammar import SHORT_SIZES
-
-
 from moonpad.explain.accepted_options import EMPTY
 from moonpad.explain.change_edits import (
     TAKES_FROM,

@@ -10,7 +10,7 @@ from tests.unit.explain.judging import ask_one
 SHARED = "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp-size 16 --trust-remote-code"
 
 
-@pytest.mark.parametrize(("version", "tp", "dp"), [("0.4.2.post4", 1, 16), ("0.4.3.post2", 1, 16), ("0.4.4", 16, 1)])
+@pytest.mark.parametrize(("version", "tp", "dp"), [("0.4.2.post4", 1, 16), ("0.4.3.post2", 1, 16), ("0.5.9", 16, 1)])
 def test_switch_alone(version: str, tp: int, dp: int) -> None:
     judged = ask_one(f"{SHARED} --enable-dp-attention", on="2x8xH200", version=version)
     assert judged.layout is not None

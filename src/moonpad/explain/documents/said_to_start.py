@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import is_server
+from moonpad.values.memory import Memory
 
 _STARTS: Final = re.compile(
     r"(?<!not )(?<!never )(?<!n't )\b(?:starts|started|comes up|came up|is up|boots)"
@@ -23,8 +24,10 @@ _STARTS: Final = re.compile(
 _LONGEST: Final = 2000
 
 
-def is_said_to_start(script: Script, commands: Sequence[Command]) -> bool:
-    """Whether no other server in the text can be meant."""
+def is_said_to_start(script: Script, commands: Sequence[Command], memory: Memory | None = None) -> bool:
+    """Whether no other server in the text can be meant, and the devices hold the weights at least."""
+    if memory is not None and memory.weights_bytes >= memory.device_bytes:
+        return False
     own = {command.line for command in commands}
     if any(is_server(command.program) and command.line not in own for command in script.commands):
         return False
