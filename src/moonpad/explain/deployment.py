@@ -15,7 +15,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.accepted_options import but_accepted, but_added
+from moonpad.explain.accepted_options import but_accepted, but_added, may_be_cut
 from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, other_build
 from moonpad.explain.change_edits import stated_edit
 from moonpad.explain.checks.certainty import as_certain
@@ -42,7 +42,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.documents.said_to_start import is_said_to_start
 from moonpad.explain.documents.spoken_settings import as_spoken_of
-from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
+from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.longer_contexts import but_held, but_longer
@@ -120,7 +120,7 @@ class Deployment(Struct, frozen=True):
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
             if open_ended := any(piece.more_options for piece in pieces):
-                about_it = (each for each in about_it if each.placed and not _may_be_cut(each, command))
+                about_it = (each for each in about_it if each.placed and not may_be_cut(each, command))
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
@@ -400,9 +400,3 @@ class Deployment(Struct, frozen=True):
         commands = tuple(mended_command(one, (), more) for one, more in zip(self.group.commands, edits, strict=True))
         other = replace(self.group, commands=commands)
         return replace(self, group=other, repairs=(), suggest=False, again=True).judged()
-
-
-def _may_be_cut(remark: Remark, command: Command) -> bool:
-    """Whether what it says to lack may stand in what the author has left out, `--tool-call-parser kimi_k2 ...`."""
-    lacks = remark.finding.code is Code.MISSING_FLAG
-    return lacks and any(word.text in ELLIPSES for word in command.argv)

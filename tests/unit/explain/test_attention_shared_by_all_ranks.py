@@ -34,7 +34,7 @@ def test_number_of_groups_is_not_read_before_it_counts() -> None:
     assert judged.layout.dp == 16
 
 
-@pytest.mark.parametrize(("version", "later"), [("0.4.3", True), ("0.4.9", False)])
+@pytest.mark.parametrize(("version", "later"), [("0.4.3", True), ("0.5.9", False)])
 def test_stages_are_offered_where_they_are(version: str, later: bool) -> None:
     judged = ask_one(SHARED, on="2x8xH200", version=version)
     (told,) = [each for each in judged.findings if "reaches over machines" in each.message]
