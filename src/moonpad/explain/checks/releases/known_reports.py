@@ -69,6 +69,8 @@ from moonpad.values.versions import is_final, order, release_of
 _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
 """Where no release is named, what ended in any of them may be the cause."""
+_ALIKE: Final = 80
+"""Characters."""
 _MOST_COMMANDS: Final = 200
 _OF_POOLS: Final = re.compile(r"cache_transceiver|max_tokens_in_buffer|disaggregat")
 """Keys and words of servers that hand their cache over."""
@@ -162,12 +164,12 @@ def reported(case: Case) -> Iterator[Remark]:
 
 
 def _once(found: Iterable[tuple[KnownReport, Remark]]) -> Iterator[tuple[KnownReport, Remark]]:
-    """Of rows of the same releases with one thread, one place and one remedy, the first."""
+    """Of rows of the same releases with one thread, one place and one remedy that begin alike, the first."""
     known: set[tuple[str, ...]] = set()
     for row, remark in found:
         thread = threads_of(row.provenance.source)
         releases = (row.since, row.until, row.last)
-        told_once = (thread, *releases, remark.finding.where, remark.finding.remedy)
+        told_once = (thread, *releases, remark.finding.where, remark.finding.remedy, row.message[:_ALIKE])
         if not thread or told_once not in known:
             known.add(told_once)
             yield row, remark
