@@ -28,6 +28,9 @@ CHECKED: Final = "2026-11-27"
 """When the newest of the releases was looked for."""
 MORE_CHOICES: Final = ({"name": "--kv-cache-dtype", "choices": ["int8", "mxfp8"], "since": "0.30.0rc1"},)
 """What platform.py appends to the choices of the parser, by hand: its code does so in another way each time."""
+PARSERS: Final = {"kimi_k3": ("0.26.0rc1", "0.26.0rc1")}
+"""Parsers of tool calls and of reasoning that the plugin registers itself, by hand: patch/platform/, before the engine
+that it builds upon has them."""
 OWN: Final = ("VLLM_", "EXPERT_MAP_RECORD", "DYNAMIC_EPLB", "ASCEND_TRANSFER_TIMEOUT", "ASCEND_ENABLE_USE_FABRIC_MEM")
 """Beginnings of variables that are the plugin's own: what else it reads belongs to libraries, which read it too."""
 READ_BY: Final = ("os.getenv", "getenv", "os.environ.get", "environ.get")
@@ -97,6 +100,9 @@ def write_names(root: Path, versions: list[str], about: dict[str, str], read: li
     values = {}
     for kind, function in kinds.items():
         values[kind] = {"asked": every, "names": collect(registered(root / name, function) for name in versions)}
+    for kind in ("tool_call_parser", "reasoning_parser"):
+        runs = {name: [[versions.index(first), versions.index(last)]] for name, (first, last) in PARSERS.items()}
+        values[kind] = {"asked": every, "names": runs}
     environment: dict[str, Any] = {"asked": every, "names": collect(declared(root / name) for name in versions)}
     environment["keys"] = {name: flag(path) for keys in read for name, path in sorted(keys.variables.items())}
     table = {"program": PROGRAM, **about, "versions": versions, "values": values, "environment": environment}

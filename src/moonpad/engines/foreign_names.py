@@ -244,6 +244,8 @@ OF_FILES: Final = frozenset({"ascend", "awq", "awq_marlin", "gptq", "gptq_marlin
 """Methods of `--quantization` that read how the weights are quantized from a file or an entry that lies with them."""
 MADE_BEFORE: Final = OF_FILES | {"modelslim", "w8a8_int8"}
 """Methods that make no weights smaller."""
+EXPERTS_SHARED: Final = "--enable-expert-parallel"
+"""A switch by which the ranks of data parallelism share the experts out too."""
 EXPERT_METHOD: Final = "--kt-method"
 EXPERT_WEIGHTS: Final = "--kt-weight-path"
 EXPERT_METHODS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -92,6 +92,7 @@ SGLANG: Final = EngineFacts(
         "max_total_tokens": "kv_cache_tokens",
     },
     attention_dp=True,
+    stages_since="0.4.6.post5",
     dcp_since="0.5.15",
     linear_dcp_since="0.5.17",
     limits_over_dp=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -17,8 +18,13 @@ from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import sglang_tokens
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.records import replace
+from moonpad.values.versions import since
 
 PROGRAM: Final = "sglang"
+SHARED_FIRST: Final = re.compile(r"deepseek[-_]?(?:coder[-_]?)?(?:v2|v3|r1)(?!.*(?:distill|qwen|llama))", re.IGNORECASE)
+"""Models whose attention could be shared out before --dp-size counted: other classes sliced their heads as before."""
+COUNTS_GROUPS: Final = "0.4.4"
+"""The first release in which --dp-size counts the groups that share attention out (sgl-project/sglang#4390)."""
 ENTRIES: Final = {"sglang.launch_server": 0, "moonpad_sglang_cpu": 0, "sglang/launch_server.py": 0, "serve": 0}
 
 # (flag, field of Settings): what SGLang calls it. With attention DP, running requests and the prefill chunk count for
@@ -88,12 +94,16 @@ def read(invocation: Invocation) -> Reading:
     """`python -m sglang.launch_server --model-path MODEL …`, or the options alone."""
     start = start_of(invocation.argv, ENTRIES)
     words = Words(invocation.argv, grammar(invocation.program, invocation.version), start)
-    return read_words(words, invocation.files, invocation.env)
+    version = invocation.version if invocation.program == PROGRAM else None
+    shares_all = bool(version) and not since(version or "", COUNTS_GROUPS)
+    return read_words(words, invocation.files, invocation.env, shares_all=shares_all)
 
 
-def read_words(words: Words, files: Mapping[str, str], env: Mapping[str, str] = MappingProxyType({})) -> Reading:
+def read_words(
+    words: Words, files: Mapping[str, str], env: Mapping[str, str] = MappingProxyType({}), *, shares_all: bool = False
+) -> Reading:
     model = words.model("--model-path")
-    attention = _attention_dp(words)
+    attention = _attention_dp(words, shares_all and SHARED_FIRST.search(model) is not None)
     replicas = 1 if attention > 1 or words.switch("--enable-dp-attention") else words.size("--dp-size")
     layout, settings, serving = _layout(words, attention), _settings(words, env), words.serving()
     config = words.text("--config")
@@ -122,8 +132,11 @@ def read_words(words: Words, files: Mapping[str, str], env: Mapping[str, str] = 
     )
 
 
-def _attention_dp(words: Words) -> int:
-    """`--dp-size N --enable-dp-attention` is the former spelling of `--attn-dp-size N`."""
+def _attention_dp(words: Words, shares_all: bool) -> int:
+    """`--dp-size N --enable-dp-attention` is the former spelling of `--attn-dp-size N`. At first the switch alone set N
+    to the number of ranks, whatever it was (`shares_all`)."""
+    if shares_all and words.switch("--enable-dp-attention"):
+        return words.size("--tp-size", "--tensor-parallel-size")
     if words.switch("--enable-dp-attention") and not words.given("--attn-dp-size"):
         return words.size("--dp-size")
     return words.size("--attn-dp-size")

@@ -26,3 +26,9 @@ HIDDEN_PROGRAM: Final = re.compile(
 OPTION_VARIABLE: Final = re.compile(r"(?:VLLM|SGLANG|SERVER|ENGINE|LLAMA|TRTLLM)_(?:\w+_)?(?:ARGS|FLAGS|OPTIONS|OPTS)")
 """Variables that hold options."""
 READ: Final = "moonpad explain reads vLLM, SGLang, TensorRT-LLM, KTransformers and llama.cpp"
+MACHINES: Final = "--nnodes"
+MEETING: Final = "--dist-init-addr"
+"""Of the engine whose machines meet at one address with its port."""
+OTHER_MACHINES: Final = frozenset({"--num-nodes", "--node-count", "--n-nodes", "--number-of-nodes"})
+OTHER_MEETING: Final = ("--master-addr", "--master-port")
+"""What others call the same: the address, and the port of its own."""

@@ -9,20 +9,24 @@ SERVER_STARTS: Final = ("vllm serve", "sglang serve", "trtllm-serve", "llama-ser
 """The words of a command by which pages start a server."""
 OF_NPUS: Final = ("ASCEND_", "HCCL_", "VLLM_ASCEND_", "SGLANG_NPU_")
 """The beginnings of variables that are read where an engine runs on NPUs."""
-FORMER_ENGINE: Final = (
-    (
-        "vllm",
-        re.compile(
-            r"\bMQLLMEngine\b|\bvllm/engine/multiprocessing/|\bVllmWorkerProcess\b|\bmultiproc_worker_utils\.py\b"
-        ),
-        "0.11.0",
-    ),
-    ("vllm", re.compile(r"\bvllm/executor/[a-z_]+\.py\b"), "0.11.1"),
+BANNER: Final = "vllm"
+"""The engine whose server prints its release and its model on lines of their own as it starts, with a drawing on the
+left of them."""
+DRAWN: Final = "█▄▀▌▐"
+_OF_FORMER: Final = re.compile(
+    r"\bMQLLMEngine\b|\bvllm/engine/multiprocessing/|\bVllmWorkerProcess\b|\bmultiproc_worker_utils\.py\b"
+    r"|\bvllm/worker/(?:worker_base|worker|model_runner)\.py\b"
 )
-"""An engine that had another one of its own before, what a trace of that names, and the first release without it.
-It was taken out after 0.10.2: https://github.com/vllm-project/vllm/pull/25033,
+FORMER_ENGINE: Final = (
+    ("vllm", _OF_FORMER, "0.11.0"),
+    ("vllm", re.compile(r"\bvllm/executor/[a-z_]+\.py\b"), "0.11.1"),
+    ("vllm-ascend", _OF_FORMER, "0.9.1"),
+)
+"""An engine that had another one of its own before, what a trace of that names, and the first final release without it.
+It was taken out of vLLM after 0.10.2: https://github.com/vllm-project/vllm/pull/25033,
 https://github.com/vllm-project/vllm/pull/25321, https://github.com/vllm-project/vllm/pull/25329; its executors, which
-the other one shared, after 0.11.0: https://github.com/vllm-project/vllm/pull/27142"""
+the other one shared, after 0.11.0: https://github.com/vllm-project/vllm/pull/27142; of the plugin
+docs/source/user_guide/release_notes.md says it."""
 
 _LEAD: Final = r"^[^\w\n]{0,12}(?:[^\n]{0,160}[\])][ ]{1,2}|(?:INFO|DEBUG|WARNING|ERROR)[: ][ ]{0,8})?"
 """What stands in front of a record of a log, or nothing."""

@@ -12,7 +12,7 @@ from moonpad.engines.dynamo_names import STARTERS_OWN
 from moonpad.engines.foreign_names import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.flag_lists import ELLIPSES, is_fragment
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code
 
@@ -27,6 +27,8 @@ _KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([a-z][a-z0-9]*[A-Z][A-Za-z0-9]
 _ANY_KEY: Final = re.compile(r"[ \t]*(?:-[ ]+)?[\"']?([A-Za-z][\w-]*)[\"']?[ \t]*:", re.ASCII)
 _LONGEST: Final = 200
 _LONGEST_LINE: Final = 1000
+_VARIABLE: Final = re.compile(r"[= ]?[\"']?\$\{?([A-Za-z_]\w*)")
+EMPTY: Final = " is empty here"
 _FLAG: Final = re.compile(r"--[a-z][\w-]*")
 _SIGNS: Final = frozenset("，。；：！？、（）")
 _MAY_BE_ITS_OWN: Final = frozenset({Code.UNKNOWN_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE})
@@ -55,6 +57,8 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
         if code is Code.PREFIX_FLAG and remark.at is not None and _is_made_of_key(command, remark.at, script):
             continue
         if remark.at is not None and code in _WITHOUT_NAME and _is_key_of_chart(command, remark.at, script):
+            continue
+        if remark.finding.message.endswith(EMPTY) and _is_given_to_script(command, remark.at, script):
             continue
         if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
             yield remark
@@ -89,6 +93,20 @@ def _is_only_named(command: Command, at: int, script: Script) -> bool:
     word = command.argv[at]
     line = script.lines[word.end_line - 1] if 0 < word.end_line <= len(script.lines) else ""
     return line[word.end_column : word.end_column + 1] == "`" and "=" not in word.text
+
+
+def _is_given_to_script(command: Command, at: int | None, script: Script) -> bool:
+    """Whether the variable that is empty here is what the script's own arguments set: `--tp) TP="$2"`."""
+    word = command.argv[at] if at is not None and at < len(command.argv) else None
+    text = (
+        script.lines[word.line - 1][:_LONGEST_LINE] if word is not None and 0 < word.line <= len(script.lines) else ""
+    )
+    named = _VARIABLE.search(text, text.find(word.text) + len(word.text)) if word is not None and text else None
+    if named is None:
+        return False
+    script.budget.work(len(script.lines), "what its arguments set")
+    given = re.compile(rf"(?<![\w$]){named[1]}=[\"']?\$\{{?(?:[1-9@*]|OPTARG)|\bread\b[^|;]*(?<![\w$]){named[1]}\b")
+    return is_in_lines(given, script.lines, _LONGEST_LINE)
 
 
 def _is_of_starter(command: Command, flag: str, code: Code) -> bool:
@@ -128,3 +146,9 @@ def _is_key_of_chart(command: Command, at: int, script: Script) -> bool:
 def _name(flag: str) -> str:
     """As the log has it."""
     return flag.lstrip("-").partition("=")[0].replace("-", "_")
+
+
+def may_be_cut(remark: Remark, command: Command) -> bool:
+    """Whether what it says to lack may stand in what the author has left out, `--tool-call-parser kimi_k2 ...`."""
+    lacks = remark.finding.code is Code.MISSING_FLAG
+    return lacks and any(word.text in ELLIPSES for word in command.argv)

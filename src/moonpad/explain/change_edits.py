@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from moonpad.catalog.options import Change, known_environment, programs, spans_of, versions
+from moonpad.catalog.options import Change, known_environment, option_set, programs, spans_of, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.ascend_names import NUMBERED_KEYS
 from moonpad.engines.value_checks import as_json
@@ -19,6 +19,7 @@ from moonpad.explain.commands import Word
 from moonpad.explain.grouping import value_of
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.results import Edit
+from moonpad.values.versions import since
 
 # A switch that became an option with a value; of the second the value stands with another flag.
 _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep", "--enable-flashinfer-mla": "flashinfer"}
@@ -88,6 +89,15 @@ def change_edits(
             yield replaced(())
         elif successor is not None and (values or not successor.takes_value) and (given is None or given is option):
             yield replaced((change.to[0], *values))
+
+
+def is_newer_than_meant(option: Occurrence, change: Change, book: Rulebook) -> bool:
+    """Whether the release is not named, and its option may be one that only later releases have."""
+    if book.named or not change.since or change.kind not in ("deprecated", "renamed") or option.problem is not None:
+        return False
+    older = [version for version in versions(book.program) if not since(version, change.since)]
+    held = option_set(book.program, older[-1]) if older else None
+    return held is not None and any(name.startswith("--") and held.named(name) is None for name in change.to)
 
 
 def said_of_change(option: Occurrence, change: Change, parsed: Parsed) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.accepted_options import but_accepted, but_added
+from moonpad.explain.accepted_options import but_accepted, but_added, may_be_cut
 from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, other_build
 from moonpad.explain.change_edits import stated_edit
 from moonpad.explain.checks.certainty import as_certain
@@ -41,11 +41,13 @@ from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
+from moonpad.explain.documents.said_to_start import is_said_to_start
 from moonpad.explain.documents.servers_side_by_side import is_idle, runs_side_by_side
 from moonpad.explain.documents.spoken_settings import as_spoken_of
-from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
+from moonpad.explain.flag_lists import LAYOUT, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
+from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import folder_of, is_named_apart, model_of
@@ -57,13 +59,13 @@ from moonpad.explain.programs import listens, program_named
 from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
-from moonpad.explain.results import Edit, Judged, Remark, make_remark
+from moonpad.explain.results import Edit, Judged, Remark
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import barred_settings, better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.stage_layouts import but_refused_stages
 from moonpad.explain.suggestions import Changes, Improvement, Subject, best_remedy
-from moonpad.explain.taken_options import but_taken
+from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
@@ -80,7 +82,6 @@ _OVER_RAY: Final = re.compile(
     r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|\bray first\b|RayCluster|RayService|KubeRay", re.IGNORECASE
 )
 _OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
-_guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
 MUCH_ROOMIER: Final = 1.9
 """A suggestion that holds so many times the KV cache is worth a finding: half the bytes a token give hardly less."""
@@ -112,15 +113,15 @@ class Deployment(Struct, frozen=True):
         part = part_of_machines(commands[0], readings[0], cluster)
         if self._is_guess(readings[0], checkpoint, cluster):
             cluster, because = None, NO_DEVICES
-        first = self._whole(readings[0], cluster)
-        remarks = [*self.repairs, *self._guesses(readings[0], first, checkpoint)]
+        first = whole_layout(readings[0], cluster, commands[0], line)
+        remarks = [*self.repairs, *guesses(readings[0], first, checkpoint, commands[0], line, self.script)]
         if note := unknown_version(program_of(commands[0], self.engine), self.engine.name, version.text):
             remarks.append(Remark(note, None))
         readings[0] = first
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
             if open_ended := any(piece.more_options for piece in pieces):
-                about_it = (each for each in about_it if each.placed and not _may_be_cut(each, command))
+                about_it = (each for each in about_it if each.placed and not may_be_cut(each, command))
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
@@ -152,9 +153,11 @@ class Deployment(Struct, frozen=True):
                 if beside:
                     judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
-                if memory is not None and not memory.fits and commands[0].held_tokens is not None:
+                held = commands[0].held_tokens
+                short = memory is not None and not memory.fits
+                if short and (held is not None or is_said_to_start(self.script, commands, memory)):
                     memory, judgement = None, replace(judgement, memory=None, findings=but_memory(judgement.findings))
-                    unjudged = started(commands[0].held_tokens)
+                    unjudged = started(held)
                 if memory is not None and self.suggest and not version.because.startswith(OF_COMMIT):
                     known = {remark.finding.message for remark in remarks}
                     judged_with = partial(self._judged_with, readings)
@@ -169,7 +172,7 @@ class Deployment(Struct, frozen=True):
                 of_memory = self._judgement_remarks(subject, judgement, suggestions, first, checked)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
                 if missing:
-                    remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
+                    remarks.append(guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
             unjudged = because
             if because in (NO_DEVICES, NO_AMD_DEVICE):
@@ -260,37 +263,6 @@ class Deployment(Struct, frozen=True):
         alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
         return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
 
-    def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
-        """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
-        if first.takes_all_devices and cluster is not None:
-            return replace(first, layout=Layout(pp=cluster.devices))
-        options = self.engine.command_line.options
-        silent = first.layout == Layout() and first.replicas == 1 and is_fragment(self.group.commands[0])
-        if not silent or cluster is None or cluster.devices == 1 or "tp" not in options:
-            return first
-        if any(first.parsed.occurrence(options.get(name)) for name in LAYOUT):
-            return first
-        return replace(first, layout=Layout(tp=cluster.devices))
-
-    def _guesses(self, first: Reading, whole: Reading, checkpoint: Checkpoint | None) -> Iterator[Remark]:
-        """What a list of flags leaves to be guessed, with what makes a command of it."""
-        command, line = self.group.commands[0], self.engine.command_line
-        if not is_fragment(command):
-            return
-        if not first.model and checkpoint is not None:
-            words = (line.model, checkpoint.name) if line.model else (checkpoint.name,)
-            yield _guess("MODEL", f"taken to be {checkpoint.name}", "name it", edits=[Edit(0, 0, words)])
-        flag = line.options.get("tp")
-        if flag is not None and (taken := borrowed(command)):
-            message = f"no layout is given: taken to be that of {self.script.where(taken[0].line)}"
-            yield _guess(flag, message, f"add {' '.join(word.text for word in taken)}")
-        elif flag is not None and whole is not first:
-            size = str(whole.layout.tp)
-            edit = Edit(len(command.argv), 0, (flag, size))
-            yield _guess(
-                flag, f"no layout is given: taken to be all {size} devices", f"add {flag} {size}", edits=[edit]
-            )
-
     def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:
         facts, replicas = self.engine.facts, first.replicas
         # Several whole copies of the layout share the devices, as far as they are enough: a check says where not.
@@ -331,11 +303,12 @@ class Deployment(Struct, frozen=True):
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_own(but_accepted(flags, command, self.script), command)
             flags = but_taken(as_certain(flags, command, reading.parsed, book, version), command, self.script)
-            yield from of_its_build(flags, command)
+            yield from but_run(of_its_build(flags, command), command, self.script, named=bool(version.text))
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
-            yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
+            keyed = of_its_build(config_remarks(words, reading.parsed, book, version), command)
+            yield from but_run(keyed, command, self.script, named=named)
             yield from env_remarks({} if command.fork else command.env, book, budget, command.argv, named=named)
             yield from file_remarks(reading.parsed, self._files(command), book, budget, named=named)
         if not listens(command):
@@ -364,7 +337,7 @@ class Deployment(Struct, frozen=True):
         written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
         given, maps = self.group.commands, self.engine.facts.gguf_only
         found = but_with_amx(but_longer(but_held(judgement, first.layout), given), self.script, checked)
-        for finding in but_chosen(found, given):
+        for finding in but_chosen(found, given, self.script.lines):
             if is_idle(finding) and runs_side_by_side(self.script):
                 continue
             spoken = as_spoken(finding, memory, self.script, given[0], maps=maps)
@@ -404,9 +377,3 @@ class Deployment(Struct, frozen=True):
         commands = tuple(mended_command(one, (), more) for one, more in zip(self.group.commands, edits, strict=True))
         other = replace(self.group, commands=commands)
         return replace(self, group=other, repairs=(), suggest=False, again=True).judged()
-
-
-def _may_be_cut(remark: Remark, command: Command) -> bool:
-    """Whether what it says to lack may stand in what the author has left out, `--tool-call-parser kimi_k2 ...`."""
-    lacks = remark.finding.code is Code.MISSING_FLAG
-    return lacks and any(word.text in ELLIPSES for word in command.argv)

@@ -13,10 +13,12 @@ from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
 from moonpad.engines.option_grammar import SHORT_SIZES
+from moonpad.explain.accepted_options import EMPTY
 from moonpad.explain.change_edits import (
     TAKES_FROM,
     change_edits,
     given_to_key,
+    is_newer_than_meant,
     keys_of_variables,
     option_of_variable,
     respelled,
@@ -29,9 +31,10 @@ from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.meeting_options import meeting_remarks
 from moonpad.explain.misspelt_options import misspelt_remarks
 from moonpad.explain.misspelt_variables import counts_on, with_meant_name
-from moonpad.explain.nearest_names import RENAMED, declared_like, nearest_name
+from moonpad.explain.nearest_names import RENAMED, declared_like, name_meant, nearest_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
@@ -56,7 +59,6 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
 
-_OFF = ("--no-", "--no_", "--disable-", "--disable_")
 _TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
 
 
@@ -76,7 +78,7 @@ def _taken_over(parsed: Parsed, book: Rulebook) -> Iterator[int]:
     """Places of options whose values go to another one: their own names are mended with it."""
     for flag, source in TAKES_FROM.items():
         given = parsed.occurrence(source)
-        renamed = any(change.flag == flag and change.kind in _CODES and change.to for change in book.now)
+        renamed = book.named and any(change.flag == flag and change.kind in _CODES and change.to for change in book.now)
         if renamed and given is not None and parsed.occurrence(flag) is not None:
             yield given.index
 
@@ -90,7 +92,8 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
         if not spelled_wrong and (change := change_of(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
         elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
-            yield from _problem(words, option, book, budget)
+            met = tuple(meeting_remarks(words, option, parsed, book))
+            yield from met or _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
             message = f"{book.label} has {option.written}; from {change.since} on: {change.message}"
             code, _ = _CODES[change.kind]
@@ -122,8 +125,12 @@ def _changed(
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     if change.kind == "prefix" and option.written in SHORT_SIZES:
         severity = Severity.NOTE  # what nearly every command has, and this release takes
-    edits = change_edits(words, option, change, parsed, book)
+    edits = tuple(change_edits(words, option, change, parsed, book))
     message, remedy = said_of_change(option, change, parsed)
+    if is_newer_than_meant(option, change, book):
+        # The newest takes the former name still, and older releases take no other.
+        message, edits = f"{message.removesuffix('.')} since {change.since}{'.' * message.endswith('.')}", ()
+        remedy = remedy.replace(f"add {change.to[0]} ", f"add {TAKES_FROM.get(change.flag, change.to[0])} ")
     yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 
 
@@ -157,13 +164,13 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             ]
             had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
             near = None if had or is_size(written) else nearest_name(written, names, 0.7, book, budget)
-            if near is not None and near.startswith(_OFF) and not written.startswith(_OFF):
-                near = None  # to switch off is the opposite of what is meant
-            hint = f"did you mean {near}?" if near else "leave it out"
+            meant = name_meant(near, option, book) if near is not None else None
+            of_file = (respelled(words, option, meant),) if meant is not None and meant != near else ()
+            hint = f"did you mean {meant}?" if meant else "leave it out"
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
             if book.options.exact:
-                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint)
+                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint, edits=of_file)
             else:
                 message = f"{written} is not among the options of the nearest version recorded ({book.label})"
                 hint = f"ask the engine's --help; {hint}"
@@ -219,7 +226,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             if not given.strip():
-                message, hint = f"{written} is empty here", "set the variable that it stands for"
+                message, hint = f"{written}{EMPTY}", "set the variable that it stands for"
                 asked = book.program not in EMPTY_IS_NONE or option.flag in NEVER_EMPTY
                 severity = Severity.WARNING if asked else Severity.NOTE
                 yield make_remark(severity, Code.INVALID_VALUE, written, message, hint, at=option.index)
@@ -230,10 +237,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield error(Code.INVALID_VALUE, written, message, f"write it as JSON: '{whole}'", edits=[mended])
                 return
             remedy = "ask the engine's --help" if known is None else what_it_takes(known.kind, given)
-            if known is not None and known.choices:
+            if known is not None and known.choices and not book.before_all:
                 remedy = f"one of {', '.join(known.choices[:12])}"
             if later := later_taking(option, book):
-                remedy = f"take {later}, which takes it, or {remedy}"
+                remedy = f"take {later}, which takes it" + ("" if book.before_all else f", or {remedy}")
             words = (written, remedy.removeprefix("write ").partition(":")[0])
             edits = [Edit(option.index, option.length, words)] if remedy.startswith("write ") else []
             yield error(Code.INVALID_VALUE, written, message, remedy, edits=edits)

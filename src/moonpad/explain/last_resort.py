@@ -23,6 +23,7 @@ from moonpad.explain.offline_programs import offline_programs
 from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name, is_waiting, starts_with_options
 from moonpad.explain.python.signs import is_python
+from moonpad.explain.shell.handed_texts import handed_texts
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands
@@ -131,6 +132,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         _keyed_commands(state, texts),
         _variables(state),
         _settings(state, texts),
+        handed_texts(state, texts),
         exported_options(state, texts, DECISIVE),
         _named_options(state, texts),
         word_lists(state, texts, DECISIVE),

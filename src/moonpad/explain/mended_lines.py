@@ -20,6 +20,14 @@ _PAIR: Final = re.compile(r"([A-Z][A-Z0-9_]{2,})=(\S+)")
 _EACH_TIME: Final = re.compile(r"\b(?:shuf|mktemp|uuidgen|date|urandom|RANDOM|SRANDOM|rand)\b")
 
 _VARIABLE: Final = re.compile(r"\$\{?([A-Za-z_]\w*)\}?", re.ASCII)
+_LEADS: Final = re.compile(
+    r"(?:(?:the|my|our|this|full|exact|complete|start(?:up|ing)?|launch|serve|server|run|and) ){0,4}"
+    r"(?:commands?|cmd|args?)(?: (?:i|we) (?:use|used|run|ran))? (?:is|are|was)(?: as follows)?"
+    r"|[^\x00-\x7f]{1,12}[:：]?",
+    re.IGNORECASE,
+)
+"""Words of a sentence that stand in front of a command on its own line."""
+_MOST_LEADING: Final = 8
 
 
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
@@ -99,6 +107,7 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
 
     A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out.
     """
+    command = _without_sentence(command)
     for first in range(len(command.wrappers) + 1):
         words = tuple(word for wrapper in command.wrappers[first:] for word in wrapper.words)
         if command.prefix[: len(words)] == words:
@@ -121,6 +130,19 @@ def _launcher(inner: Sequence[Wrapper]) -> tuple[Word, ...]:
         if wrapper.words and wrapper.words[0].text.rpartition("/")[2] in names:
             return tuple(word for each in inner[at:] for word in each.words)
     return ()
+
+
+def _without_sentence(command: Command) -> Command:
+    """Without the words of a sentence that lead to the program: `command is vllm serve …`."""
+    texts = [word.text for word in command.prefix]
+    count = next(
+        (n for n in range(min(_MOST_LEADING, len(texts) - 1), 0, -1) if _LEADS.fullmatch(" ".join(texts[:n]))), 0
+    )
+    if not count:
+        return command
+    left = {(word.line, word.column) for word in command.prefix[:count]}
+    wrappers = (each for each in command.wrappers if not left & {(word.line, word.column) for word in each.words})
+    return replace(command, prefix=command.prefix[count:], wrappers=tuple(wrappers))
 
 
 def _differs(command: Command, word: Word) -> bool:

@@ -6,9 +6,12 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.value_forms import FILE
 
+_OFF = ("--no-", "--no_", "--disable-", "--disable_")
 _ALL_BUT_THE_SAME = 0.93
 _KNOWN_IN_FULL = frozenset({"HCCL"})
 """First words of libraries' variables that are all known, so that less than the same is a slip."""
@@ -49,3 +52,13 @@ def declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook,
         )
     )
     return next(slips, None)
+
+
+def name_meant(near: str, option: Occurrence, book: Rulebook) -> str | None:
+    """The option that is meant by one that is written nearly as `near`: of a value that is a file, its twin that takes
+    one; None where that switches off, which is the opposite of what is meant."""
+    if near.startswith(_OFF) and not option.written.startswith(_OFF):
+        return None
+    of_file = f"{near}-file"
+    takes_it = FILE.fullmatch(str(option.value)) is not None and book.options.named(of_file) is not None
+    return of_file if takes_it else near

@@ -19,7 +19,8 @@ from moonpad.catalog.options import versions
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import TRANSFER_OPTION
-from moonpad.explain.checks.releases.known_reports import fits, of_release, told
+from moonpad.explain.checks.releases.known_reports import fits, of_release
+from moonpad.explain.checks.releases.report_words import told
 from moonpad.explain.checks.releases.told_faults import complains_in
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.bare_versions import bare_version

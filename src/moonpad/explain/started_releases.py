@@ -61,7 +61,8 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     removed = _removed(program, names - {*having})
     if not (gone or removed):
         return "", "", ""
-    if not is_past_its_options(command, script):
+    named = removed[0] if removed else gone
+    if not is_past_its_options(command, script) and not _is_read(named, command, script):
         return "", "", ""
     if removed:
         option, since = removed
@@ -88,6 +89,14 @@ def is_past_its_options(command: Command, script: Script) -> bool:
     return shown and not is_in_lines(_REFUSED, script.lines, _LONGEST)
 
 
+def _is_read(option: str, command: Command, script: Script) -> bool:
+    """Whether an error below speaks of the option together with another one: the engine read both."""
+    both = re.compile(rf"Error: .*(?<![\w-]){re.escape(option)}(?![\w-]).* (?:together|at the same time|both|with --)")
+    return is_in_lines(both, script.lines[command.line :], _LONGEST) and not is_in_lines(
+        _REFUSED, script.lines, _LONGEST
+    )
+
+
 def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
     """The last release of which a trace may be, and what it names that later ones do not have; two empty texts where
     it names nothing of the kind."""
@@ -95,7 +104,7 @@ def release_of_trace(engine: str, script: Script) -> tuple[str, str]:
     for of, traced, without in FORMER_ENGINE:
         shown = (match.group() for line in script.lines if (match := traced.search(line[:_LONGEST])))
         if engine == of and (sign := next(shown, "")):
-            return last_below(without, versions(ENGINES[engine].program)), sign
+            return last_below(without, list(release_days()[engine].releases)), sign
     return "", ""
 
 

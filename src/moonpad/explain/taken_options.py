@@ -1,26 +1,68 @@
-"""Options of which a log shows that the engine's parser took them, whatever a release of that number has."""
+"""Options that a release refuses and that the text shows to have been taken: by a log, or by what its author says."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.said_to_start import is_said_to_start
 from moonpad.explain.results import Remark
 from moonpad.explain.started_releases import is_past_its_options
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
-_OF_PARSERS: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG})
+_OF_NAMES: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG})
+_OF_THE_PARSER: Final = _OF_NAMES | {Code.INVALID_VALUE}
 _TAKEN: Final = "the log shows that the server read its options, and went on"
+_OF_OTHERS: Final = re.compile(r"(?:ha[sv]e|take|read) it(?: otherwise)?: --engine-version|, which \S+ to \S+ have:")
+"""What is said of the newest release alone (checks/certainty.py, checks/releases/config_keys.py)."""
+_RUNS: Final = re.compile(r"\bthis (?:one |command |line )?(?:runs|works|starts|is fine)\b", re.IGNORECASE)
+_ABOVE: Final = 3
+_LONGEST: Final = 500
+_MOST: Final = 50
 
 
 def but_taken(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
-    """What the parser would refuse as notes, where the log of the same text is of a server behind it."""
+    """What the parser would refuse as notes, where the log of the same text is of a server behind it, whatever a
+    release of that number has."""
     for remark in remarks:
         finding = remark.finding
-        refused = finding.code in _OF_PARSERS and finding.severity is not Severity.NOTE
+        refused = finding.code in _OF_NAMES and finding.severity is not Severity.NOTE
         if refused and is_past_its_options(command, script):
-            message = f"{finding.message.partition('; ')[0]}; {_TAKEN}"
-            remark = replace(remark, finding=replace(finding, severity=Severity.NOTE, message=message), edits=())
+            remark = _as_note(remark, f"{finding.message.partition('; ')[0]}; {_TAKEN}", finding.remedy)
         yield remark
+
+
+def but_run(remarks: Iterable[Remark], command: Command, script: Script, *, named: bool) -> Iterator[Remark]:
+    """Those that the newest release alone refuses as notes, which change nothing, where no release is `named` and by
+    the text an older one runs."""
+    for remark in remarks:
+        finding = remark.finding
+        refuses = not named and finding.severity is Severity.WARNING and finding.code in _OF_THE_PARSER
+        if refuses and _OF_OTHERS.search(finding.message) and _is_taken(finding.where, command, script):
+            message = "the newest release refuses it so, and by the text it was taken: an older one runs there"
+            remark = _as_note(remark, message, f"for later releases: {finding.remedy}")
+        yield remark
+
+
+def _as_note(remark: Remark, message: str, remedy: str) -> Remark:
+    finding = replace(remark.finding, severity=Severity.NOTE, message=message, remedy=remedy)
+    return replace(remark, finding=finding, edits=(), ends_start=False, stops=False)
+
+
+def _is_taken(option: str, command: Command, script: Script) -> bool:
+    if is_past_its_options(command, script) or is_said_to_start(script, (command,)):
+        return True
+    having = [each for each in script.commands[:_MOST] if each.program == command.program and _has(each, option)]
+    return any(_is_said_to_run(each, script) for each in having)
+
+
+def _has(command: Command, option: str) -> bool:
+    return any(word.text.partition("=")[0] == option for word in command.argv)
+
+
+def _is_said_to_run(command: Command, script: Script) -> bool:
+    above = [line for line in script.lines[: max(0, command.line - 1)] if line.strip()][-_ABOVE:]
+    return any(_RUNS.search(line[:_LONGEST]) for line in above)

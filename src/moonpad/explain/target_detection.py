@@ -194,14 +194,16 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     first, taking, option = started_release(engine, command, script) if command is not None else ("", "", "")
     with_model = first_with(engine, named_model[:_LONGEST_NAME])[1]
+    of_trace, sign = release_of_trace(engine, script)
+    if taking and of_trace and not since(of_trace, taking):
+        taking = ""  # the last that has the option, where a trace is of an earlier time
     if taking and since(taking, with_model or taking):
         day = day_out_by(engine, taking, script)
         last = f"of those out on {day} {taking} is" if day else f"{taking} is"
         because = f"none is named: the text shows that {option} was taken, and {last} the last that has it"
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
-    of_trace, sign = release_of_trace(engine, script)
     if of_trace and since(of_trace, with_model or of_trace):
-        because = f"none is named: the text shows {sign}, which no release after {of_trace} has"
+        because = f"none is named: the text shows {sign}, which no final release after {of_trace} has"
         return Version(of_trace, because)
     first, taking, gone = last_with_all(engine, command, script) if command is not None else ("", "", ())
     if taking and since(taking, with_model or taking):

@@ -57,6 +57,7 @@ _OF_NAMES: Final = frozenset(
 )
 _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
+_REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
 
 
@@ -71,7 +72,7 @@ def beside_findings(
     for failure in failures:
         unknown = failure.finding.severity is Severity.NOTE
         faults = [*(reports if unknown or failure.by_itself else ()), *(mended if unknown else ())]
-        teller = _fault_of(failure, faults)
+        teller = _fault_of(failure, faults) or _quoting(failure, reports)
         if teller is None and (failure.by_itself or failure.finding.message.endswith(NO_CAUSE)):
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
@@ -91,6 +92,12 @@ def _fault_of(failure: Remark, faults: Iterable[Remark]) -> Remark | None:
     """The known fault that tells of that very error."""
     pairs = pairs_of(failure.finding.message)
     return next((fault for fault in faults if shared_pairs(fault.finding.message, pairs) >= _LEAST), None)
+
+
+def _quoting(failure: Remark, reports: Iterable[Remark]) -> Remark | None:
+    """A report that has the very words of the error that a row of failures only repeats in brackets."""
+    words = [match[1] for match in _REPEATED.finditer(failure.finding.message)]
+    return next((report for report in reports if any(each in report.finding.message for each in words)), None)
 
 
 def _is_told_first(remark: Remark, *, newest: bool) -> bool:

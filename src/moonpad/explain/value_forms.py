@@ -18,6 +18,8 @@ STANDS_IN: Final = re.compile(
 dollar."""
 GLUED: Final = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""
+FILE: Final = re.compile(r"[^\s{}<>]*[^\s{}<>./]\.(?:jinja2?|json|txt|yaml|yml|gbnf)")
+"""`chat_template_simple.jinja`."""
 COLON: Final = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
 """`--cpu-infer:16`: an option and its value."""
 _TAKES: Final[Mapping[str, str]] = {

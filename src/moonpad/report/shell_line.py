@@ -16,6 +16,9 @@ if TYPE_CHECKING:  # `plan` shows commands too, and reads none
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9@*])[^{}]*\}|([A-Za-z_]\w*|[1-9@*]))", re.ASCII)
 _SPECIAL: Final = re.compile(r'[\\"`$]')
+_OF_MANIFESTS: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
+_CONTINUED: Final = re.compile(r"[ \t]*\\\n[ \t]*")
+_WITHIN: Final = re.compile(r"(?<=\$\()\s*\n\s*|\s*\n\s*(?=\)$)")
 _HOME: Final = "~/"
 _BACKSLASHED: Final = r"\\\g<0>"
 
@@ -61,7 +64,7 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
     if word.startswith(_HOME) and is_visible(word):  # in quotes it would be a folder called ~
         rest = word.removeprefix(_HOME)
         return _HOME + (quoted(rest, unresolved) if rest else "")
-    kept = _kept(word, unresolved) if is_visible(word) else []
+    kept = _kept(word, unresolved) if is_visible(word.replace("\n", " ").replace("\t", " ")) else []
     if word in unresolved and (SWITCHED.fullmatch(word) or ENDPOINT.fullmatch(word)):
         return word  # in quotes it would be an argument where it is empty
     if word == "$*" and "*" in unresolved:
@@ -70,10 +73,21 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
         return shell_word(word)
     text, at = "", 0
     for start, end in kept:
-        text += _SPECIAL.sub(_BACKSLASHED, word[at:start]) + word[start:end]
+        text += _outside(word[at:start]) + _in_one_line(word[start:end])
         at = end
-    text += _SPECIAL.sub(_BACKSLASHED, word[at:])
-    return f'"{text}"'
+    return f'"{text}{_outside(word[at:])}"'
+
+
+def _outside(text: str) -> str:
+    """What a shell changes nothing of in double quotes; line breaks and tabs in quotes of their own."""
+    return _SPECIAL.sub(_BACKSLASHED, text).replace("\n", "\"$'\\n'\"").replace("\t", "\"$'\\t'\"")
+
+
+def _in_one_line(text: str) -> str:
+    """A substitution without breaks that mean nothing in it; what manifests write for a variable as a shell does."""
+    if match := _OF_MANIFESTS.fullmatch(text):
+        return f"${{{match[1]}}}"
+    return _WITHIN.sub(" ", _CONTINUED.sub(" ", text))
 
 
 def _kept(word: str, unresolved: Collection[str]) -> list[tuple[int, int]]:

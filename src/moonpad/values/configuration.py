@@ -72,6 +72,8 @@ class EngineFacts(Struct, frozen=True):
     no_dcp_because: str = ""
     dcp_unasked: bool = False
     """Its decode context parallelism is common enough to be suggested to those who did not ask for it."""
+    stages_since: str = ""
+    """The first version that is known to have pipeline parallelism; "" where all have it."""
     native_nodes_since: str = ""
     """The first version that joins machines without Ray; "" where it always did."""
     fits_mlp_itself: bool = False

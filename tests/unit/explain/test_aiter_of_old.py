@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.values.finding import Code, Severity
-from tests.unit.explain.judging import ask
+from tests.unit.explain.judging import ask, ask_one
 
 K2 = "vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code"
 K25 = "vllm serve moonshotai/Kimi-K2.5 --trust-remote-code"
@@ -82,3 +82,18 @@ def test_all_heads_on_each_rank(env: str) -> None:
 )
 def test_other_layouts_and_caches(text: str, on: str, version: str) -> None:
     assert not told(text, "ranks keeps", on, version)
+
+
+def test_fewer_ranks_are_offered_where_the_weights_fit() -> None:
+    started = "export VLLM_ROCM_USE_AITER=1\nvllm serve {} --trust-remote-code -tp 8 --kv-cache-dtype {}"
+
+    def offered(model: str, cache: str, on: str) -> str:
+        judged = ask_one(started.format(model, cache), on=on, version="0.16.0")
+        (told,) = [each for each in judged.findings if "heads a rank" in each.message]
+        return told.remedy
+
+    whole, small = "moonshotai/Kimi-K2-Instruct", "amd/Kimi-K2.5-MXFP4"
+    assert "tensor parallel" not in offered(whole, "auto", "8xMI300X")  # 958 GiB over 4 devices of 192
+    assert "tensor parallel 4" in offered(small, "auto", "8xMI355X")
+    assert "--kv-cache-dtype auto" in offered(whole, "fp8", "8xMI300X")
+    assert "--kv-cache-dtype" not in offered(whole, "auto", "8xMI300X")

@@ -128,10 +128,10 @@ def test_keys_of_former_releases_that_end_the_start_are_left_out() -> None:
 
 def test_what_no_words_mend_is_named_below_the_corrected_command() -> None:
     text = (
-        "pip install vllm==0.18.0\nvllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --pipeline-parallel-size 2"
-        " --trust-remote-code --tool-call-parser kimi_k2 --enable-auto-tool-choice\n"
+        "pip install vllm==0.18.0\nvllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --pipeline-parallel-size 4"
+        " --distributed-executor-backend ray --trust-remote-code --tool-call-parser kimi_k2 --enable-auto-tool-choice\n"
     )
     script = read_files([("start.sh", text)])
     judgements = judge(script, Question(), calibrations())
     assert any("KeyError" in remark.finding.message for remark in left_in(judgements[0]))
-    assert "Not mended in it: --pipeline-parallel-size" in explain_view(judgements, script, 100).plain
+    assert "Not mended in it: --distributed-executor-backend" in explain_view(judgements, script, 100).plain

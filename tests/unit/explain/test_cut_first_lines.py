@@ -23,7 +23,7 @@ def test_report_is_not_cut_in_its_middle() -> None:
 
 
 def test_cut_is_at_the_end_of_a_word() -> None:
-    (judged,) = ask(f"vllm-ascend 0.26.0 on 2 nodes of Atlas 800 A3\n\n```bash\n{CUT}\n```\n")
+    (judged,) = ask(f"vllm-ascend 0.18.0 on 2 nodes of Atlas 800 A3\n\n```bash\n{CUT}\n```\n")
     sentence, _ = verdict(judged)
     told = next(each.message for each in judged.findings if each.severity is Severity.ERROR)
     head, cut, _ = sentence.partition("...")

@@ -65,3 +65,10 @@ def test_more_experts_than_there_are() -> None:
     text = SERVE.format(QWEN).replace("--kt-num-gpu-experts 1", "--kt-num-gpu-experts 200")
     assert said(f"{text} --kt-weight-path /m/x --kt-method AMXINT8", "has 128 experts") == [WARNING]
     assert not said(f"{SERVE.format(QWEN)} --kt-weight-path /m/x --kt-method AMXINT8", "has 128 experts")
+
+
+def test_the_launcher_names_the_weights_by_itself() -> None:
+    started = "kt run Kimi-K2.5 --tp 8 --kt-method FP8_PERCHANNEL"
+    assert not any("have no effect" in each.message for one in ask(started) for each in one.findings)
+    plain = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --tp-size 8 --kt-method RAWINT4"
+    assert any("have no effect" in each.message for one in ask(plain) for each in one.findings)

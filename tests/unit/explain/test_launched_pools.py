@@ -109,3 +109,11 @@ def test_a_variable_under_another_spelling() -> None:
     assert not told(start.format("nic_name"), "is set nowhere")
     assert not told(start.format("nic_name2"), "is set nowhere")
     assert not told(start.format("nic_p0_name"), "is set nowhere")
+
+
+def test_the_table_of_a_pool_that_is_started_elsewhere() -> None:
+    alone = f"```shell\n{PREFILL}```\n"
+    assert not told(server("kv_producer") + alone, "and the text starts")
+    assert told(server("kv_producer", prefill="4, 8") + alone, "prefill: 4 ranks of 8 devices")
+    both = server("kv_producer", decode="2, 8") + server("kv_consumer", decode="2, 8")
+    assert told(both + alone, "decode: 2 ranks of 8 devices")

@@ -47,7 +47,7 @@ def test_what_would_be_refused_is_not_printed(text: str) -> None:
         (f"{SGLANG} --cuda-graph-max-bs 64", "--cuda-graph-max-bs-decode 64"),
         (f"{SGLANG} --enable-flashinfer-mla", "--attention-backend flashinfer"),
         (f"{SGLANG} --enable-flashinfer-mla --attention-backend flashinfer", "8 --attention-backend flashinfer"),
-        (f"{SGLANG} --dp 4 --enable-dp-attention", "--attn-dp-size 4"),
+        (f"{SGLANG} --dp 4 --enable-dp-attention", "--dp-size 4 --enable-dp-attention"),
         (f"{SGLANG} --kt-amx-weight-path w --kt-amx-method AMXINT4", "--kt-weight-path w --kt-method AMXINT4"),
         ("llama-server -m kimi.gguf -fa -c 8192", "-fa on -c 8192"),
         (f"{VLLM} --port 8000 ，and then it stops", "--port 8000"),
@@ -73,6 +73,6 @@ def test_what_older_releases_had_is_no_error_where_none_is_named() -> None:
 
 def test_a_better_command_starts_the_same_layout() -> None:
     text = f"# on 2x8xH800\n{SGLANG.replace('8', '16')} --dp 4 --enable-dp-attention --enable-deepep-moe --nnodes 2"
-    one = judged(text)
+    one = judged(text, "0.5.23")
     for better in one.better:
         assert "--dp-size" not in " ".join(better.lines[0].argv)

@@ -163,3 +163,16 @@ def test_what_is_recorded_of_names() -> None:
     for older, newer in pairwise(versions(PLUGIN)):
         gone = set(values_of(PLUGIN, older, "kv_connector")) - set(values_of(PLUGIN, newer, "kv_connector"))
         assert newer == "0.9.2rc1" or len(gone) < 3, json.dumps(sorted(gone))
+
+
+def test_releases_between_pass_a_key_over() -> None:
+    text = "vllm serve /w/Kimi-K2.5-w4a8 --quantization ascend -tp 16 --additional-config "
+    text += """'{"torchair_graph_config": {"enabled": false}}'"""
+
+    def told(version: str) -> str:
+        (judged,) = ask(text, on="16xA3", version=version)
+        return " ".join(each.message for each in judged.findings if "torchair_graph_config" in each.message)
+
+    assert "from 0.27.1rc1 on the start ends" in told("")
+    assert "the start ends" not in told("0.14.0rc1")
+    assert told("0.27.1rc1").endswith(": the start ends")

@@ -122,6 +122,13 @@ def ends_at_unknown(program: str, table: str, version: str | None) -> bool:
     return holds(recorded.get("refusing", {}).get(table, ()), nearest(recorded, version).at)
 
 
+def refusing_since(program: str, table: str) -> str:
+    """The first recorded release whose start ends at such a key; "" where none does."""
+    recorded = read(TABLES[program])
+    spans = recorded.get("refusing", {}).get(table, ())
+    return str(recorded["versions"][spans[0][0]]) if spans else ""
+
+
 def key_of_variable(program: str, name: str, version: str | None) -> str:
     """The key of an option that the release has in place of a variable, behind the option and a dot; "" where none is
     recorded."""

@@ -32,6 +32,7 @@ _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95
 _FOLDER: Final = re.compile(r"\.{0,2}/|~|\$|[A-Za-z]:\\")
 _DASHED: Final = re.compile(r"(?<![a-z0-9])(kimi-k2)[-_p]([5-9])(?![0-9a-z])", re.IGNORECASE)
 _LEFT_OUT: Final = frozenset({"none", "auto"})
+_LAID_OVER: Final = re.compile(r"\.py:[^:]*/(?:site|dist)-packages/[^:]+\.py(?::|$)")
 _OFF_BY_ITSELF: Final = frozenset({"--enable-expert-parallel", "--enforce-eager", "--enable-eplb", "--enable-lora"})
 """Switches that `--no-…` leaves as they are without it."""
 
@@ -174,3 +175,9 @@ def are_devices(asked: Collection[str], others: Collection[str], case: Case, spo
     kinds |= {device.id.partition("-")[0].casefold(), device.architecture.casefold()}
     given, kept_out = ({word.casefold() for word in words} for words in (asked, others))
     return (not given or bool(kinds & given)) and not kinds & kept_out
+
+
+def is_laid_over(case: Case) -> bool:
+    """Whether modules of Python are laid over those of the image, `-v ./dflash.py:/…/site-packages/…/dflash.py`."""
+    container = case.commands[0].container
+    return container is not None and any(_LAID_OVER.search(word.text) for word in container.words)

@@ -31,12 +31,22 @@ _OTHER: Final = re.compile(
     re.IGNORECASE,
 )
 """A release without the engine's name in the same line: `0.12.0 was fine, with 0.13.0 …`."""
+_MARKED: Final = re.compile(
+    r"[\w.-]{0,60}[`*\"']{0,3}[ ]?[(（](?:it[ ])?"
+    r"(?:(?:runs|works|starts|worked|ran)(?:[ ](?:fine|well))?|ok|fine|good|正常)[)）]",
+    re.IGNORECASE,
+)
 _NEAR: Final = 60
 
 
 def was_well(text: str, start: int, end: int) -> bool:
     """Whether a line says of the release between `start` and `end` that all was well with it."""
     return _BEHIND.match(text, end) is not None or _AHEAD.search(text[max(0, start - _NEAR) : start]) is not None
+
+
+def is_marked_well(text: str, end: int) -> bool:
+    """Whether a mark in brackets behind an image says that it runs: `release:1.0.0rc1 (runs)`."""
+    return _MARKED.match(text, end) is not None
 
 
 def beside_another(text: str, version: str) -> bool:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from moonpad.engines.text_signs import BANNER, DRAWN
+
 _ASKED: Final = (
     re.compile(r"\bimport[ ](?P<name>[a-z_]{3,30})[ ]*;[ ]*print\([ ]*(?P=name)\.__version__[ ]*\)"),
     re.compile(r"^[ \t]*(?:>>>|In \[\d{1,4}\]:)[ ]*(?P<name>[a-z_]{3,30})\.__version__[ \t]*$"),
@@ -23,6 +25,8 @@ _BESIDE: Final = re.compile(
     rf"(?<![\w.])(?P<name>[a-z_]{{3,30}})\.__version__[ ]?(?:=(?!=)|:|is\b)[ ]{{0,3}}[`'\"]?{_NUMBER}(?![\w.])"
 )
 _BEHIND_NAME: Final = re.compile(rf"[ \t]*Version:[ ]{_NUMBER}[ \t]*$")
+_ON_TOP: Final = re.compile(rf"(?:^|[\]{DRAWN}])[ \t{DRAWN}]*version[ \t]+{_NUMBER}[ \t]*$")
+_ITS_MODEL: Final = re.compile(rf"(?:^|[\]{DRAWN}])[ \t{DRAWN}]*model[ \t]+\S+[ \t]*$")
 _FEW: Final = 4
 """Lines in which the answer follows: warnings may be printed above it."""
 _LONGEST: Final = 400
@@ -33,6 +37,10 @@ def printed(lines: Sequence[str], names: Mapping[str, Sequence[str]]) -> Iterato
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
         if not any(sign in text for sign in ("ersion", "Name:", " -V", " show ")):
+            continue
+        drawn = _ON_TOP.search(text)
+        if drawn is not None and any(_ITS_MODEL.search(each[:_LONGEST]) for each in lines[number + 1 : number + _FEW]):
+            yield number + 1, drawn.start("version"), BANNER, drawn["version"]
             continue
         beside = _BESIDE.search(text)
         if beside is not None and (engine := _engine_of(beside["name"], names)):

@@ -14,7 +14,7 @@ from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
-from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, was_well
+from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
 from moonpad.explain.documents.printed_versions import printed
 from moonpad.explain.documents.source_checkouts import checked_out
 
@@ -215,7 +215,11 @@ def _without_former(
     def is_former(in_prose: bool, number: int, start: int, mention: VersionMention) -> bool:
         line = lines[number - 1]
         end = line.find(mention.version, start) + len(mention.version)
-        return (in_prose or bool(mention.image)) and end > start and was_well(line, start, end)
+        if end <= start:
+            return False
+        if mention.image and is_marked_well(line, end):
+            return True
+        return (in_prose or bool(mention.image)) and was_well(line, start, end)
 
     former = [each for each in named if is_former(*each)]
     if not former:

@@ -13,7 +13,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.mended_lines import program_words
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.target_detection import Version
-from moonpad.values.versions import since
+from moonpad.values.versions import order, since
 
 
 class Rulebook(Struct, frozen=True):
@@ -31,6 +31,10 @@ class Rulebook(Struct, frozen=True):
     now: tuple[Change, ...]
     later: tuple[Change, ...]
     following: OptionSet | None = None
+    named: bool = True
+    """Whether the release is known: else it is judged by the newest, and an older one may be meant."""
+    before_all: bool = False
+    """Whether the release is older than all that are recorded: its options may have fewer choices than these."""
 
 
 def program_of(command: Command, engine: Engine) -> str:
@@ -59,6 +63,8 @@ def rulebook(program: str, version: Version, command: Command | None = None) -> 
         tuple(change for change in known if change.holds_in(at)),
         tuple(change for change in known if not since(at, change.since)),
         None if options.exact else following(program, options.version),
+        bool(version.text),
+        not options.exact and bool(version.text) and order(version.text) < order(options.version),
     )
 
 

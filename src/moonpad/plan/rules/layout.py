@@ -9,6 +9,7 @@ from moonpad.plan.rules.blocks import fitting_tp
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding, illegal, invalid, suboptimal
 from moonpad.values.platform import Platform
+from moonpad.values.versions import since
 
 
 def largest_divisor(number: int, limit: int) -> int:
@@ -174,11 +175,15 @@ def tp_across_nodes(case: Configuration) -> Iterator[Finding]:
         return
     island = island_devices(case.cluster)
     others = "pp" if case.engine.attention_dp else "pp or dp"  # that of attention alone is within the tp ranks
+    remedy = f"set tp = {largest_divisor(case.architecture.heads, island)}, with {others} for the machines"
+    first = case.engine.stages_since
+    if first and case.version and not since(case.version, first):
+        remedy = f"take {case.engine.title} {first} or newer, which has pipeline stages, and there {remedy}"
     yield suboptimal(
         "tp",
         f"tensor parallel {case.layout.tp} reaches over machines whose fast links join {island}: "
         f"{2 * case.architecture.layers} all-reduces a token go through the network",
-        f"set tp = {largest_divisor(case.architecture.heads, island)}, with {others} for the machines",
+        remedy,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.options import option_set
-from moonpad.engines import foreign_names
+from moonpad.engines import foreign_names, ktransformers_read
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved, whole
@@ -87,8 +87,10 @@ def threads_of_pools(case: Case) -> Iterator[Remark]:
 
 
 def without_files(case: Case) -> Iterator[Remark]:
-    """Nothing is kept in host memory unless its files are named."""
+    """Nothing is kept in host memory unless its files are named. `kt run` finds them by itself, and names them."""
     given = case.option(*_OF_ITSELF)
+    if case.commands[0].program == ktransformers_read.RUN:
+        return
     if given is None or case.option(names.WEIGHTS) is not None or case.open_ended or is_fragment(case.commands[0]):
         return
     if case.base != foreign_names.EXPERTS_BY_OPTION and not case.engine.facts.host_experts:

@@ -84,7 +84,9 @@ def but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.code not in OF_MEMORY)
 
 
-def started(tokens: int) -> str:
-    """Why an estimate is not shown that a log contradicts."""
+def started(tokens: int | None) -> str:
+    """Why an estimate is not shown that a log contradicts, or what the text says (None)."""
+    if tokens is None:
+        return "by moonpad's estimate it does not fit, by the text it starts: the text counts"
     held = f" with a KV cache of {tokens:,} tokens" if tokens else ""
     return f"by moonpad's estimate it does not fit, by the log in the text it started{held}: the log counts"

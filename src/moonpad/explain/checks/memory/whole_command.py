@@ -78,6 +78,14 @@ def one_device(case: Case) -> Iterator[Remark]:
     message = f"unless the program adds ranks, {message}" if own else message
     devices = " and give the container as many" if known else ", for as many devices"
     remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
+    options = case.engine.command_line.options
+    copies, experts = options.get("dp"), options.get("ep", "")
+    if given and copies and ranks > 1 and experts == names.EXPERTS_SHARED and case.option(experts) is not None:
+        count = reading.layout.dp * max(2, -(-share // largest))
+        verb = "add" if case.option(copies) is None else "write"
+        remedy = (
+            f"{verb} {copies} {count:.0f} or more, on more machines: {experts} shares the experts out over all ranks"
+        )
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
     sure = not own and (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
     if given is None and not sure and tells_of_answers(case.script.lines):

@@ -43,6 +43,11 @@ def model_release(case: Case) -> Iterator[Remark]:
             yield Remark(replace(finding, severity=Severity.WARNING), None, ends_start=True)
 
 
+_OF_MARKED_THOUGHTS: Final = re.compile(r"deepseek[-_]v3|qwen3|glm45")
+"""Parsers of models that think where they are asked to: an answer without the first mark is passed on as it is
+(sgl-project/sglang, python/sglang/srt/parser/reasoning_parser.py: force_reasoning)."""
+
+
 def served_name(case: Case) -> Iterator[Remark]:
     """Clients ask for another model than the one that answers."""
     served, checkpoint = case.first.served_name, case.checkpoint
@@ -68,6 +73,9 @@ def no_thoughts(case: Case) -> Iterator[Remark]:
         f"{shortened(name)} does not think: the parser waits for the end of thoughts that never come, so answers may "
         "arrive as reasoning, and some releases refuse the start"
     )
+    if _OF_MARKED_THOUGHTS.fullmatch(str(place.value).strip("'\"")):
+        message = f"{shortened(name)} does not think, and this parser looks for thoughts between their marks alone: "
+        message += "it has no effect, and some releases refuse the start"
     edit = Edit(place.index, place.length, ())
     code = Code.CONFLICT
     yield make_remark(Severity.WARNING, code, flag, message, "leave it out", at=place.index, edits=[edit])

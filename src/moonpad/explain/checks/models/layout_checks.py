@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.other_models import OtherModel
+from moonpad.catalog.other_models import OtherModel, fp8_block
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.named_models import named_model
@@ -30,12 +30,16 @@ def heads_of_others(case: Case) -> Iterator[Remark]:
     if tp < 2 or place is None or not uneven:
         return
     fitting = [n for n in range(tp, 1, -1) if all(_divides(size, n, what) for size, what, _ in shares)]
-    most = next(iter(fitting), 1)  # the weights may need the most devices that can share them
+    # The weights may need the most devices that can share them.
+    most = next((n for n in fitting if _cuts_columns(known, n, case)), 1)
     message = f"{tp}: {' and '.join(uneven[:2])} of {known.title} cannot be shared out evenly"
     certain = named.sure and any(sure and not _divides(size, tp, what) for size, what, sure in shares)
     certain = certain and not is_fragment(case.commands[0]) and not of_own_build(case)
     severity = Severity.ERROR if certain else Severity.WARNING
-    yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, f"write {flag} {most}", at=place.index)
+    remedy = f"write {flag} {most}"
+    if most % (case.first.node.nodes or 1):
+        remedy += ", on one machine, without --nnodes"
+    yield make_remark(severity, Code.ILLEGAL_LAYOUT, flag, message, remedy, at=place.index)
 
 
 def _shares_of(known: OtherModel, case: Case) -> Iterator[tuple[int, str, bool]]:
@@ -51,6 +55,16 @@ def _shares_of(known: OtherModel, case: Case) -> Iterator[tuple[int, str, bool]]
     if known.vocabulary and plain:
         padded = -(-known.vocabulary // _PADDING) * _PADDING
         yield padded, f"the {known.vocabulary} tokens of the vocabulary", True
+
+
+def _cuts_columns(known: OtherModel, tp: int, case: Case) -> bool:
+    """Whether the columns of the MLP are cut too, in whole blocks where each has its FP8 scale; of widths that are not
+    known, a power of two is one. Experts that are spread out are not cut."""
+    block = fp8_block(known, case.model_named) or 1
+    widths = [(known.dense_columns, block), (known.shared_columns, block)]
+    widths = [*widths, (known.expert_columns, 1 if case.first.layout.ep > 1 else block)]
+    sizes = [(size, of_block) for size, of_block in widths if size]
+    return all(size % (tp * of_block) == 0 for size, of_block in sizes) if sizes else tp & (tp - 1) == 0
 
 
 def _divides(size: int, tp: int, what: str) -> bool:

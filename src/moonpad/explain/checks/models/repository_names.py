@@ -124,13 +124,16 @@ def owner_left_out(case: Case) -> Iterator[Remark]:
 
 
 def has_folder(name: str, owner: str, case: Case) -> bool:
-    """Whether the text clones or downloads it, goes into a folder, mounts one, or names the folder in another way."""
+    """Whether the text clones, downloads or edits it, goes into a folder, mounts one, or names the folder in another
+    way."""
     case.script.budget.work(len(case.script.lines), "its lines")
     folder = re.compile(
         r"(?:^|[;&|][ \t]*)cd[ \t]|\bWORKDIR\b|--local[-_]dir|local_dir"
         rf"|git (?:lfs )?clone\b.*{re.escape(name)}"
         rf"|[\w.~-]/{re.escape(name)}(?![\w.-])(?<!{re.escape(owner)}/{re.escape(name)})|\./{re.escape(name)}"
-        r"|--working[-_]dir|-w[ =]/",
+        r"|--working[-_]dir|-w[ =]/"
+        r"|config\.json\b.{0,60}\bdownloaded|\b(?:edit|chang|modif|patch|adjust|replac)\w* .{0,60}\bconfig\.json"
+        r"|修改.{0,40}config\.json|config\.json.{0,40}修改",
         re.IGNORECASE,
     )
     return any(folder.search(line[:2000]) for line in case.script.lines)

@@ -33,6 +33,9 @@ _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 
 _NIGHTLY: Final = re.compile(r"[:/_-]nightly\b|\bnightly (?:build|image|wheel)|--pre\b")
+_UNREFUSED: Final = re.compile(r"openai|mistral")
+"""Parsers of models whose requests with tools are answered without the switch too: gpt-oss writes harmony, and the
+tokenizer of Mistral knows calls (vllm-project/vllm, entrypoints/openai: the condition before "auto" is refused)."""
 _LONGEST: Final = 2000
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
@@ -56,7 +59,9 @@ def parser_remarks(
     auto = (line.auto_tools,) if line.auto_tools and not serving.auto_tool_choice else ()
     if serving.tool_parser is not None and auto and not command.guessed:  # whoever starts it may add that
         given = f"{line.tool_parser} {shortened(serving.tool_parser)}"
-        message = f"{given} alone does nothing: requests with tools are refused"
+        answered = _UNREFUSED.fullmatch(serving.tool_parser.strip("'\"")) is not None
+        what = "calls may stay in the text of answers" if answered else "requests with tools are refused"
+        message = f"{given} alone does nothing: {what}"
         tool = reading.parsed.occurrence(line.tool_parser)
         at = tool.index if tool else None
         yield _missing(line.auto_tools, message, f"add {line.auto_tools}", at=at, edits=[Edit(length, 0, auto)])

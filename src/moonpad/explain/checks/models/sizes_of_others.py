@@ -188,8 +188,9 @@ def host_blocks_of_others(case: Case) -> Iterator[Remark]:
         f"{names.HOST_GGUF}: an expert of {known.title} has {known.expert_columns} columns, which the {_K_BLOCK} "
         "weights of a block of GGUF's K formats do not divide: the start refuses it"
     )
-    remedy = "take another method, with weights converted for it"
-    yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, place.written, message, remedy, at=place.index)
+    remedy = f"write {names.EXPERT_METHOD} FP8, BF16, AMXINT8 or AMXINT4, as the weights are"
+    remark = make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, place.written, message, remedy, at=place.index)
+    yield replace(remark, stops=True)
 
 
 def release_of_others(case: Case) -> Iterator[Remark]:

@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
 from moonpad.engines.foreign_names import OWN_SERVERS, RANKS_HERE
+from moonpad.engines.value_checks import whole
 from moonpad.explain.change_edits import with_value
 from moonpad.explain.checks.nodes.data_parallel import LARGEST_MACHINE
 from moonpad.explain.checks.options.placeholders import placeholders_in
@@ -272,8 +273,8 @@ _SPREADS: Final = frozenset({"--data-parallel-backend", "-dpb", "--data-parallel
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """Each command starts some of the data-parallel ranks: all of them together."""
     places = [value_of(command.argv, (options.start_rank,)) for command in commands]
-    if any(word is not None and word.unresolved for word in places):
-        return  # `$((8 * NODE_RANK))` is the command of several machines
+    if any(word is not None and (word.unresolved or whole(word.text) is None) for word in places):
+        return  # `$((8 * NODE_RANK))` or `<1_2_OR_3>` is the command of several machines
     backends = [value_of(command.argv, ("--data-parallel-backend", "-dpb")) for command in commands]
     if any(word is not None and word.text == "ray" for word in backends):
         return  # one command starts those of all machines

@@ -39,8 +39,12 @@ def table_of_pool(case: Case) -> Iterator[Remark]:
         return
     servers = [command for command in script.commands if _config(command)]
     shapes = started | {shape for command in servers if (shape := _written(command))}
+    own = _OWN.get(str(_config(case.commands[0]).get("kv_role")))
+    roles = {_OWN.get(str(_config(command).get("kv_role"))) for command in servers}
     for part in _PARTS:
         shape = _table(_config(case.commands[0]), part)
+        if own is not None and part not in roles and len(started) < len(_PARTS):
+            continue  # the other pool is started by another text
         if shape is None or shape in shapes:
             continue
         known = ", ".join(f"{ranks} of {each}" for ranks, each in sorted(shapes))

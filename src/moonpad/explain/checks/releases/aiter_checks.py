@@ -58,6 +58,23 @@ def _configuration(case: Case, backend: str) -> Configuration | None:
     return Configuration(case.checkpoint, case.cluster, case.engine.facts, case.version, case.first.layout, settings)
 
 
+def _other_ways(case: Case, configuration: Configuration, later: str) -> str:
+    """What else than AITER's MLA, or the release: fewer ranks, where the weights fit them; and before Triton's MLA had
+    an FP8 cache, one that is not."""
+    checkpoint, layout = configuration.checkpoint, configuration.layout
+    room = configuration.device.usable_bytes * max(1, layout.pp)
+    sizes = [n for n in (1, 2, 4, 8) if checkpoint.architecture.heads // n in (16, 128)]
+    fitting = [n for n in sizes if checkpoint.total_bytes / n < room and n <= layout.tp]
+    fp8 = case.option("--kv-cache-dtype") is not None and configuration.stored_kv.startswith("fp8")
+    ways = [f"set {names.AITER_MLA}=0"]
+    if fp8 and not since(configuration.version or OF_TWO_SIZES, CHOSEN_BY_BLOCK):
+        ways[0] += " with --kv-cache-dtype auto, since Triton's MLA has no FP8 cache there"
+    if case.engine.name == names.EXPERTS_BY_VARIABLE and _by_block(case):
+        ways[0] += " without --block-size"
+    ways += [f"tensor parallel {fitting[-1]}"] if fitting else []
+    return ", or ".join((*ways, later))
+
+
 def aiter_unasked(case: Case) -> Iterator[Remark]:
     """AITER is switched on by a variable or by the block, and its MLA of this release lacks the number of heads."""
     if case.engine.name != names.EXPERTS_BY_VARIABLE or not _version(case) or not case.laid_out:
@@ -69,14 +86,10 @@ def aiter_unasked(case: Case) -> Iterator[Remark]:
     if not by_variable and not _by_block(case):
         return
     for finding in aiter_heads(configuration):
-        heads = configuration.architecture.heads
-        tp = max((n for n in (1, 2, 4, 8) if heads // n in (16, 128)), default=4)
         block = case.option("--block-size")
         if by_variable:
             message = f"{names.AITER}=1 chooses AITER's MLA: {finding.message}"
-            remedy = f"set {names.AITER_MLA}=0, or tensor parallel {tp}, or take a later release"
-            if _by_block(case):
-                remedy = f"set {names.AITER_MLA}=0 without --block-size, or tensor parallel {tp}, or take a later one"
+            remedy = _other_ways(case, configuration, "take a later release")
             remark = make_remark(Severity.ERROR, Code.CONFLICT, names.AITER, message, remedy)
             yield replace(remark, variable=names.AITER)
         elif block is not None:
@@ -149,9 +162,8 @@ def aiter_of_old(case: Case) -> Iterator[Remark]:
         return
     heads = configuration.architecture.heads // max(1, case.first.layout.tp)
     if _by_variable(case) and heads not in (16, 128):
-        tp = max((n for n in (1, 2, 4, 8) if configuration.architecture.heads // n in (16, 128)), default=4)
         message = f"{heads} heads a rank: AITER's MLA of that time, before {CHOSEN_BY_BLOCK}, takes 16 or 128 alone"
-        remedy = f"set {names.AITER_MLA}=0, or tensor parallel {tp}, or take {CHOSEN_BY_BLOCK} or later"
+        remedy = _other_ways(case, configuration, f"take {CHOSEN_BY_BLOCK} or later")
         where = names.AITER_MLA if case.variable(names.AITER_MLA) else names.AITER
         remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy)
         yield replace(remark, variable=where)

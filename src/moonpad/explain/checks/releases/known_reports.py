@@ -7,7 +7,7 @@ release, one with devices the devices.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Final
 
@@ -24,6 +24,7 @@ from moonpad.explain.checks.command_traits import (
     LONGEST,
     are_devices,
     are_left_out,
+    is_laid_over,
     model_names,
     option_text,
     spoken_devices,
@@ -35,6 +36,7 @@ from moonpad.explain.checks.own_platform import is_elsewhere, names_rocm, platfo
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.first_releases import first_with_model
+from moonpad.explain.checks.releases.report_words import threads_of, told
 from moonpad.explain.checks.releases.run_images import of_image
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
 from moonpad.explain.checks.releases.told_faults import (
@@ -68,6 +70,8 @@ from moonpad.values.versions import is_final, order, release_of
 _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
 """Where no release is named, what ended in any of them may be the cause."""
+_ALIKE: Final = 80
+"""Characters."""
 _MOST_COMMANDS: Final = 200
 _OF_POOLS: Final = re.compile(r"cache_transceiver|max_tokens_in_buffer|disaggregat")
 """Keys and words of servers that hand their cache over."""
@@ -84,6 +88,8 @@ class _Known(Struct, frozen=True):
     names: Callable[[bool], Sequence[str]]
     errors: Pairs = frozenset()
     """Of the errors of the text."""
+    laid_over: bool = False
+    """Whether files of the engine are laid over those of its image, which may mend what is reported of the release."""
 
 
 @lru_cache(maxsize=64)
@@ -109,7 +115,8 @@ def reported(case: Case) -> Iterator[Remark]:
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))
     errors = error_pairs(case.script)
-    known = _Known(spoken_devices(case), cache(partial(model_names, case)), errors)
+    laid_over = is_laid_over(case)
+    known = _Known(spoken_devices(case), cache(partial(model_names, case)), errors, laid_over)
     given = given_names(case)
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
@@ -139,6 +146,7 @@ def reported(case: Case) -> Iterator[Remark]:
     found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
     words = told_words(case.script) if found else frozenset()
     kinds = told_kinds(case.script) if words else frozenset()
+    found = list(_once(found))
     for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
         if case.version and row.models and row.until + row.last and words:
@@ -154,6 +162,18 @@ def reported(case: Case) -> Iterator[Remark]:
         older = told and not case.version and bool(row.until or row.last)
         complained = shown or (told and remark.finding.severity is Severity.WARNING)
         yield replace(remark, complained=complained, as_told=remark.as_told or older)
+
+
+def _once(found: Iterable[tuple[KnownReport, Remark]]) -> Iterator[tuple[KnownReport, Remark]]:
+    """Of rows of the same releases with one thread, one place and one remedy that begin alike, the first."""
+    known: set[tuple[str, ...]] = set()
+    for row, remark in found:
+        thread = threads_of(row.provenance.source)
+        releases = (row.since, row.until, row.last)
+        told_once = (thread, *releases, remark.finding.where, remark.finding.remedy, row.message[:_ALIKE])
+        if not thread or told_once not in known:
+            known.add(told_once)
+            yield row, remark
 
 
 def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:
@@ -233,6 +253,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     runs = row.ends_it and says_it_runs(case.script.lines)
     sure = sure and not runs and not row.is_concluded(case.version)
     sure = sure and _of_release(row, case.engine.name, case.first_meant)
+    if known.laid_over and bool(row.until or row.last):
+        message, sure = f"{message}; a file that is laid over the image's may mend it", False
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     meant = not (may_be and row.devices) and not case.version and _has_newest(row, case.engine.name)
@@ -360,27 +382,3 @@ def _words(case: Case, spoken: str) -> Mapping[str, str]:
     names = model_names(case, True)
     name = names[0] if case.checkpoint else names[0].rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
-
-
-def told(row: KnownReport, title: str, known: Mapping[str, str], *, forked: bool = False) -> str:
-    """The message with the releases that it was reported for, of the engine that is called `title`, and its thread."""
-    shared = f"{ENGINES[row.engines[0]].facts.title}, whose source {title} brings with it" if forked else ""
-    message = row.message.format_map(known)
-    return f"reported for {shared or _releases(row, title)}: {message}{_threads(row.provenance.source)}"
-
-
-def _releases(row: KnownReport, title: str) -> str:
-    concluded = row.provenance.standing == "estimated"
-    if row.last:
-        first = {"": "" if concluded else "up to ", row.last: ""}.get(row.since, f"{row.since} to ")
-        return f"{title}{', of the time of' if concluded else ''} {first}{row.last}"
-    if row.until:
-        first = f" from {row.since} on, mended in {row.until}" if row.since else f" before {row.until}"
-        return f"{title}{first}{', by the dates' if concluded else ''}"
-    return f"{title} from {row.since} on" if row.since else title
-
-
-def _threads(source: str) -> str:
-    """` (#12345)`, so that the thread can be found; the address is in the table."""
-    repositories = re.findall(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", source)
-    return f" ({repositories[0][0]}#{repositories[0][1]})" if repositories else ""

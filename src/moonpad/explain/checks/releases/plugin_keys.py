@@ -19,6 +19,7 @@ from moonpad.catalog.options.config_keys import (
     key_releases,
     key_tables,
     keys_of,
+    refusing_since,
 )
 from moonpad.engines import ascend_names as names
 from moonpad.engines.argv_reader import Occurrence
@@ -205,7 +206,7 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
         where = f" in {place}" if place else ""
         later = all(order(first) > order(release.name) for first, _ in history)
         message = f'{release.judged} does not read "{key}"{where}, which {runs} {"does" if " " not in runs else "do"}'
-        message += ": the start ends" if ends else ""
+        message += _ending(release, table) if ends else ""
         remedy = f"leave it out, or take {history[0][0]} or newer" if later else _LEAVE
         if _is_off(given) and not ends:
             severity = Severity.NOTE
@@ -223,6 +224,14 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
 
 def _cannot_divide(size: object, copies: int) -> bool:
     return isinstance(size, int) and size > 0 and copies > 0 and copies % size > 0
+
+
+def _ending(release: _Release, table: str) -> str:
+    """Where the release is not named, older ones may be meant, which pass the key over."""
+    first = refusing_since(names.PLUGIN, table)
+    if release.named or not first:
+        return _ENDS
+    return f": from {first} on the start ends, and releases between pass it over"
 
 
 def _split(

@@ -22,6 +22,8 @@ _ASSIGNED: Final = r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s;&|<>()\"'`]*)[ \
 _ONLY_ASSIGNED: Final = re.compile(rf"[ \t]*{_ASSIGNED}{{1,40}}(?:\\|[ \t]#.*)?[ \t]*")
 _OPENS_ARRAY: Final = re.compile(r"[A-Za-z_]\w*\+?=\([^)]*$")
 """`env_args=(`, whose members look like assignments."""
+_TORN: Final = re.compile(r"[\w./:-]+[ \t]+[A-Za-z_]\w*=\S")
+"""The rest of a value that a line break tore apart, with more assignments behind it: said of that line."""
 _NAME: Final = re.compile(r"(?<![\w\"'$-])([A-Za-z_]\w*)=")
 _IN_QUOTES: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
 _EXPORTS: Final = re.compile(r"\bset[ \t]+-[a-z]*a|allexport|^[ \t]*(?:import|from|def)[ \t]+\w", re.MULTILINE)
@@ -64,7 +66,8 @@ def not_exported(case: Case) -> Iterator[Remark]:
         alone = _ONLY_ASSIGNED.fullmatch(written) is not None and not continued and not in_array
         continued = written.rstrip().endswith("\\") and not alone
         goes_on = alone and written.rstrip().endswith("\\")
-        if alone and number < line:
+        broken = number == line - 1 and _TORN.match(script.lines[number]) is not None
+        if alone and number < line and not broken:
             open_names |= dict.fromkeys(_NAME.findall(_IN_QUOTES.sub('""', written)), number)
         if not goes_on:
             for name, at in open_names.items() if alone else ():

@@ -1,0 +1,35 @@
+"""Texts that say of their one deployment that it starts, and complain of something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.line_search import is_in_lines
+from moonpad.explain.programs import is_server
+from moonpad.values.memory import Memory
+
+_STARTS: Final = re.compile(
+    r"(?<!not )(?<!never )(?<!n't )\b(?:starts|started|comes up|came up|is up|boots)"
+    r"(?: up)?(?: (?:fine|normally|successfully|ok|okay|correctly|without (?:errors?|problems?)))?[,;:.]?"
+    r" (?:but|yet|then)\b"
+    r"|\b(?:starts|started|comes up|came up) (?:up )?(?:fine|normally|successfully|without (?:errors?|problems?))"
+    r"|\b(?:answers?|replies|responses|outputs?) (?:are|is|were|was) (?:not )?(?:right|wrong|garbage|gibberish|garbled"
+    r"|nonsense|rubbish|empty|bad|broken|good|fine|correct|repeated)\b"
+    r"|(?:能够?|可以|正常|成功)启动(?!失败)|启动(?:正常|成功)",
+    re.IGNORECASE,
+)
+_LONGEST: Final = 2000
+
+
+def is_said_to_start(script: Script, commands: Sequence[Command], memory: Memory | None = None) -> bool:
+    """Whether no other server in the text can be meant, and the devices hold the weights at least."""
+    if memory is not None and memory.weights_bytes >= memory.device_bytes:
+        return False
+    own = {command.line for command in commands}
+    if any(is_server(command.program) and command.line not in own for command in script.commands):
+        return False
+    script.budget.once("that it starts", len(script.lines), "the text around its engine commands")
+    return is_in_lines(_STARTS, script.lines, _LONGEST)

@@ -1,0 +1,106 @@
+"""What a remedy names is taken by the model, the release and the engine that it is for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.unit.explain.judging import ask_one
+
+SGLANG = "python -m sglang.launch_server --model-path"
+WIDTHS = {"DeepSeek-R1-Distill-Qwen-1.5B": (12, 8960), "Qwen2.5-7B-Instruct": (28, 18944)}
+"""Attention heads and columns of the MLP, by the models' config.json."""
+
+
+@pytest.mark.parametrize(("model", "tp"), [("DeepSeek-R1-Distill-Qwen-1.5B", 24), ("Qwen2.5-7B-Instruct", 16)])
+def test_tensor_parallelism_that_is_offered_cuts_heads_and_columns(model: str, tp: int) -> None:
+    judged = ask_one(f"{SGLANG} /m/{model} --tp-size {tp}", on="3x8xH200", version="0.5.9")
+    (told,) = [each for each in judged.findings if "attention heads" in each.message]
+    offered = re.search(r"write --tp-size (\d+)", told.remedy)
+    assert offered is not None
+    assert [width % int(offered[1]) for width in WIDTHS[model]] == [0, 0]
+    assert int(offered[1]) > 1
+
+
+@pytest.mark.parametrize(("nodes", "alone"), [(3, True), (2, False)])
+def test_ranks_that_machines_do_not_share_out_stay_on_one(nodes: int, alone: bool) -> None:
+    text = f"{SGLANG} /m/DeepSeek-R1-Distill-Qwen-1.5B --tp-size {nodes * 8} --nnodes {nodes} --node-rank 0"
+    judged = ask_one(f"{text} --dist-init-addr 10.0.0.1:5000", on=f"{nodes}x8xH200", version="0.5.9")
+    (told,) = [each for each in judged.findings if "attention heads" in each.message]
+    assert ("without --nnodes" in told.remedy) is alone
+
+
+@pytest.mark.parametrize(
+    ("version", "listed"), [("0.8.5.post1", False), ("0.10.0", True)], ids=["before all that are known", "known"]
+)
+def test_choices_are_listed_of_the_release_itself(version: str, listed: bool) -> None:
+    text = "vllm serve Qwen/Qwen3-8B --reasoning-parser kimi_k2"
+    told = [each for each in ask_one(text, version=version).findings if 'does not take "kimi_k2"' in each.message]
+    assert [("glm4_moe" in each.remedy, "0.11" in each.remedy) for each in told] == [(listed, True)]
+
+
+@pytest.mark.parametrize(
+    ("model", "parser", "refused"),
+    [
+        ("openai/gpt-oss-120b", "openai", False),
+        ("mistralai/Mistral-Large-Instruct-2411", "mistral", False),
+        ("moonshotai/Kimi-K2-Instruct", "kimi_k2", True),
+    ],
+)
+def test_requests_with_tools_are_refused_of_models_without_their_own_way(
+    model: str, parser: str, refused: bool
+) -> None:
+    judged = ask_one(f"vllm serve {model} -tp 8 --trust-remote-code --tool-call-parser {parser}", version="0.28.0")
+    (told,) = [each for each in judged.findings if "alone does nothing" in each.message]
+    assert ("are refused" in told.message) is refused
+    assert told.remedy == "add --enable-auto-tool-choice"
+
+
+MET = f"{SGLANG} deepseek-ai/DeepSeek-R1 --tp-size 16 --trust-remote-code --node-rank 0"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("--num-nodes 2 --master-addr 10.0.0.1 --master-port 20000", "--nnodes 2 --dist-init-addr 10.0.0.1:20000"),
+        ("--num-nodes=2 --master_port=20000 --master_addr=10.0.0.1", "--nnodes=2 --dist-init-addr 10.0.0.1:20000"),
+        ("--nnodes 2 --dist-init-addr 10.0.0.1:20000 --master-port 9", "--nnodes 2 --dist-init-addr 10.0.0.1:20000"),
+    ],
+)
+def test_machines_meet_by_the_options_of_the_engine(written: str, meant: str) -> None:
+    judged = ask_one(f"{MET} {written}", on="2x8xH200", version="0.5.12")
+    (line,) = judged.corrected
+    assert line.argv[-len(meant.split()) :] == tuple(meant.split())
+
+
+def test_machines_without_a_port_are_told_what_lacks() -> None:
+    judged = ask_one(f"{MET} --nnodes 2 --master-addr 10.0.0.1", on="2x8xH200", version="0.5.12")
+    (told,) = [each for each in judged.findings if each.where == "--master-addr"]
+    assert told.remedy.startswith("write --dist-init-addr 10.0.0.1:PORT")
+
+
+@pytest.mark.parametrize(
+    ("value", "option"), [("chat_template_simple.jinja", "--chat-template-file"), ("exaone4", "--chat-template")]
+)
+def test_name_nearest_to_that_of_an_option_for_files(value: str, option: str) -> None:
+    judged = ask_one(f"llama-server -m /m/Kimi-K2-Q4.gguf --jinja --chat-template-format {value}", on="1xH200")
+    (told,) = [each for each in judged.findings if each.where == "--chat-template-format"]
+    assert told.remedy == f"did you mean {option}?"
+
+
+@pytest.mark.parametrize(
+    ("experts", "option"), [("--enable-expert-parallel", "--data-parallel-size"), ("", "--tensor-parallel-size")]
+)
+def test_more_devices_for_experts_that_all_ranks_share(experts: str, option: str) -> None:
+    judged = ask_one(f"vllm serve moonshotai/Kimi-K3 --trust-remote-code --tensor-parallel-size 4 {experts}", on="")
+    (told,) = [each for each in judged.findings if "the largest device known holds" in each.message]
+    assert re.match(rf"(?:add|write) {option} \d+ or more", told.remedy)
+
+
+@pytest.mark.parametrize(("parser", "waits"), [("deepseek-v3", False), ("deepseek-r1", True)])
+def test_parser_that_waits_for_no_thoughts(parser: str, waits: bool) -> None:
+    judged = ask_one(f"{SGLANG} deepseek-ai/DeepSeek-V3-0324 --tp-size 8 --reasoning-parser {parser}", version="0.5.9")
+    (told,) = [each for each in judged.findings if "does not think" in each.message]
+    assert ("never come" in told.message) is waits
+    assert told.remedy == "leave it out"
