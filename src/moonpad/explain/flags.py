@@ -89,7 +89,7 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
         spelled_wrong = option.problem == "unknown" and bool(option.matches)
         if not spelled_wrong and (change := change_of(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
-        elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
+        elif option.problem is not None and not _is_of_starter(option, book.program):
             yield from _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
             message = f"{book.label} has {option.written}; from {change.since} on: {change.message}"
@@ -97,9 +97,9 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
 
 
-def _options_of_starters(program: str) -> tuple[str, ...]:
+def _is_of_starter(option: Occurrence, program: str) -> bool:
     named = program_named(program)
-    return named.own_options if named else ()
+    return named is not None and named.is_of_starter(option.written)
 
 
 def change_of(option: Occurrence, changes: Sequence[Change]) -> Change | None:
