@@ -30,7 +30,7 @@ from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.misspelt_options import misspelt_remarks
-from moonpad.explain.misspelt_variables import counts_on, with_meant_name
+from moonpad.explain.misspelt_variables import counts_on, under_name, with_meant_name
 from moonpad.explain.nearest_names import RENAMED, declared_like, nearest_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
@@ -272,7 +272,8 @@ def env_remarks(
             near = nearest_name(name, sorted(declared), RENAMED, book, budget)
             if near is not None and not set(name.split("_")) < set(near.split("_")):
                 near = None  # another word is another thing
-            near = near or with_one_word_more(name, declared)
+            longer = with_one_word_more(name, declared)
+            near = near or longer
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
             edits = ()
             if key := key_of_variable(book.program, name, book.options.version):
@@ -284,7 +285,8 @@ def env_remarks(
                 keys = {each: key_of_variable(book.program, each, book.options.version) for each in dead_names}
                 edits = keys_of_variables(name, keys, variables, argv)
             finding = Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy)
-            yield Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)
+            remark = Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)
+            yield remark if longer is None or longer != near or key else under_name(remark, longer, variables)
         elif (
             name not in declared
             and name not in libraries
