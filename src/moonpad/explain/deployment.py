@@ -42,13 +42,14 @@ from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.documents.servers_side_by_side import is_idle, runs_side_by_side
+from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
-from moonpad.explain.model_detection import folder_of, is_named_apart, model_of
+from moonpad.explain.model_detection import folder_of, is_named_apart, is_variable, model_of, says_nothing
 from moonpad.explain.online_formats import checkpoint_as_loaded
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
@@ -57,7 +58,7 @@ from moonpad.explain.programs import listens, program_named
 from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
-from moonpad.explain.results import Edit, Judged, Remark, make_remark
+from moonpad.explain.results import Edit, Judged, Remark, make_remark, shortened
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import barred_settings, better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
@@ -106,6 +107,8 @@ class Deployment(Struct, frozen=True):
         line = self.engine.command_line
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
+        if (named := self.question.model) and says_nothing(readings[0].model):
+            readings = [replace(reading, model=named) for reading in readings]
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged, taken_for = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
@@ -186,7 +189,7 @@ class Deployment(Struct, frozen=True):
             settings=first.settings,
             checkpoint=checkpoint,
             model_written="" if first.model.startswith("-") or unresolved(first.model) else first.model,
-            model_folder=folder_of(first.model),
+            model_folder=folder_of(first.model) or (taken_for if is_variable(first.model) else ""),
             cluster=cluster,
             cluster_because=because,
             memory=memory,
@@ -222,6 +225,10 @@ class Deployment(Struct, frozen=True):
             return None, f"{unnamed}: name it with --model MODEL", ""
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
+            spoken = spoken_model(self.script) if is_variable(first.model) else ""
+            if spoken and is_named_apart(spoken):
+                named = shortened(first.model, 80)
+                return None, f"{named} is {spoken} by the text, which the catalogue does not have", spoken
             because = because if is_named_apart(first.model) else f"{because}: name it with --model MODEL"
             return None, because, ""
         if doubt := doubtful_weights(model, first, self.engine, self.script):

@@ -1,4 +1,4 @@
-"""Builds of somebody's own with which a text has measured: what was reported of releases did not keep them from work."""
+"""Builds of somebody's own with which a text has measured: what was reported of releases did not stop them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ def _is_doubtful(remark: Remark) -> bool:
 
 def _as_note(remark: Remark) -> Remark:
     message = f"{remark.finding.message}; {_DOUBT}"
-    finding = replace(remark.finding, severity=Severity.NOTE, message=message)
-    return replace(
-        remark, finding=finding, edits=(), others=(), sets=(), unsets=(), drop_variable=False, stops=False, ends_start=False
-    )
+    remark = replace(remark, finding=replace(remark.finding, severity=Severity.NOTE, message=message))
+    remark = replace(remark, edits=(), others=(), sets=(), unsets=(), drop_variable=False)
+    return replace(remark, stops=False, ends_start=False)

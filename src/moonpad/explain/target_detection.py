@@ -52,6 +52,8 @@ class Question(Struct, frozen=True):
 
     checkpoint: Checkpoint | None = None
     cluster: Cluster | None = None
+    model: str = ""
+    """What the model is called, where it is none of the catalogue: for commands that leave it to a variable."""
     version: str = ""
     engine: str = ""
     """Which build of an engine; "": the one for the platform."""

@@ -14,7 +14,7 @@ SERVE = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8 --trust
     "text",
     [
         f"$SSH_CMD \"$h\" << 'EOF'\n  {SERVE}\n  cat > k.py << 'K'\nimport sys\nK\nEOF\n",
-        f"for h in $HOSTS; do\nrun_on \"$h\" <<'REMOTE'\npython3 -c \"\nimport torch\n\"\n  {SERVE}\nREMOTE\ndone\n",
+        f'for h in $HOSTS; do\nrun_on "$h" <<\'REMOTE\'\npython3 -c "\nimport torch\n"\n  {SERVE}\nREMOTE\ndone\n',
         f'run_on "$h" <<-END\nfrom os import path\n\tEND\n$ON_HOST "$h" << \'EOF\'\n  {SERVE}\nEOF\n',
     ],
 )
