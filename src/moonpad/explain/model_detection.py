@@ -215,6 +215,14 @@ _FAMILIES: Final = re.compile(
 )
 
 
+def as_spoken_name(written: str, because: str, script: Script) -> tuple[str, str]:
+    """Why a model that is none of the catalogue's is not judged, and what the text calls it where a variable holds it."""
+    spoken = spoken_model(script) if is_variable(written) else ""
+    if spoken and is_named_apart(spoken):
+        return f"{shortened(written, 80)} is {spoken} by the text, which the catalogue does not have", spoken
+    return because if is_named_apart(written) else f"{because}: name it with --model MODEL", ""
+
+
 def is_variable(written: str) -> bool:
     """Whether a variable alone holds the model: `$MODEL`."""
     return _VARIABLE.fullmatch(written.strip("'\"")) is not None
