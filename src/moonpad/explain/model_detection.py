@@ -216,7 +216,7 @@ _FAMILIES: Final = re.compile(
 
 
 def as_spoken_name(written: str, because: str, script: Script) -> tuple[str, str]:
-    """Why a model that is none of the catalogue's is not judged, and what the text calls it where a variable holds it."""
+    """Why a model that is not of the catalogue is not judged, and what the text calls it where a variable holds it."""
     spoken = spoken_model(script) if is_variable(written) else ""
     if spoken and is_named_apart(spoken):
         return f"{shortened(written, 80)} is {spoken} by the text, which the catalogue does not have", spoken

@@ -145,3 +145,9 @@ def test_nodes_of_one_deployment_share_its_address() -> None:
 
 def test_which_of_several_addresses_one_script_gets_is_not_known() -> None:
     assert _addresses(_templates("kv_producer") + _starts("10.0.0.1", "10.0.0.2")) == ["$5"]
+
+
+def test_an_address_that_all_starts_of_a_layout_share_is_known() -> None:
+    other = "python launch_online_dp.py --dp-size 16 --tp-size 1 --dp-address 10.0.0.3\n"
+    text = _templates("kv_producer", "kv_consumer") + _starts("10.0.0.1", "10.0.0.2") + f"```shell\n{other}{other}```\n"
+    assert _addresses(text) == ["$5", "10.0.0.3"]

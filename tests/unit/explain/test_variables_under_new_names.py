@@ -50,3 +50,10 @@ def test_the_option_takes_the_place_of_the_variable(written: str, name: str) -> 
 def test_a_name_that_no_release_has_is_not_handed_on() -> None:
     (one,) = ask(f"VLLM_ATTENTION_BACKEND=NO_SUCH_BACKEND {R1}", version="0.33.0")
     assert not [line for line in one.corrected or () if "--attention-backend" in line.argv]
+
+
+def test_an_option_that_the_model_is_refused_with_does_not_take_the_variables_place() -> None:
+    kimi = "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code"
+    env, argv = _mended(f"VLLM_ATTENTION_BACKEND=FLASHINFER {kimi}", "0.33.0")
+    assert env == {}
+    assert "--attention-backend" not in argv

@@ -36,9 +36,8 @@ def with_launchers(commands: Sequence[Command]) -> list[Command]:
     templates = [at for at, command in enumerate(commands) if is_template(command)]
     starts = list(_different(told))
     if len(starts) != len(templates):
-        by_layout = list(_different([_placeless(values) for values in told]))
         # Of one layout at several addresses, which of them a script gets is not said.
-        starts = starts if len(starts) == 1 else by_layout
+        starts = list(dict(_by_layout(starts)).values())
     if not starts or not templates or len(starts) not in (1, len(templates)):
         return list(commands)
     given = list(commands)
@@ -65,15 +64,22 @@ def _different(starts: Sequence[Values]) -> Iterator[Values]:
     """The first of each layout and each address where its ranks meet: the nodes of one deployment share that."""
     seen = set()
     for values in starts:
-        sizes = tuple(value for _, value in values if value.isdigit() and len(value) < _OF_A_PORT)
-        where = tuple(value for number, value in values if number in _ADDRESSES)
-        if (sizes, where) not in seen:
-            seen.add((sizes, where))
+        key = (_sizes(values), tuple(value for number, value in values if number in _ADDRESSES))
+        if key not in seen:
+            seen.add(key)
             yield values
 
 
-def _placeless(values: Values) -> Values:
-    return tuple((number, value) for number, value in values if number not in _ADDRESSES)
+def _by_layout(starts: Sequence[Values]) -> Iterator[tuple[Values, Values]]:
+    """Of each layout its one start, or what several have but for their addresses."""
+    for values in starts:
+        same = [other for other in starts if _sizes(other) == _sizes(values)]
+        shared = tuple((number, value) for number, value in same[0] if number not in _ADDRESSES)
+        yield _sizes(values), values if len(same) == 1 else shared
+
+
+def _sizes(values: Values) -> Values:
+    return tuple((number, value) for number, value in values if value.isdigit() and len(value) < _OF_A_PORT)
 
 
 def _values(command: Command) -> Values:
