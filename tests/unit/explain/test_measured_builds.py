@@ -15,7 +15,7 @@ spec:
     image: {image}
     command: [vllm, serve, moonshotai/Kimi-K3, --tensor-parallel-size, "8"]
     env:
-    - {{name: AITER_SITUV2_A8W4, value: "1"}}
+    - {{name: VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION, value: "1"}}
     - {{name: VLLM_ROCM_USE_AITER, value: "1"}}
 """
 OWN = "somebody/kimi-k3-dspark:1.1.0-mi355x-rocm7.2.3-20260802"
@@ -24,7 +24,7 @@ MEASURED = "MEASURED, this manifest, on the image it pins:"
 
 def _severity(claim: str = MEASURED, unit: str = "tok/s", image: str = OWN) -> list[str]:
     (one,) = ask(POD.format(claim=claim, unit=unit, image=image))
-    return [str(each.severity) for each in one.findings if each.where == "AITER_SITUV2_A8W4"]
+    return [str(each.severity) for each in one.findings if each.where == "VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION"]
 
 
 def test_it_is_a_note() -> None:

@@ -63,3 +63,7 @@ def test_a_container_runs_the_module() -> None:
 )
 def test_other_starts_are_left_alone(start: str) -> None:
     assert _refusals(start) == []
+
+
+def test_what_a_log_shows_to_run_is_left_alone() -> None:
+    assert _refusals(f"The log:\n\n2026-07-01 INFO start: python -m vllm serve {OPTIONS}\n") == []

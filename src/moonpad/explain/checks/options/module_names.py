@@ -10,6 +10,7 @@ from moonpad.engines.foreign_names import STARTED_MODULES
 from moonpad.engines.start_names import PACKAGES_ALONE
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.json_repair import was_printed
 from moonpad.explain.mended_lines import program_words
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import is_first, numbered
@@ -47,7 +48,7 @@ def package_alone(case: Case) -> Iterator[Remark]:
     for number, command in enumerate(case.commands):
         words = program_words(command)
         package = words[2] if len(words) > 2 and words[1] == "-m" else ""
-        if package in PACKAGES_ALONE:
+        if package in PACKAGES_ALONE and not was_printed(command):
             program, module = PACKAGES_ALONE[package]
             started = (*words[:2], *module.split()) if _is_chosen(words[0], command) else tuple(program.split())
             message = f"the package {package} has no __main__: Python ends at once (cannot be directly executed)"
