@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 MODEL_FIRST: Final = r"(?:vllm[ \t]+serve|trtllm-serve(?:[ \t]+serve)?)"
@@ -26,3 +27,9 @@ HIDDEN_PROGRAM: Final = re.compile(
 OPTION_VARIABLE: Final = re.compile(r"(?:VLLM|SGLANG|SERVER|ENGINE|LLAMA|TRTLLM)_(?:\w+_)?(?:ARGS|FLAGS|OPTIONS|OPTS)")
 """Variables that hold options."""
 READ: Final = "moonpad explain reads vLLM, SGLang, TensorRT-LLM, KTransformers and llama.cpp"
+PACKAGES_ALONE: Final[Mapping[str, tuple[str, str]]] = {
+    "vllm": ("vllm serve", "vllm.entrypoints.cli.main serve"),
+    "sglang": ("sglang serve", "sglang.launch_server"),
+}
+"""Packages without a `__main__.py`, which `python -m` refuses (cannot be directly executed): none of vLLM's releases
+has one, nor does SGLang. The program to start in its place, and the module that does the same."""

@@ -43,12 +43,12 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
 from moonpad.explain.documents.servers_side_by_side import is_idle, runs_side_by_side
 from moonpad.explain.documents.spoken_settings import as_spoken_of
-from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, borrowed, is_fragment, is_piece
+from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
-from moonpad.explain.model_detection import folder_of, is_named_apart, model_of
+from moonpad.explain.model_detection import as_spoken_name, folder_of, is_variable, model_of, says_nothing
 from moonpad.explain.online_formats import checkpoint_as_loaded
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
@@ -65,7 +65,7 @@ from moonpad.explain.stage_layouts import but_refused_stages
 from moonpad.explain.suggestions import Changes, Improvement, Subject, best_remedy
 from moonpad.explain.taken_options import but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
-from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence
+from moonpad.explain.unknowns import CONTEXT, may_be_cut, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -106,6 +106,8 @@ class Deployment(Struct, frozen=True):
         line = self.engine.command_line
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
+        if (named := self.question.model) and says_nothing(readings[0].model):
+            readings = [replace(reading, model=named) for reading in readings]
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged, taken_for = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
@@ -120,7 +122,7 @@ class Deployment(Struct, frozen=True):
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
             if open_ended := any(piece.more_options for piece in pieces):
-                about_it = (each for each in about_it if each.placed and not _may_be_cut(each, command))
+                about_it = (each for each in about_it if each.placed and not may_be_cut(each, command))
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
@@ -186,7 +188,7 @@ class Deployment(Struct, frozen=True):
             settings=first.settings,
             checkpoint=checkpoint,
             model_written="" if first.model.startswith("-") or unresolved(first.model) else first.model,
-            model_folder=folder_of(first.model),
+            model_folder=folder_of(first.model) or (taken_for if is_variable(first.model) else ""),
             cluster=cluster,
             cluster_because=because,
             memory=memory,
@@ -222,8 +224,7 @@ class Deployment(Struct, frozen=True):
             return None, f"{unnamed}: name it with --model MODEL", ""
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
-            because = because if is_named_apart(first.model) else f"{because}: name it with --model MODEL"
-            return None, because, ""
+            return None, *as_spoken_name(first.model, because, self.script)
         if doubt := doubtful_weights(model, first, self.engine, self.script):
             return None, f"{doubt}: --model MODEL", model.id.rpartition("/")[2]
         try:
@@ -404,9 +405,3 @@ class Deployment(Struct, frozen=True):
         commands = tuple(mended_command(one, (), more) for one, more in zip(self.group.commands, edits, strict=True))
         other = replace(self.group, commands=commands)
         return replace(self, group=other, repairs=(), suggest=False, again=True).judged()
-
-
-def _may_be_cut(remark: Remark, command: Command) -> bool:
-    """Whether what it says to lack may stand in what the author has left out, `--tool-call-parser kimi_k2 ...`."""
-    lacks = remark.finding.code is Code.MISSING_FLAG
-    return lacks and any(word.text in ELLIPSES for word in command.argv)
