@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
     from moonpad.explain.commands import Script
     from moonpad.explain.results import Judged
+    from moonpad.values.checkpoint import Checkpoint
     from moonpad.values.cluster import Cluster
 
 MAX_BYTES = 1_000_000
 _BESIDE_RAM = "RTX4090"
 """An example of a device beside which most of a model is in RAM."""
 _EXAMPLE = re.compile(r"--on (\d+x\w+)")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _PROSE = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
 
 
@@ -65,7 +67,8 @@ def explain(
     on
         The devices it is for: 8xH200, 2x8xH800. Without it, those that the text names.
     model
-        A checkpoint of the catalogue or a folder. Without it, the one that the command names.
+        A checkpoint of the catalogue or a folder. Without it, the one that the command names. Of a model whose memory
+        is not judged, such as amd/MiniMax-M3-MXFP4, the name is for commands that leave it to a variable.
     engine
         Which build of the engine it is, where the words do not tell: vllm or vllm-ascend. Without it, the one for the
         devices.
@@ -95,7 +98,7 @@ def explain(
             raise UsageError("--concurrency and --goal need a load", remedy="add --workload chat, or 8192:1024")
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.clusters import parse_cluster
-    from moonpad.cli.named_inputs import find_model, known_engine, typed_path
+    from moonpad.cli.named_inputs import known_engine
     from moonpad.explain.judge import judge
     from moonpad.explain.programs import program_table
     from moonpad.explain.target_detection import Question
@@ -109,8 +112,10 @@ def explain(
         script = _script(command, file or (), pid)
         programs = {program_table().engines.get(command.program, "") for command in script.commands}
         installed = _release_of(pid, programs) if pid is not None else ""
+        checkpoint = _named_checkpoint(model) if model else None
         question = Question(
-            checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
+            checkpoint=checkpoint,
+            model=model if model and checkpoint is None else "",
             cluster=parse_cluster(on) if on else _devices_here() if pid is not None else None,
             cluster_because="as asked" if on else "found on this host",
             engine=known_engine(engine) if engine else "",
@@ -145,6 +150,19 @@ def explain(
     if count := sum(finding.severity is Severity.ERROR for finding in findings):
         errors = "1 finding is an error" if count == 1 else f"{count} findings are errors"
         raise PreflightRefused(errors, remedy="" if json else "apply the remedies shown above")
+
+
+def _named_checkpoint(model: str) -> Checkpoint | None:
+    """None for a repository of a family that moonpad cannot plan: what such a model needs is checked by its name."""
+    from moonpad.catalog.other_models import other_model
+    from moonpad.cli.named_inputs import find_model, typed_path
+
+    try:
+        return find_model(model, typed_path(model)).checkpoint
+    except UsageError:
+        if _REPOSITORY.fullmatch(model) and other_model(model) is not None:
+            return None
+        raise
 
 
 def _is_file(word: str) -> bool:

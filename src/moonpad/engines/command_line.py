@@ -12,6 +12,7 @@ from msgspec.structs import force_setattr
 from moonpad.values.platform import Platform
 
 ProgramKind = Literal["server", "client", "router"]
+_NEGATION: Final = "--no-"
 
 DYNAMO: Final = (
     *("--is-prefill-worker", "--is-decode-worker", "--disaggregation-mode", "--connector", "--migration-limit"),
@@ -22,7 +23,7 @@ DYNAMO: Final = (
 INFERA: Final = (
     *("--discovery-backend", "--etcd-endpoint", "--etcd-prefix", "--k8s-namespace", "--request-transport", "--nats-"),
     *("--advertise-host", "--enable-kv-events", "--disaggregation-allow-tcp", "--kv-snapshot-", "--index-block-size"),
-    *("--kv-event-transport", "--drain-timeout", "--infera-"),
+    *("--kv-event-transport", "--kv-events", "--drain-timeout", "--infera-"),
 )
 """The same of `python -m infera.engine.ENGINE` (https://github.com/AMD-AGI/Infera, infera/engine/*/args.py)."""
 
@@ -81,6 +82,11 @@ class Program(Struct, frozen=True):
     """It serves the model to the person who starts it: it listens nowhere."""
     unnamed_weights: str = ""
     """Why its command line does not say which checkpoint is served; "" where it does."""
+
+    def is_of_starter(self, option: str) -> bool:
+        """Whether it is an option of a program that starts this one, or `--no-` before the name of one."""
+        positive = f"--{option[len(_NEGATION) :]}" if option.startswith(_NEGATION) else option
+        return option.startswith(self.own_options) or positive.startswith(self.own_options)
 
 
 class Build(Struct, frozen=True):

@@ -3,6 +3,7 @@ docs of https://github.com/ai-dynamo/dynamo in August 2025 and August 2026."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -89,3 +90,10 @@ PORTS: Final[Mapping[str, tuple[str, str]]] = {
     "ETCD_ENDPOINTS": (":4222", "4222 is the port of NATS: etcd listens on 2379 by default"),
 }
 """Variables of one service with the usual port of the other."""
+
+ENGINES_OWN_THOUGHTS: Final = ("dynamo.vllm", "--reasoning-parser")
+"""The module of a worker that hands the frontend nothing of this option of the engine's."""
+MAKES_TEXT: Final = re.compile(r"--use-vllm-tokenizer|--disaggregation-mode=?(?:prefill|encode)|--is-prefill-worker")
+"""Options of a worker whose answers nobody reads, or that makes the text itself."""
+OWN_PROCESSOR: Final = "--dyn-chat-processor vllm"
+"""With it the frontend reads the engine's names."""

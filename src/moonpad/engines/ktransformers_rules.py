@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Code, Finding, Severity, invalid, unsupported
+from moonpad.values.finding import Code, Finding, Severity, invalid, suboptimal, unsupported
 
 
 def nvfp4_device(configuration: Configuration) -> Iterator[Finding]:
@@ -30,14 +30,14 @@ def arm_host(configuration: Configuration) -> Iterator[Finding]:
 
 
 def rawint4_tp(configuration: Configuration) -> Iterator[Finding]:
-    """One report of one model on Hopper, which the maintainers did not see with AMX."""
-    of_it = "k2.6" in configuration.checkpoint.name.casefold() and configuration.device.capability == "9.0"
-    if of_it and configuration.scheme == "int4" and configuration.layout.tp == 4:
-        message = (
+    """One report on Hopper, which the maintainers did not see with AMX."""
+    if configuration.scheme == "int4" and configuration.layout.tp == 4 and configuration.device.capability == "9.0":
+        yield suboptimal(
+            "tp",
             "tensor parallel 4 with the original INT4 weights: one user got garbage on 4×H200 with a processor without "
-            "AMX, and right answers at tp = 1; the report is open"
+            "AMX, and right answers at tp = 1; the report is open",
+            "run `moonpad verify` before you rely on it",
         )
-        yield Finding(Severity.NOTE, Code.SUBOPTIMAL, "tp", message, "run `moonpad verify` before you rely on it")
 
 
 def gpu_experts(configuration: Configuration) -> Iterator[Finding]:

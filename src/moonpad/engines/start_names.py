@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 MODEL_FIRST: Final = r"(?:vllm[ \t]+serve|trtllm-serve(?:[ \t]+serve)?)"
@@ -32,3 +33,9 @@ MEETING: Final = "--dist-init-addr"
 OTHER_MACHINES: Final = frozenset({"--num-nodes", "--node-count", "--n-nodes", "--number-of-nodes"})
 OTHER_MEETING: Final = ("--master-addr", "--master-port")
 """What others call the same: the address, and the port of its own."""
+PACKAGES_ALONE: Final[Mapping[str, tuple[str, str]]] = {
+    "vllm": ("vllm serve", "vllm.entrypoints.cli.main serve"),
+    "sglang": ("sglang serve", "sglang.launch_server"),
+}
+"""Packages without a `__main__.py`, which `python -m` refuses (cannot be directly executed): none of vLLM's releases
+has one, nor does SGLang. The program to start in its place, and the module that does the same."""

@@ -12,7 +12,7 @@ from moonpad.engines.dynamo_names import STARTERS_OWN
 from moonpad.engines.foreign_names import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.flag_lists import ELLIPSES, is_fragment
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark
 from moonpad.values.finding import Code
 
@@ -146,9 +146,3 @@ def _is_key_of_chart(command: Command, at: int, script: Script) -> bool:
 def _name(flag: str) -> str:
     """As the log has it."""
     return flag.lstrip("-").partition("=")[0].replace("-", "_")
-
-
-def may_be_cut(remark: Remark, command: Command) -> bool:
-    """Whether what it says to lack may stand in what the author has left out, `--tool-call-parser kimi_k2 ...`."""
-    lacks = remark.finding.code is Code.MISSING_FLAG
-    return lacks and any(word.text in ELLIPSES for word in command.argv)

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from moonpad.catalog.options import Change, known_environment, option_set, programs, spans_of, versions
+from moonpad.catalog.registered_names import registers
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.ascend_names import NUMBERED_KEYS
 from moonpad.engines.value_checks import as_json
@@ -124,9 +125,22 @@ def option_of_variable(change: Change, variable: Word, book: Rulebook, argv: Seq
     """The option that has taken the place of a variable, with its value, where the release takes that."""
     value = variable.text.removeprefix(f"{change.flag}=").strip("'\"")
     option = book.options.named(change.to[0]) if len(change.to) == 1 else None
-    if option is None or value not in option.choices or value_of(argv, option.names) is not None:
+    if option is None or value_of(argv, option.names) is not None:
+        return ()
+    if value not in option.choices:
+        value = _registered(value, change.to[0], book)
+    if not value:
         return ()
     return (Edit(len(argv), 0, (change.to[0], value)),)
+
+
+def _registered(value: str, flag: str, book: Rulebook) -> str:
+    """The name for which the engine has a register, as the release calls it; "" where the release surely has none."""
+    for row in registers().values():
+        if flag in row.terms and book.program.partition(" ")[0] in row.engines:
+            name = row.instead.get(value, value)
+            return name if name in row.names(book.options.version) else ""
+    return ""
 
 
 def keys_of_variables(

@@ -30,7 +30,7 @@ _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     again = _asked_once(again)
-    judged = _without_needless(_without_advice_alone(judged), meant, again)
+    judged = _but_refused_options(_without_needless(_without_advice_alone(judged), meant, again), meant, again)
     judged = but_into_others(judged, lambda each: again(replace(meant, commands=tuple(_mended_all(each, meant, None)))))
     mending = _with_corrected(judged, meant, again)
 
@@ -100,6 +100,26 @@ def _without_needless(judged: Judged, meant: Group, again: Callable[[Group], Jud
     left = {remark.finding.message for remark in other.remarks} if other is not None else set()
     kept = (each if not each.second_choice or each.finding.message in left else _met(each) for each in remarks)
     return replace(judged, remarks=tuple(kept))
+
+
+def _but_refused_options(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
+    """Without the options that take the place of variables which nothing reads, where the start with them is worse than
+    the one without either: `VLLM_ATTENTION_BACKEND=FLASHINFER` for a model that this backend does not serve."""
+    dead = [remark for remark in judged.remarks if remark.finding.code is Code.DEAD_ENV and remark.edits]
+    if not dead:
+        return judged
+    plain = replace(judged, remarks=tuple(replace(each, edits=()) if each in dead else each for each in judged.remarks))
+    other, without = (again(replace(meant, commands=tuple(_mended_all(each, meant, None)))) for each in (judged, plain))
+    return plain if without is not None and _faults(other) > _faults(without) else judged
+
+
+def _faults(judged: Judged | None) -> int:
+    """How many of its findings keep a corrected command from being used."""
+    return (
+        1000
+        if judged is None
+        else judged.refused + sum(1 for _ in _errors(judged.remarks)) + sum(map(_spoils, judged.remarks))
+    )
 
 
 def _only_adds(remark: Remark, meant: Group) -> bool:

@@ -16,7 +16,7 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.accepted_options import but_accepted, but_added, may_be_cut
+from moonpad.explain.accepted_options import but_accepted, but_added
 from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, other_build
 from moonpad.explain.change_edits import stated_edit
 from moonpad.explain.checks.certainty import as_certain
@@ -50,7 +50,7 @@ from moonpad.explain.grouping import Group
 from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
-from moonpad.explain.model_detection import folder_of, is_named_apart, model_of
+from moonpad.explain.model_detection import as_spoken_name, folder_of, is_variable, model_of, says_nothing
 from moonpad.explain.online_formats import checkpoint_as_loaded
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
@@ -67,7 +67,7 @@ from moonpad.explain.stage_layouts import but_refused_stages
 from moonpad.explain.suggestions import Changes, Improvement, Subject, best_remedy
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
-from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence
+from moonpad.explain.unknowns import CONTEXT, may_be_cut, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -107,6 +107,8 @@ class Deployment(Struct, frozen=True):
         line = self.engine.command_line
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
+        if (named := self.question.model) and says_nothing(readings[0].model):
+            readings = [replace(reading, model=named) for reading in readings]
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged, taken_for = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
@@ -189,7 +191,7 @@ class Deployment(Struct, frozen=True):
             settings=first.settings,
             checkpoint=checkpoint,
             model_written="" if first.model.startswith("-") or unresolved(first.model) else first.model,
-            model_folder=folder_of(first.model),
+            model_folder=folder_of(first.model) or (taken_for if is_variable(first.model) else ""),
             cluster=cluster,
             cluster_because=because,
             memory=memory,
@@ -225,8 +227,7 @@ class Deployment(Struct, frozen=True):
             return None, f"{unnamed}: name it with --model MODEL", ""
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
-            because = because if is_named_apart(first.model) else f"{because}: name it with --model MODEL"
-            return None, because, ""
+            return None, *as_spoken_name(first.model, because, self.script)
         if doubt := doubtful_weights(model, first, self.engine, self.script):
             return None, f"{doubt}: --model MODEL", model.id.rpartition("/")[2]
         try:

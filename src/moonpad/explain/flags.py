@@ -33,7 +33,7 @@ from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.meeting_options import meeting_remarks
 from moonpad.explain.misspelt_options import misspelt_remarks
-from moonpad.explain.misspelt_variables import counts_on, with_meant_name
+from moonpad.explain.misspelt_variables import counts_on, under_name, with_meant_name
 from moonpad.explain.nearest_names import RENAMED, declared_like, name_meant, nearest_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
@@ -91,7 +91,7 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
         spelled_wrong = option.problem == "unknown" and bool(option.matches)
         if not spelled_wrong and (change := change_of(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
-        elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
+        elif option.problem is not None and not _is_of_starter(option, book.program):
             met = tuple(meeting_remarks(words, option, parsed, book))
             yield from met or _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
@@ -100,9 +100,9 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
 
 
-def _options_of_starters(program: str) -> tuple[str, ...]:
+def _is_of_starter(option: Occurrence, program: str) -> bool:
     named = program_named(program)
-    return named.own_options if named else ()
+    return named is not None and named.is_of_starter(option.written)
 
 
 def change_of(option: Occurrence, changes: Sequence[Change]) -> Change | None:
@@ -279,7 +279,8 @@ def env_remarks(
             near = nearest_name(name, sorted(declared), RENAMED, book, budget)
             if near is not None and not set(name.split("_")) < set(near.split("_")):
                 near = None  # another word is another thing
-            near = near or with_one_word_more(name, declared)
+            longer = with_one_word_more(name, declared)
+            near = near or longer
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
             edits = ()
             if key := key_of_variable(book.program, name, book.options.version):
@@ -291,7 +292,8 @@ def env_remarks(
                 keys = {each: key_of_variable(book.program, each, book.options.version) for each in dead_names}
                 edits = keys_of_variables(name, keys, variables, argv)
             finding = Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy)
-            yield Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)
+            remark = Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)
+            yield remark if longer is None or longer != near or key else under_name(remark, longer, variables)
         elif (
             name not in declared
             and name not in libraries

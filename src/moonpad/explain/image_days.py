@@ -12,6 +12,7 @@ from typing import Final
 from moonpad.catalog.image_releases import REFERENCE
 from moonpad.catalog.release_days import release_days, releases_around
 from moonpad.engines import ENGINES
+from moonpad.engines.program_words import TAGS_OF_ARGUMENTS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.spoken_days import day_of_build, day_of_main, first_day, last_day
 from moonpad.explain.programs import named_by_image, program_table, served_by_image
@@ -128,14 +129,8 @@ def is_of_commit(engine: str, command: Command, script: Script) -> bool:
     return bool(images) and all(_COMMIT.search(image[:_LONGEST]) for image in images)
 
 
-_BUILD_ARGUMENT: Final = re.compile(
-    r"\b(?P<engine>SGLANG|VLLM)_(?:BASE_)?IMAGE_TAG[=:][ \"']{0,2}(?P<tag>[a-z0-9][\w.-]{3,80})"
-)
-"""`--build-arg SGLANG_IMAGE_TAG=nightly-dev-20251019-fda0cb2a`: the tag of the image that another one is made of."""
-
-
 def _of_build_arguments(engine: str, lines: Sequence[str]) -> tuple[str, ...]:
-    found = (match for line in lines if "IMAGE_TAG" in line for match in _BUILD_ARGUMENT.finditer(line[:_LONGEST]))
+    found = (match for line in lines if "IMAGE_TAG" in line for match in TAGS_OF_ARGUMENTS.finditer(line[:_LONGEST]))
     tags = [match["tag"] for match in found if match["engine"].casefold() == engine]
     return tuple(f"{engine}:{tag}" for tag in tags if day_of(f"{engine}:{tag}"))
 

@@ -77,7 +77,7 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
     """The command with such objects as they are meant, and an error for each of them. What a program has printed holds
     the words as it got them: there, what is JSON in the text was JSON."""
     script.budget.work(2 * len(command.argv), "its quotes and dashes")
-    is_printed = _is_printed(command)
+    is_printed = was_printed(command)
     argv: list[Word] = []
     remarks: list[Remark] = []
     at = 0
@@ -104,7 +104,7 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
     return replace(command, argv=(*argv, *command.argv[at:])) if at else command, tuple(remarks)
 
 
-def _is_printed(command: Command) -> bool:
+def was_printed(command: Command) -> bool:
     """Whether words of a sentence or a log stand before the command on its line, or it is as a list of processes shows
     it: `/usr/bin/python3 /usr/local/bin/vllm serve`, which no person types."""
     paths = [word.text for word in command.prefix[:2]]

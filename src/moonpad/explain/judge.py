@@ -31,6 +31,7 @@ from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.kept_ranks import with_own_ranks
 from moonpad.explain.manifests.option_sources import rulebook
+from moonpad.explain.measured_builds import as_measured
 from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
@@ -114,7 +115,8 @@ def _judged(
         def by_release(version: str) -> Judged | None:
             return by(replace(question, version=version))
 
-        return judged_as_build(by(question), by_release, script, other.commands)
+        build = judged_as_build(by(question), by_release, script, other.commands)
+        return as_measured(build, script, other.commands)
 
     judged = judged_as(meant, repairs, again=False)
     if judged is None:

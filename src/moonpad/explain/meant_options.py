@@ -21,7 +21,8 @@ from moonpad.explain.unknowns import is_cut_off
 from moonpad.values.records import replace
 
 _ONE_DASH: Final = re.compile(r"-([a-z]\w*(?:[-_]\w+)*)(?:=.*)?", re.ASCII | re.DOTALL)
-_MORE_DASHES: Final = re.compile(r"-{3,5}[a-z][\w-]*", re.ASCII)
+_MORE_DASHES: Final = re.compile(r"-{3,5}(?P<name>[a-z][\w-]*)(?P<keys>(?:\.\w[\w-]*)*)", re.ASCII)
+"""`---name` or `----name.key`: of any build, no option has more than two dashes."""
 _LEAST: Final = 4
 """Letters of an option that is meant where it has one dash."""
 _LONG: Final = 12
@@ -57,10 +58,16 @@ def _meant(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: Budget)
         elif option.problem == "ambiguous" and f"{written}-size" in option.matches:
             yield option.index, f"{written}-size"
         elif option.problem == "unknown" and not option.matches and option.flag is None and not is_cut_off(written):
-            if _MORE_DASHES.fullmatch(written) and book.options.named(f"--{written.lstrip('-')}") is not None:
+            if (dashed := _MORE_DASHES.fullmatch(written)) and _takes(dashed["name"], dashed["keys"], book):
                 yield option.index, f"--{written.lstrip('-')}"
             elif name := _all_but_one_letter(words, option, book, budget):
                 yield option.index, name
+
+
+def _takes(name: str, keys: str, book: Rulebook) -> bool:
+    """Whether the release has that option, and reads keys behind a dot of its name where there are some."""
+    option = book.options.named(f"--{name.replace('_', '-')}")
+    return option is not None and (not keys or option.kind == "json")
 
 
 def _all_but_one_letter(words: Sequence[str], option: Occurrence, book: Rulebook, budget: Budget) -> str:

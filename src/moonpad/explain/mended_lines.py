@@ -43,7 +43,8 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         around, own = (_replaced(part, place, words) for part in (around, own))
         images |= {Word(words[-1])} if at_image and words else set()
     places = {(word.line, word.column) for word in around}
-    inside = command.container is not None and bool(around)
+    # A manifest's container has no words of its own: what it sets stands before the command, whatever wraps that.
+    inside = command.container is not None and bool(command.container.words) and bool(around)
     env = {
         name: word.text.removeprefix(f"{name}=")
         for name, word in command.env.items()

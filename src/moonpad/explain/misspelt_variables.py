@@ -21,6 +21,12 @@ def with_meant_name(remark: Remark, meant: str, variables: Mapping[str, Word], k
     name = remark.variable or ""
     if _CHOOSES_DEVICES in meant or [each for each in known if one_apart(name, each)] != [meant]:
         return remark
+    return under_name(remark, meant, variables)
+
+
+def under_name(remark: Remark, meant: str, variables: Mapping[str, Word]) -> Remark:
+    """With the value under the other name; without it where that is set as well."""
+    name = remark.variable or ""
     if meant in variables:
         return replace(remark, drop_variable=True)
     value = variables[name].text.removeprefix(f"{name}=")

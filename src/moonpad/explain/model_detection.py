@@ -16,6 +16,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.folder_names import usual_name
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.programs import program_table
@@ -73,7 +74,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     for where, model in (("the heading", _named_in(headings)), ("the text", near), ("the heading", titled)):
         if model is not None:
             served_form = "" if _FORMATS.search(model.id.casefold()) else served
-            form = _other_format(f"{written} {served_form} {asked}", model)
+            form = _other_format(f"{written} {served_form} {asked} {_spoken_form(written, model, script)}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
             if only_gguf and not is_gguf and not form and (files := _gguf_repositories(script)):
                 others = f" and {len(files) - 1} more" if len(files) > 1 else ""
@@ -214,6 +215,19 @@ _FAMILIES: Final = re.compile(
 )
 
 
+def as_spoken_name(written: str, because: str, script: Script) -> tuple[str, str]:
+    """Why a model that is not of the catalogue is not judged, and what the text calls it where a variable holds it."""
+    spoken = spoken_model(script) if is_variable(written) else ""
+    if spoken and is_named_apart(spoken):
+        return f"{shortened(written, 80)} is {spoken} by the text, which the catalogue does not have", spoken
+    return because if is_named_apart(written) else f"{because}: name it with --model MODEL", ""
+
+
+def is_variable(written: str) -> bool:
+    """Whether a variable alone holds the model: `$MODEL`."""
+    return _VARIABLE.fullmatch(written.strip("'\"")) is not None
+
+
 def is_of_another(written: str) -> bool:
     """Whether the name or the folder says that it is another family's, or simply has a name of its own."""
     plain = repository_of(written).casefold().rstrip("/")
@@ -267,6 +281,13 @@ def _other_format(written: str, model: Model) -> str:
         if scheme and form != scheme and scheme not in _SAME.get(form, ()):
             return str(form).upper()
     return ""
+
+
+def _spoken_form(written: str, model: Model, script: Script) -> str:
+    """What the text calls the weights of just this model (`Kimi-K2.5 FP4`), where a variable holds it."""
+    spoken = spoken_model(script) if is_variable(written) else ""
+    name, _, form = spoken.rpartition("-")
+    return form if name.casefold() == model.id.rpartition("/")[2].casefold() else ""
 
 
 def _asked_format(commands: Sequence[Command]) -> str:

@@ -10,13 +10,13 @@ from typing import Final
 
 from moonpad.catalog.model_row import Model
 from moonpad.engines.base import Reading
+from moonpad.engines.program_words import FP8_WHILE_LOADING
 from moonpad.plan.tensors import catalog_checkpoint, checkpoint_of, tensor_groups
 from moonpad.values.checkpoint import Checkpoint, Component, TensorFormat
 from moonpad.values.records import replace
 
 _FP8: Final = TensorFormat("fp8", 8, extra_bytes=4)
 _ASKED: Final = frozenset({"fp8", "fp8_per_tensor"})
-_ENGINES: Final = frozenset({"vllm", "sglang"})
 _MATRICES: Final = (
     *(Component.ROUTED_EXPERTS, Component.SHARED_EXPERTS, Component.DENSE_MLP, Component.Q_A, Component.Q_B),
     *(Component.KV_A, Component.KV_B, Component.O_PROJ, Component.KDA, Component.KDA_LATENT, Component.OUTPUT_GATE),
@@ -30,7 +30,7 @@ def checkpoint_as_loaded(model: Model, reading: Reading, engine: str) -> Checkpo
 
 def _as_loaded(checkpoint: Checkpoint, reading: Reading, engine: str) -> Checkpoint:
     place = reading.parsed.occurrence("--quantization")
-    asked = place is not None and isinstance(place.value, str) and place.value in _ASKED and engine in _ENGINES
+    asked = place is not None and isinstance(place.value, str) and place.value in _ASKED and engine in FP8_WHILE_LOADING
     if not asked or not checkpoint.groups or checkpoint.quantization.method or checkpoint.quantization.formats:
         return checkpoint
     online = replace(checkpoint.quantization, formats=dict.fromkeys(_MATRICES, _FP8))

@@ -74,4 +74,4 @@ def _is_problem(option: Occurrence, command: Command, book: Rulebook) -> bool:
 def _is_of_starter(option: Occurrence, command: Command) -> bool:
     """Whether the program that starts the engine takes the option for itself."""
     program = program_named(command.program)
-    return program is not None and by_module(command) and option.written.startswith(program.own_options)
+    return program is not None and by_module(command) and program.is_of_starter(option.written)

@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 
 from moonpad.engines import ENGINES
+from moonpad.engines.program_words import ROLE_BY_OPTION
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Word
 from moonpad.explain.grouping import value_of
@@ -24,8 +25,6 @@ from moonpad.values.records import replace
 
 _DEFAULT: Final = (None, "auto")
 _EXTRA: Final = "kv_connector_extra_config"
-
-_ROLE_BY_OPTION: Final = frozenset({"sglang"})
 
 
 def with_pairs(judged: Sequence[Judged]) -> tuple[Judged, ...]:
@@ -105,7 +104,7 @@ def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark
 
 def _says_its_role(decode: Judged) -> bool:
     """A server that is not told to decode receives by nothing."""
-    lacks = decode.engine in _ROLE_BY_OPTION and value_of(decode.sources[0].argv, ("--disaggregation-mode",)) is None
+    lacks = decode.engine in ROLE_BY_OPTION and value_of(decode.sources[0].argv, ("--disaggregation-mode",)) is None
     return not lacks
 
 

@@ -195,8 +195,9 @@ def _step(step: Step, place: _Place) -> Mending | None:
 
 
 def _alone(command: Command) -> bool:
-    """Whether what is set before it is part of the line that is shown."""
-    return bool(command.prefix or command.wrappers)
+    """Whether what is set before it is part of the line that is shown; that of a list of options is, where it sets any
+    variables itself."""
+    return bool(command.prefix or command.wrappers or command.env)
 
 
 def _variable(step: Step, place: _Place) -> Mending | None:

@@ -59,6 +59,8 @@ class Question(Struct, frozen=True):
     """Our names of layout and settings, and what they are: what the command line leaves to a variable or a file."""
     cluster_because: str = "as asked"
     version_because: str = "as asked"
+    model: str = ""
+    """What the model is called, where it is not of the catalogue: for commands that leave it to a variable."""
 
 
 class Version(Struct, frozen=True):

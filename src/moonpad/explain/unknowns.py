@@ -13,9 +13,10 @@ from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.flag_lists import LAYOUT, SIZES
-from moonpad.explain.results import shortened
+from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, SIZES
+from moonpad.explain.results import Remark, shortened
 from moonpad.explain.shell.cut_commands import CUT_OFF
+from moonpad.values.finding import Code
 
 CONTEXT: Final = "max_model_len"
 _MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
@@ -187,3 +188,9 @@ def _absent_files(reading: Reading, line: CommandLine, files: Mapping[str, objec
             path = option.value
             if path not in files and path.rpartition("/")[2] not in {name.rpartition("/")[2] for name in files}:
                 yield option.index, f"{option.written} {shortened(path)}"
+
+
+def may_be_cut(remark: Remark, command: Command) -> bool:
+    """Whether what it says to lack may stand in what the author has left out, `--tool-call-parser kimi_k2 ...`."""
+    lacks = remark.finding.code is Code.MISSING_FLAG
+    return lacks and any(word.text in ELLIPSES for word in command.argv)

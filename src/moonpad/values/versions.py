@@ -76,14 +76,23 @@ def may_hold(version: str, first: str) -> bool:
     return build.major == release.major and release.minor - build.minor in (0, 1)
 
 
+MANY_COMMITS: Final = 250
+"""Between two minor releases of vLLM there are 250 to 500."""
+
+
+def reached(text: str) -> str:
+    """The release that a build of the main branch has all of, though its number is of a candidate: `0.10.2` of
+    `0.10.2rc3.dev371`, which is so many commits behind the second candidate. Any other text itself."""
+    version = parse(text)
+    if version is None or (version.dev or 0) < MANY_COMMITS or (version.pre or ("", 0))[1] < 2:
+        return text
+    return version.base_version
+
+
 def is_final(text: str) -> bool:
     """Whether it is a release, and not a candidate or a development build."""
     version = parse(text)
     return version is not None and not version.is_prerelease
-
-
-MANY_COMMITS: Final = 250
-"""Between two minor releases of vLLM there are 250 to 500."""
 
 
 def next_releases(text: str, releases: Sequence[str]) -> tuple[str, ...]:
@@ -144,9 +153,9 @@ def nearest_release(releases: Sequence[str], version: str | None) -> NearestRele
         return NearestRelease(newest, releases[newest])
     if parse(version) is None:
         return NearestRelease(newest, releases[newest], "not a version number")
-    key = order(version)
+    key = order(reached(version))
     at = max((at for at, release in enumerate(releases) if order(release) <= key), default=0)
-    if order(releases[at]) == key:
+    if order(releases[at]) == order(version):
         return NearestRelease(at, releases[at])
     if key < order(releases[at]):
         why = "older than every release that moonpad knows"

@@ -37,3 +37,10 @@ def test_it_is_a_server_of_the_engine(engine: str) -> None:
 def test_what_neither_has_is_told() -> None:
     found = [each.where for one in ask(pod("sglang", ', "--no-such-option"')) for each in one.findings]
     assert "--no-such-option" in found
+
+
+@pytest.mark.parametrize("option", ["--enable-kv-events", "--no-enable-kv-events", "--kv-events"])
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+def test_its_switches_are_its_own(engine: str, option: str) -> None:
+    found = [each.where for one in ask(pod(engine, f', "{option}"')) for each in one.findings]
+    assert option not in found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.commands import Command
+from moonpad.explain.script import read_script
 from tests.unit.explain.judging import ask
 
 LINE = (
@@ -117,3 +119,43 @@ def test_the_table_of_a_pool_that_is_started_elsewhere() -> None:
     assert told(server("kv_producer", prefill="4, 8") + alone, "prefill: 4 ranks of 8 devices")
     both = server("kv_producer", decode="2, 8") + server("kv_consumer", decode="2, 8")
     assert told(both + alone, "decode: 2 ranks of 8 devices")
+
+
+def _servers(text: str) -> list[Command]:
+    return [command for command in read_script(text).commands if command.program == "vllm serve"]
+
+
+def _addresses(text: str) -> list[str]:
+    argvs = [[word.text for word in command.argv] for command in _servers(text)]
+    return [argv[argv.index("--data-parallel-address") + 1] for argv in argvs if "--data-parallel-address" in argv]
+
+
+def _templates(*roles: str) -> str:
+    config = '{{"kv_connector": "MooncakeConnectorV1", "kv_role": "{}"}}'
+    start = "vllm serve /weights/Mine-w8a8 --data-parallel-size $3 --data-parallel-address $5 --tensor-parallel-size $7"
+    return "".join(f"```shell\n{start} --kv-transfer-config '{config.format(role)}'\n```\n\n" for role in roles)
+
+
+def _starts(*hosts: str) -> str:
+    start = "python launch_online_dp.py --dp-size 2 --tp-size 8 --dp-address {}\n"
+    return "".join(f"```shell\n{start.format(host)}```\n\n" for host in hosts)
+
+
+def test_each_script_gets_the_address_of_its_own_launcher() -> None:
+    text = _templates("kv_producer", "kv_consumer") + _starts("10.0.0.1", "10.0.0.2")
+    assert _addresses(text) == ["10.0.0.1", "10.0.0.2"]
+
+
+def test_nodes_of_one_deployment_share_its_address() -> None:
+    hosts = ("10.0.0.1", "10.0.0.1", "10.0.0.2", "10.0.0.2")
+    assert _addresses(_templates("kv_producer", "kv_consumer") + _starts(*hosts)) == ["10.0.0.1", "10.0.0.2"]
+
+
+def test_which_of_several_addresses_one_script_gets_is_not_known() -> None:
+    assert _addresses(_templates("kv_producer") + _starts("10.0.0.1", "10.0.0.2")) == ["$5"]
+
+
+def test_an_address_that_all_starts_of_a_layout_share_is_known() -> None:
+    other = "python launch_online_dp.py --dp-size 16 --tp-size 1 --dp-address 10.0.0.3\n"
+    text = _templates("kv_producer", "kv_consumer") + _starts("10.0.0.1", "10.0.0.2") + f"```shell\n{other}{other}```\n"
+    assert _addresses(text) == ["$5", "10.0.0.3"]

@@ -48,3 +48,10 @@ def test_waiting_below_the_loop_is_right() -> None:
 def test_a_wait_with_an_end_and_a_process_that_starts_no_program_are_left_alone() -> None:
     assert told(RUNS, "    worker.join(timeout=5)") == []
     assert told("print(rank)", "    worker.join()") == []
+
+
+def test_it_is_said_of_what_the_launcher_starts() -> None:
+    alone = "```bash\nvllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 16\n```\n"
+    text = alone + LAUNCHER.format(runs=RUNS, waits="    worker.join()")
+    places = [any(each.where == "worker.join()" for each in judged.findings) for judged in ask(text)]
+    assert places == [False, True]

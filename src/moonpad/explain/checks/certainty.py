@@ -33,6 +33,7 @@ _MEANT: Final = re.compile(r"did you mean (--?[\w.-]{1,80})\?")
 _OF_ITS_BUILD: Final = "take the build that has them, or leave them out"
 _FAMILY: Final = 3
 _SHORT: Final = 4
+_THREE_DASHES: Final = "---"
 """Characters of `-cd`, with its dash."""
 _SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
@@ -150,6 +151,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
         return ""
     if (foreign := of_another_engine(option.written, book)) is not None and foreign.own:
         return ""
+    if option.written.startswith(_THREE_DASHES):
+        return ""  # no build has an option of that form
     if option.written not in slips:
         slips[option.written] = _is_slip(option, book)
     if not slips[option.written]:

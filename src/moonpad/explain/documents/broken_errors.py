@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from moonpad.engines import program_words
 from moonpad.engines.log_lines import behind_front
 
 _LONGEST: Final = 2_000
@@ -16,7 +17,7 @@ _GOES_ON: Final = re.compile(r"(?:[a-z(<>=&|+*/,]|--[a-z]|\d+[ ][a-z])")
 """How a line begins that is the rest of a sentence."""
 _OTHER: Final = re.compile(
     r"File \"|Traceback|During handling|The above|at [\w.$]+\(|raise\b|return\b|self\.|\w+\(.*\)$|[\w.]+ = |\^|~|`{3}"
-    r"|(?:vllm|sglang|trtllm-serve|python3?|docker|export|curl)\b"
+    rf"|(?:{program_words.PROGRAMS}|python3?|docker|export|curl)\b"
 )
 
 

@@ -98,6 +98,11 @@ _OF_ORIGIN: Final = re.compile(
     r"(?:[0-9]{1,2}[ ]?[x×][ ]?)?\Z",
     re.IGNORECASE,
 )
+_REUSES: Final = re.compile(
+    r"\b(?:re-?us(?:e|es|ed|ing)|borrow(?:s|ed|ing)|copie[sd]|adapt(?:s|ed)|based[ ]on)\b", re.IGNORECASE
+)
+_RECIPE: Final = re.compile(r"[ ](?:[\w.-]+[ ]){0,2}(?:recipe|script|benchmark|configuration|config)\b", re.IGNORECASE)
+"""`reuses the Kimi-K2.5 FP4 B200 vLLM recipe`: the machine that a recipe was written for."""
 _ORIGIN: Final = 60
 """Characters in front of a device that say so."""
 _WANTED: Final = re.compile(
@@ -114,7 +119,21 @@ def owned(named: Sequence[Mention], lines: tuple[str, ...]) -> Sequence[Mention]
 
 def without_origins(named: Sequence[Mention], lines: tuple[str, ...]) -> list[Mention]:
     """Without those of whose machine something was only taken over: `recipe parity (GB200 decode)`."""
-    return [each for each in named if not _OF_ORIGIN.search(_before(each, lines[each.line - 1][:_LONGEST]))]
+    return [
+        each
+        for each in named
+        if not _OF_ORIGIN.search(_before(each, lines[each.line - 1][:_LONGEST])) and not _is_reused(each, lines)
+    ]
+
+
+def _is_reused(each: Mention, lines: tuple[str, ...]) -> bool:
+    """Whether the text takes over a recipe for those devices; the sentence may begin on the line above."""
+    text = lines[each.line - 1][:_LONGEST]
+    at = text.upper().rfind(each.kind.upper())
+    if at < 0 or _RECIPE.match(text, at + len(each.kind)) is None:
+        return False
+    above = lines[each.line - 2][-_ORIGIN:] if each.line > 1 else ""
+    return _REUSES.search(f"{above} {text[:at]}"[-2 * _ORIGIN :]) is not None
 
 
 def _before(each: Mention, text: str) -> str:

@@ -145,8 +145,8 @@ def counted() -> tuple[re.Pattern[str], ...]:
 
 @lru_cache(maxsize=256)
 def pairs(names: tuple[str, ...]) -> re.Pattern[str]:
-    """`MI300X/MI325X` are two kinds."""
-    named = _any_of(names)
+    """`MI300X/MI325X` are two kinds, and `MI300x/MI325x` are."""
+    named = rf"(?:{_any_of(names)}|(?i:mi3[0-9]{{2}}x?))"
     return re.compile(rf"(?<![\w./-])({named})/(?={named}(?![\w/]))")
 
 

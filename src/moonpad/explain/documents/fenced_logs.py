@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence, Set
 from typing import Final
 
+from moonpad.engines import program_words
+
 _FENCE: Final = re.compile(r"[ \t>]{0,12}(?P<marks>`{3,}|~{3,})[ \t]*(?P<kind>[\w+-]{0,20})[ \t]*$")
 _KINDS: Final = frozenset(
     {"", "text", "txt", "log", "logs", "console", "output", "plaintext", "plain", "none", "dmesg"}
@@ -17,9 +19,9 @@ _LONGEST: Final = 2_000
 _MOST_LINES: Final = 400
 _WRITTEN: Final = re.compile(
     r"[ \t]*(?:[$>#%] ?|[-*] |--[a-z]|[\]\[{}(),;]+[ \t]*$|@|//|\.\.\. ?$"
-    r"|(?:export|docker|podman|nerdctl|vllm|sglang|trtllm-serve|python3?|pip3?|uvx?|sudo|curl|wget|cd|git|import|from"
+    rf"|(?:export|docker|podman|nerdctl|{program_words.PROGRAMS}|python3?|pip3?|uvx?|sudo|curl|wget|cd|git|import|from"
     r"|def|class|if|elif|else|for|while|try|except|return|raise|echo|printf|print|set|source|srun|sbatch|mpirun|ray"
-    r"|kubectl|helm|numactl|nohup|exec|bash|sh|env|mkdir|apt(?:-get)?|conda|llama-server|hf|grep|assert|with)\b(?!:)"
+    r"|kubectl|helm|numactl|nohup|exec|bash|sh|env|mkdir|apt(?:-get)?|conda|hf|grep|assert|with)\b(?!:)"
     r"|(?:log|logger|logging)\.\w|[A-Za-z_]\w{1,60}=(?!=)"
     r"|[\"']?(?!error\b|fatal\b)[a-z][\w.-]{1,60}[\"']?:(?:[ \t]*$|[ ][\w\"'{\[./-]+,?$)"
     r"|.{0,1990}\\$)"

@@ -13,11 +13,13 @@ _LONGEST: Final = 2000
 _NAME: Final = re.compile(
     r"(?<![A-Za-z0-9])(?P<line>Kimi-(?:K[0-9](?:\.[0-9])?|Linear|VL)|Qwen[0-9](?:\.[0-9])?|DeepSeek-(?:V[0-9](?:\.[0-9])?|R1)|"
     r"Llama-[0-9](?:\.[0-9])?|GLM-[0-9](?:\.[0-9])?|MiniMax-M[0-9](?:\.[0-9])?|gpt-oss|MiMo-V[0-9](?:\.[0-9])?|"
-    r"Nemotron-[0-9]|Step-[0-9](?:\.[0-9])?|gemma-[0-9])(?P<rest>(?:[-_.][A-Za-z0-9]+)*)(?![A-Za-z0-9])",
+    r"Nemotron-[0-9]|Step-[0-9](?:\.[0-9])?|gemma-[0-9])(?P<rest>(?:[-_.][A-Za-z0-9]+)*)(?![A-Za-z0-9])"
+    r"(?:[ ]\(?(?P<form>(?:MX|NV)?FP4|FP8|INT4|W[48]A(?:8|16))(?![\w-]))?",
     re.IGNORECASE,
 )
+"""`MiniMax-M3 MXFP4` says of its weights what `MiniMax-M3-MXFP4` does."""
 _DRAFT: Final = re.compile(r"eagle|dflash|medusa|draft|assistant", re.IGNORECASE)
-_FILE: Final = re.compile(r"[-_.](?:sh|py|ya?ml|json|jinja|md|log|txt|toml|git)\b.*", re.IGNORECASE)
+_FILE: Final = re.compile(r"[-_.](?:sh|py|ya?ml|json|jinja|md|log|txt|toml|git|html?)\b.*", re.IGNORECASE)
 
 
 def spoken_model(script: Script) -> str:
@@ -29,10 +31,17 @@ def spoken_model(script: Script) -> str:
 @lru_cache(maxsize=2)  # each engine command of a text asks
 def _model_of(lines: tuple[str, ...]) -> str:
     names: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for line in lines:
         for match in _NAME.finditer(line[:_LONGEST]):
             name = f"{match['line']}{_FILE.sub('', match['rest'])}"
             if not _DRAFT.search(match["rest"]):
                 names.setdefault(name.casefold(), name)
+                if match["form"]:
+                    forms.setdefault(match["form"].casefold(), f"{name}-{match['form']}")
     longest = max(names, key=len, default="")
-    return names[longest] if longest and all(longest.startswith(name) for name in names) else ""
+    if not longest or not all(longest.startswith(name) for name in names):
+        return ""
+    # Of weights in one form alone, and of the model that the other names are short for, the form is its own.
+    with_form = next(iter(forms.values())) if len(forms) == 1 else ""
+    return with_form if with_form.casefold().startswith(f"{longest}-") else names[longest]

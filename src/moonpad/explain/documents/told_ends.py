@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from moonpad.engines import program_words
 from moonpad.explain.documents.told_generally import FENCE, HEADING, LONGEST, is_general
 
 TOLD: Final = "the text says that it failed: "
@@ -22,7 +23,7 @@ _MOST_PRINTED: Final = 400
 """Lines of a block."""
 _COMMAND: Final = re.compile(
     r"[ \t>]*(?:[$#%][ ])?(?:[A-Za-z_]\w{0,60}=\S|export |docker |podman |kubectl |helm |srun |sudo |pip3? |uv |cd "
-    r"|echo |git |curl |python3? -|(?:ba)?sh |vllm (?:serve|bench|chat)|sglang |trtllm-\w+ |llama-server |ray "
+    rf"|echo |git |curl |python3? -|(?:ba)?sh |{program_words.BEGUN}|ray "
     r"|torchrun |--)"
     r"|.*\\[ \t]*$"
 )
@@ -52,7 +53,8 @@ _ENDS: Final = re.compile(
 )
 _OF_START: Final = re.compile(
     r"\b(?:start(?:s|ed|ing|-?up)?|boot\w*|launch\w*|init(?:iali[sz]\w+)?|load(?:s|ed|ing)?|warm-?up|mid-warmup|profil\w+"
-    r"|captur\w+|compil\w+|engine|server|workers?|ranks?|cells?|points?|replicas?|pods?|process(?:es)?|vllm|sglang"
+    r"|captur\w+|compil\w+|engine|server|workers?|ranks?|cells?|points?|replicas?|pods?|process(?:es)?"
+    rf"|{program_words.SHORT_NAMES}"
     r"|come up|came up|ready)\b",
     re.IGNORECASE,
 )

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from moonpad.engines.program_words import STARTS_ROUGHLY
+
 LONGEST: Final = 2_000
 HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
@@ -53,10 +55,6 @@ _WORKS: Final = re.compile(
     re.IGNORECASE,
 )
 """Of the command that mended them."""
-_STARTS: Final = re.compile(
-    r"\b(?:vllm serve|sglang serve|-m (?:vllm|sglang|ktransformers)\.\S|trtllm-serve|llama-server|docker run)\b"
-)
-"""A command of an engine, roughly: what fails in the part is that command."""
 
 
 @lru_cache(maxsize=1024)  # of a log many lines are alike
@@ -72,7 +70,7 @@ def mended_lines(lines: Sequence[str]) -> set[int]:
     for number, line in enumerate(lines):
         text = line[:LONGEST]
         fenced ^= FENCE.match(text) is not None
-        starts = starts or _STARTS.search(text) is not None
+        starts = starts or STARTS_ROUGHLY.search(text) is not None
         if fenced:
             continue
         if heading := HEADING.match(text):
@@ -102,7 +100,7 @@ def _of_attempts(lines: Sequence[str]) -> set[int]:
             parts.append((number, len(heading[1]), of_attempts, False))
         elif not fenced and text.lstrip().startswith("**"):
             works = works or _WORKS.search(text[:100]) is not None
-        elif fenced and parts and _STARTS.search(text):
+        elif fenced and parts and STARTS_ROUGHLY.search(text):
             parts[-1] = (*parts[-1][:3], True)
     if not works:
         return set()

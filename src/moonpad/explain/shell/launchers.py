@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from moonpad.engines.foreign_names import LAUNCHERS
+from moonpad.engines.foreign_names import LAUNCHED_ADDRESS, LAUNCHERS
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name, is_server
 from moonpad.values.records import replace
@@ -20,6 +20,11 @@ _SIZES_OF: Final[Mapping[str, str]] = {
 }
 _SIZES: Final = (("dp", "3"), ("tp", "7"))
 """What the object calls these sizes, and the numbers of the arguments that they are."""
+_OF_A_PORT: Final = 5
+"""Digits."""
+_ADDRESSES: Final = frozenset(
+    number for arguments in LAUNCHERS.values() for number, option in arguments.items() if option == LAUNCHED_ADDRESS
+)
 Values = tuple[tuple[str, str], ...]
 """Of one start, the number of each argument and what it is."""
 
@@ -27,8 +32,12 @@ Values = tuple[tuple[str, str], ...]
 def with_launchers(commands: Sequence[Command]) -> list[Command]:
     """Where all starts agree, or there are as many different ones as scripts: the first is of the first script, unless
     only another one has the sizes that the script names for its role. The arguments of the others stay unknown."""
-    starts = list(_different([values for command in commands if (values := _values(command))]))
-    templates = [at for at, command in enumerate(commands) if _numbered(command)]
+    told = [values for command in commands if (values := _values(command))]
+    templates = [at for at, command in enumerate(commands) if is_template(command)]
+    starts = list(_different(told))
+    if len(starts) != len(templates):
+        # Of one layout at several addresses, which of them a script gets is not said.
+        starts = list(dict(_by_layout(starts)).values())
     if not starts or not templates or len(starts) not in (1, len(templates)):
         return list(commands)
     given = list(commands)
@@ -52,13 +61,25 @@ def _own(command: Command, starts: Sequence[Values]) -> Values:
 
 
 def _different(starts: Sequence[Values]) -> Iterator[Values]:
-    """The first of each layout: the nodes of one deployment have different addresses."""
+    """The first of each layout and each address where its ranks meet: the nodes of one deployment share that."""
     seen = set()
     for values in starts:
-        layout = tuple(value for _, value in values if value.isdigit() and len(value) < 5)
-        if layout not in seen:
-            seen.add(layout)
+        key = (_sizes(values), tuple(value for number, value in values if number in _ADDRESSES))
+        if key not in seen:
+            seen.add(key)
             yield values
+
+
+def _by_layout(starts: Sequence[Values]) -> Iterator[tuple[Values, Values]]:
+    """Of each layout its one start, or what several have but for their addresses."""
+    for values in starts:
+        same = [other for other in starts if _sizes(other) == _sizes(values)]
+        shared = tuple((number, value) for number, value in same[0] if number not in _ADDRESSES)
+        yield _sizes(values), values if len(same) == 1 else shared
+
+
+def _sizes(values: Values) -> Values:
+    return tuple((number, value) for number, value in values if value.isdigit() and len(value) < _OF_A_PORT)
 
 
 def _values(command: Command) -> Values:
@@ -71,7 +92,8 @@ def _values(command: Command) -> Values:
     return tuple((number, given[option]) for number, option in LAUNCHERS[name].items() if given.get(option))
 
 
-def _numbered(command: Command) -> bool:
+def is_template(command: Command) -> bool:
+    """Whether it has `$1`, `$2` … among its arguments."""
     return is_server(command.program) and any(name.isdigit() for word in command.argv for name in word.unresolved)
 
 

@@ -36,7 +36,7 @@ QUANTIZATIONS = {
 
 
 def checkpoint(scheme: str, architecture: Architecture = K2_256K) -> Checkpoint:
-    return Checkpoint(f"Kimi-K2.6 in {scheme}", architecture, QUANTIZATIONS[scheme], (), "by hand", 1)
+    return Checkpoint(f"Kimi in {scheme}", architecture, QUANTIZATIONS[scheme], (), "by hand", 1)
 
 
 def device(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moonpad.values.finding import Severity
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.records import replace
 from tests.unit.plan.rules.builders import (
@@ -120,7 +119,7 @@ LAYOUT: dict[str, tuple[Trial, ...]] = {
         Trial(engine="ktransformers", settings=Settings(gpu_experts=384)),
     ),
     "rawint4-tp": (
-        Trial(Layout(tp=4), engine="ktransformers", says=("4",), where="tp", severity=Severity.NOTE, code=SUBOPTIMAL),
+        Trial(Layout(tp=4), engine="ktransformers", says=("4",), where="tp", severity=WARNING, code=SUBOPTIMAL),
         Trial(Layout(tp=4), "int4", cluster(B200), "ktransformers"),
         Trial(Layout(tp=8), engine="ktransformers"),
         Trial(Layout(tp=4)),

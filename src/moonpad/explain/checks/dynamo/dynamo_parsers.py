@@ -19,13 +19,9 @@ from moonpad.values.finding import Code, Severity
 _NAME: Final = re.compile(r"[A-Za-z][\w.-]{0,40}", re.ASCII)
 _ALIKE: Final = 0.6
 _LONGEST: Final = 400
-_VLLM_WORKER: Final = "dynamo.vllm"
-_ENGINES_OWN: Final = "--reasoning-parser"
 _THOUGHTS: Final = "--dyn-reasoning-parser"
 _FRONTEND: Final = re.compile(r"\bdynamo\.frontend\b|^[ \t-]*(?:componentT|t)ype:[ \t]*[\"']?frontend\b")
 _PROCESSOR: Final = re.compile(r"--dyn-chat-processor|DYN_CHAT_PROCESSOR")
-_ELSEWHERE: Final = re.compile(r"--use-vllm-tokenizer|--disaggregation-mode=?(?:prefill|encode)|--is-prefill-worker")
-"""A worker whose answers nobody reads, or that makes the text itself."""
 
 
 def parsers_of_worker(case: Case) -> Iterator[Remark]:
@@ -48,14 +44,16 @@ def parsers_of_worker(case: Case) -> Iterator[Remark]:
 
 
 def thoughts_of_worker(case: Case) -> Iterator[Remark]:
-    """The worker hands the frontend the name of its own option alone (dynamo/vllm of ai-dynamo 0.7.1, 1.0.2 and 1.6.1;
-    https://github.com/ai-dynamo/dynamo/issues/2596); the engine's stays with the grammar of structured outputs."""
+    """The worker hands the frontend the name of its own option alone (its main module in ai-dynamo 0.7.1, 1.0.2 and
+    1.6.1; https://github.com/ai-dynamo/dynamo/issues/2596); the engine's stays with the grammar of structured
+    outputs."""
     command = case.commands[0]
     words = [word.text for word in command.argv]
-    at = next((at for at, word in enumerate(words) if word.partition("=")[0] == _ENGINES_OWN), None)
-    if at is None or command.more or all(word.text != _VLLM_WORKER for word in command.prefix):
+    module, own = names.ENGINES_OWN_THOUGHTS
+    at = next((at for at, word in enumerate(words) if word.partition("=")[0] == own), None)
+    if at is None or command.more or all(word.text != module for word in command.prefix):
         return
-    if any(word.startswith(_THOUGHTS) for word in words) or _ELSEWHERE.search("".join(words)):
+    if any(word.startswith(_THOUGHTS) for word in words) or names.MAKES_TEXT.search("".join(words)):
         return
     lines = case.script.lines
     case.script.budget.work(len(lines), "its frontend")
@@ -67,7 +65,7 @@ def thoughts_of_worker(case: Case) -> Iterator[Remark]:
     value = (value if sign else "".join(words[at + 1 : at + 2])).strip("'\"")
     message = f"it does not reach Dynamo's frontend, which takes {_THOUGHTS}: thoughts come as content"
     if not front:
-        message += ", unless the frontend has --dyn-chat-processor vllm"
+        message += f", unless the frontend has {names.OWN_PROCESSOR}"
     known = dynamo_parsers()[_THOUGHTS].names.get(value)
     instead = names.INSTEAD.get((_THOUGHTS, value), "NAME" if known is None else value)
     meant = value if known == "" else instead

@@ -13,6 +13,7 @@ from moonpad.explain.checks.manifests.container_fields import misplaced_field, o
 from moonpad.explain.checks.manifests.gateway_labels import label_of_gateway
 from moonpad.explain.checks.manifests.group_pods import idle_devices, ranks_of_cluster, unlike_images
 from moonpad.explain.checks.manifests.helm_charts import chart_of_repository
+from moonpad.explain.checks.manifests.host_paths import weights_of_node
 from moonpad.explain.checks.manifests.key_references import key_references
 from moonpad.explain.checks.manifests.manifest_variables import variable_not_set
 from moonpad.explain.checks.manifests.pod_devices import POD_DEVICES
@@ -47,6 +48,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     label_of_gateway,
     probe_path,
     claim_of_one_node,
+    weights_of_node,
     probe_patience,
     probed_port,
     exposed_port,

@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.engines import file_names
 from moonpad.engines import host_expert_names as names
+from moonpad.engines.program_words import NO_PROCESSOR_REPORT
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.quantization_flags import weights_of
@@ -27,7 +28,6 @@ _INTEL: Final = re.compile(r"\b(?:Intel|Xeon|AMX)\b", re.IGNORECASE)
 
 
 _OF_AMX: Final = "a processor without AMX"
-_THREAD: Final = "kvcache-ai/ktransformers#2076"
 _MEASURED: Final = re.compile(r"\b\d[\d.,]*[ ]?(?:tokens?/s|tok/s|t/s|tps)\b", re.IGNORECASE)
 
 
@@ -39,7 +39,7 @@ def but_with_amx(findings: Iterable[Finding], script: Script, told: Iterable[Rem
             yield finding
             continue
         script.budget.work(2 * len(script.lines), "the processors of its text")
-        if any(_THREAD in remark.finding.message for remark in told):
+        if any(NO_PROCESSOR_REPORT in remark.finding.message for remark in told):
             continue
         lines = [line[:_LONGEST] for line in script.lines]
         without = any(_AMD.search(line) or _WITHOUT_AMX.search(line) for line in lines)

@@ -18,6 +18,7 @@ from moonpad.explain.checks.models.layout_checks import heads_of_others
 from moonpad.explain.checks.models.local_checks import chat_template, expert_method
 from moonpad.explain.checks.models.model_addresses import page_as_model, path_of_host
 from moonpad.explain.checks.models.model_overrides import types_of_overrides
+from moonpad.explain.checks.models.other_hub import hub_of_repository
 from moonpad.explain.checks.models.other_tokenizers import OTHER_TOKENIZERS
 from moonpad.explain.checks.models.own_code import OWN_CODE_CHECKS
 from moonpad.explain.checks.models.parser_families import parser_family
@@ -50,6 +51,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     *MODEL_CHECKS,
     parser_family,
     repository,
+    hub_of_repository,
     repository_of_draft,
     owner_doubled,
     repository_owner,

@@ -45,7 +45,8 @@ def data_parallel(case: Case) -> Iterator[Remark]:
         if copies == 1 and version and not since(version, _NOT_ALONE_SINCE):
             return  # it takes --dp-size for that of --tp-size
         if copies == 1 and version and not since(version, _ALONE_SINCE):
-            message = f"SGLang {version} ends the start without {names.REPLICAS} above 1 (Please set a dp-size > 1)"
+            asks = f"without {names.REPLICAS} above 1 (Please set a dp-size > 1)"
+            message = f"{case.engine.facts.title} {version} ends the start {asks}"
             remedy = f"add {names.REPLICAS} with a divisor of {group}, or leave it out"
             yield _wrong(names.ATTENTION_DP_SWITCH, message, remedy, at=switch.index)
         elif copies == 1 and case.checkpoint is not None and not (place is None and _is_renamed(case)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines.program_words import RAY_OF_ITS_OWN
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -31,7 +32,7 @@ _ELSEWHERE: Final = (
 def ranks_kept_from_ray(case: Case) -> Iterator[Remark]:
     """Ray spreads the ranks over machines, and those that start them take all for local ones."""
     cluster, layout = case.cluster, case.first.layout
-    if case.base != "vllm" or case.open_ended or len(case.commands) > 1 or cluster is None or cluster.nodes < 2:
+    if case.base != RAY_OF_ITS_OWN or case.open_ended or len(case.commands) > 1 or cluster is None or cluster.nodes < 2:
         return
     if case.first.settings.executor != "ray" or layout.dp < 2 or case.option("--enable-expert-parallel", "-ep") is None:
         return

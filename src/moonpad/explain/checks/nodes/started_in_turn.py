@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.shell.launchers import is_template
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -24,7 +25,7 @@ _FARTHEST: Final = 40
 def started_in_turn(case: Case) -> Iterator[Remark]:
     """`p.start()` and `p.join()` in one round of the loop: a server does not end, so the next rank is never started."""
     script = case.script
-    if not is_first(case.commands, script):
+    if not _is_started_by_it(case):
         return
     lines = [text for _, text in numbered(script, 1, len(script.lines))]
     for at, text in enumerate(lines):
@@ -39,6 +40,16 @@ def started_in_turn(case: Case) -> Iterator[Remark]:
             remedy = "keep the processes in a list, and call join() on each below the loop"
             yield replace(make_remark(Severity.WARNING, Code.CONFLICT, call, message, remedy), command=None)
             return
+
+
+def _is_started_by_it(case: Case) -> bool:
+    """Whether these commands are the first of the scripts that a launcher runs with `$1`, `$2` …; where none is such a
+    script, the first of the text."""
+    case.script.budget.once("scripts of launchers", len(case.script.commands), "its engine commands")
+    launched = next((command.line for command in case.script.commands if is_template(command)), 0)
+    if launched:
+        return any(command.line == launched for command in case.commands)
+    return is_first(case.commands, case.script)
 
 
 def _joined(lines: Sequence[str], at: int, indent: str, name: str) -> int:

@@ -8,7 +8,7 @@ from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
 from moonpad.explain.checks.options.lone_program import no_subcommand
-from moonpad.explain.checks.options.module_names import misspelt_module
+from moonpad.explain.checks.options.module_names import misspelt_module, package_alone
 from moonpad.explain.checks.options.option_file_keys import OPTION_FILE_KEY_CHECKS
 from moonpad.explain.checks.options.option_file_kinds import OPTION_FILE_KIND_CHECKS
 from moonpad.explain.checks.options.option_file_values import OPTION_FILE_CHECKS
@@ -34,6 +34,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     keys_of_server_file,
     subcommand_slips,
     misspelt_module,
+    package_alone,
     *OPTION_FILE_CHECKS,
     *FILE_OPTIONS,
     *OPTION_FILE_KEY_CHECKS,

@@ -65,7 +65,7 @@ from moonpad.explain.roles import ROLES
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
-from moonpad.values.versions import is_final, order, release_of
+from moonpad.values.versions import is_final, order, reached, release_of
 
 _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
@@ -110,7 +110,7 @@ def reported(case: Case) -> Iterator[Remark]:
     if case.commands[0].fork and not case.version:
         told_of = "\n".join((case.commands[0].fork, *case.script.lines))
         case = replace(case, version=build_of_fork(case.engine.name, told_of))
-    rows = _rows_of(case.engine.name, case.version, case.commands[0].fork)
+    rows = _rows_of(case.engine.name, reached(case.version), case.commands[0].fork)
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))

@@ -42,7 +42,7 @@ from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
-from moonpad.values.versions import order, release_of
+from moonpad.values.versions import order, reached, release_of
 
 MOST: Final = 40
 _OF_PARSERS: Final = frozenset({"--tool-call-parser", "--reasoning-parser", "--enable-auto-tool-choice"})
@@ -124,7 +124,7 @@ def _unnamed(met: Sequence[MendedFault]) -> Sequence[MendedFault]:
 
 def _near(case: Case, given: frozenset[str]) -> Iterator[MendedFault]:
     """Those whose options and variables the command has. Of the engine that a plugin builds upon, those of parsers."""
-    rows = candidates(case.engine.name, case.version)
+    rows = candidates(case.engine.name, reached(case.version))
     case.script.budget.work(len(rows) // 2, "what later releases mended")
     yield from (row for row, needed in rows if not _lacks_one(given, needed))
     if case.base != case.engine.name and case.base_version:

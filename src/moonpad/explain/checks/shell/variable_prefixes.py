@@ -10,6 +10,7 @@ from moonpad.catalog.known_reports import KnownReport, reports_of
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import known_environment, newest, versions
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, OF_OTHER_ENGINE, OWN_VARIABLES
+from moonpad.engines.program_words import IMAGE_OF_AMD
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.results import Remark
@@ -19,7 +20,6 @@ from moonpad.values.finding import Code, Finding, Severity
 _LEAST: Final = 2
 """Underscores of a name that is long enough to be none of the text's own."""
 _MOST: Final = 3
-_OF_AMD: Final = re.compile(r"(?:^|/)rocm/vllm")
 
 
 def variable_prefix(case: Case) -> Iterator[Remark]:
@@ -61,7 +61,7 @@ def _is_anybodys(name: str, case: Case) -> bool:
     """Whether a release declares it, the catalogue speaks of it, or the image is one of AMD's, whose builds read
     variables of their own."""
     container, program = case.commands[0].container, case.engine.program
-    if container is not None and container.image is not None and _OF_AMD.search(container.image.text):
+    if container is not None and container.image is not None and IMAGE_OF_AMD.search(container.image.text):
         return True
     declared = any(name in known_environment(program, version) for version in versions(program))
     return declared or any(name in _names_of(row) for row in reports_of(case.engine.name))

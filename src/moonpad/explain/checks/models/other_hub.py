@@ -1,0 +1,29 @@
+"""Repositories that lie at ModelScope, which an engine asks only where a variable says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from moonpad.catalog.models import find_model
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_ASKS: Final[Mapping[str, str]] = {"vllm": names.HUB_SWITCH, "sglang": names.HUB_SWITCH_OF_SGLANG}
+_HUB: Final = "ModelScope"
+
+
+def hub_of_repository(case: Case) -> Iterator[Remark]:
+    """`Eco-Tech/Kimi-K2.5-W4A8` without the variable. A note: it may lie in the cache, or the host may set it."""
+    variable, written = _ASKS.get(case.base, ""), case.first.model.strip("'\"")
+    model = find_model(written) if variable and written.count("/") == 1 else None
+    if model is None or model.hub != _HUB or model.id.casefold() != written.casefold():
+        return
+    offline = case.commands[0].env.keys() & {variable, "HF_HUB_OFFLINE", "HF_ENDPOINT", "TRANSFORMERS_OFFLINE"}
+    if offline or may_be_set(case, [variable]):
+        return
+    message = f"{model.id} lies at {_HUB}: without {variable} it is looked for at Hugging Face, unless it is cached"
+    yield make_remark(Severity.NOTE, Code.MISSING_FLAG, variable, message, f"set {variable}=true")
