@@ -385,7 +385,7 @@ BF16_EXPERTS: Final = "bf16"
 """Keys of data/expert_backends.toml."""
 
 HUB_SWITCH: Final = "VLLM_USE_MODELSCOPE"
-HUB_SWITCH_OF_SGLANG: Final = "SGLANG_USE_MODELSCOPE"
+HUB_SWITCHES: Final[Mapping[str, str]] = {"vllm": HUB_SWITCH, "sglang": "SGLANG_USE_MODELSCOPE"}
 """Takes models from ModelScope, and patches the client of the other hub for all that runs with it."""
 EMPTY_IS_NONE: Final = frozenset({"vllm serve", "vllm-ascend"})
 """Programs that take an empty value of most options for none (vllm/engine/arg_utils.py of 0.27.0, optional_type)."""

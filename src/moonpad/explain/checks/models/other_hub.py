@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.models import find_model
@@ -12,13 +12,12 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-_ASKS: Final[Mapping[str, str]] = {"vllm": names.HUB_SWITCH, "sglang": names.HUB_SWITCH_OF_SGLANG}
 _HUB: Final = "ModelScope"
 
 
 def hub_of_repository(case: Case) -> Iterator[Remark]:
     """`Eco-Tech/Kimi-K2.5-W4A8` without the variable. A note: it may lie in the cache, or the host may set it."""
-    variable, written = _ASKS.get(case.base, ""), case.first.model.strip("'\"")
+    variable, written = names.HUB_SWITCHES.get(case.base, ""), case.first.model.strip("'\"")
     model = find_model(written) if variable and written.count("/") == 1 else None
     if model is None or model.hub != _HUB or model.id.casefold() != written.casefold():
         return
