@@ -63,7 +63,7 @@ def test_what_is_said_wins() -> None:
         ),
         0,
     )
-    assert plan.settings == Settings(128, 1, 256, 0.5, "auto", 3, enforce_eager=False)
+    assert plan.settings == Settings(128, 1, 256, 0.5, kv_cache_dtype="auto", kv_cache_gib=3, enforce_eager=False)
     assert plan.layout == Layout(tp=2)
     assert plan.serving == Serving("kimi-k2-tiny", port=9000, reach="public", keyed=True)
     assert plan.extra_args == ("--seed", "7")
