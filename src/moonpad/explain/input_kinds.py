@@ -41,6 +41,11 @@ def is_program(text: str) -> bool:
     return _is_parsed(text) or (text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text)
 
 
+def is_file(text: str) -> bool:
+    """Whether a block that names no language is none of the shell's."""
+    return is_unit(text) or is_dockerfile(text) or is_program(text)
+
+
 _OBJECT: Final = ("apiVersion:", "#")
 """How an object begins that stands in another one, moved in as a whole."""
 

@@ -14,7 +14,6 @@ from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Pro
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
-from moonpad.explain.documents.dockerfile import is_dockerfile
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
@@ -31,9 +30,9 @@ from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.spoken_serving import with_spoken_serving
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
-from moonpad.explain.documents.systemd_unit import is_unit, writes_units
+from moonpad.explain.documents.systemd_unit import writes_units
 from moonpad.explain.documents.told_settings import give_told
-from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
+from moonpad.explain.input_kinds import gather_config_maps, is_file, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
 from moonpad.explain.programs import starts_with_options
@@ -160,7 +159,7 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
             name_file(part, state)
         if isinstance(part, Inline):
             _read_inline(part, state)
-        elif isinstance(part, Block) and (part.other or _is_file(part.text)):
+        elif isinstance(part, Block) and (part.other or is_file(part.text)):
             _read_other(part, state, document)
         elif isinstance(part, Bullets) or only_flags(part.text):
             _read_flags(part, state)
@@ -227,11 +226,6 @@ def read_command(
     if placed:
         shell.command(placed[first:])
     return _script(state, False, [])
-
-
-def _is_file(text: str) -> bool:
-    """Whether a block that names no language is none of the shell's."""
-    return is_unit(text) or is_dockerfile(text) or is_program(text)
 
 
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
