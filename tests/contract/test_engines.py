@@ -216,8 +216,9 @@ def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: st
 
 
 def test_every_setting_is_asked_about() -> None:
-    # The name of a draft is no option of its own: it names the sizes of what lies in the draft's folder.
-    assert set(FIELDS) | {"draft"} == set(field_names(Settings))
+    # The name of a draft is no option of its own: it names the sizes of what lies in the draft's folder. What is kept of
+    # the memory's share follows from the backend of attention.
+    assert set(FIELDS) | {"draft", "fraction_kept"} == set(field_names(Settings))
 
 
 @EVERY
