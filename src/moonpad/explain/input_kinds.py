@@ -41,9 +41,16 @@ def is_program(text: str) -> bool:
     return _is_parsed(text) or (text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text)
 
 
+_MANIFEST: Final = re.compile(
+    r"(?:[ \t]*(?:#[^\n]*|---[ \t]*)?\n){0,40}"
+    r"(?:apiVersion:[ ]\S+[ \t]*\nkind:[ ]\S|kind:[ ]\S+[ \t]*\napiVersion:[ ]\S"
+    r"|services:[ \t]*\n[ ]{1,8}[\w.-]+:[ \t]*\n)"
+)
+
+
 def is_file(text: str) -> bool:
-    """Whether a block that names no language is none of the shell's."""
-    return is_unit(text) or is_dockerfile(text) or is_program(text)
+    """Whether a block is none of the shell's, whatever language it names: manifests stand in fences of `shell` too."""
+    return is_unit(text) or is_dockerfile(text) or is_program(text) or _MANIFEST.match(text) is not None
 
 
 _OBJECT: Final = ("apiVersion:", "#")

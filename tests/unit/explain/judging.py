@@ -15,6 +15,7 @@ from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.plan.tensors import catalog_checkpoint
+from moonpad.report.explain_view import explain_view
 from moonpad.values.finding import Finding, Severity
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
@@ -98,3 +99,8 @@ def devices(judged: Judged) -> str:
 def found(text: str, words: str) -> list[Finding]:
     """The findings of a text with these words in their place and message."""
     return [each for one in ask(text) for each in one.findings if words in f"{each.where} {each.message}"]
+
+
+def first_line(text: str) -> str:
+    """The verdict, as it stands on top of the answer."""
+    return explain_view(ask(text), read_script(text), 300).plain.split("\n")[0]

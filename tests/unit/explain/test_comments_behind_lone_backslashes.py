@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.script import read_script
-from moonpad.report.explain_view import explain_view
-
-from .judging import ask
+from .judging import first_line
 
 HEAD = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code \\\n"
 TAIL = "    --enable-auto-tool-choice --tool-call-parser kimi_k2\n"
-
-
-def first_line(text: str) -> str:
-    return explain_view(ask(text), read_script(text), 300).plain.split("\n")[0]
 
 
 @pytest.mark.parametrize("between", ["", "    \\\n", "    \\\n  \\\n"])

@@ -15,6 +15,8 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _IN_TAGS: Final = re.compile(r"[\w.-]/[\w./-]{1,80}:[\w.-]{0,80}?(?<![a-z0-9])(mi30x|mi35x)(?![a-z0-9])", re.IGNORECASE)
 _IN_WORDS: Final = re.compile(r"(?<![\w])(gfx942|gfx950|mi30x|mi35x)(?![\w])", re.IGNORECASE)
+_FOR_BUILDS: Final = re.compile(r"ROCM_ARCH|GPU_(?:TARGETS|ARCHS?)\b|HIP_ARCHITECTURES|offload-arch", re.IGNORECASE)
+"""What a build is compiled for is a list of what it could run on."""
 _HERE: Final = re.compile(r"\bhere[ ](?:for|on|with)[ ](?:(?:the|an?|AMD)[ ])*", re.IGNORECASE)
 _MEANS: Final[Mapping[str, str]] = {"mi30x": "gfx942", "mi35x": "gfx950"}
 _VARIANT: Final = "-NVL"
@@ -65,7 +67,8 @@ def spoken_generation(lines: Sequence[str]) -> str:
     memory, or where it speaks of another maker's."""
     if any("nvidia" in text[:_LONGEST].casefold() for text in lines):
         return ""
-    words = {match[1].lower() for text in lines for match in _IN_WORDS.finditer(text[:_LONGEST].replace("_", "-"))}
+    spoken = (text[:_LONGEST].replace("_", "-") for text in lines if not _FOR_BUILDS.search(text[:_LONGEST]))
+    words = {match[1].lower() for text in spoken for match in _IN_WORDS.finditer(text)}
     generations = {_MEANS.get(word, word) for word in words}
     return _ALIKE.get(next(iter(generations)), "") if len(generations) == 1 else ""
 

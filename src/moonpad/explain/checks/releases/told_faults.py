@@ -71,6 +71,10 @@ _LEAST_OF_SENTENCE: Final = 4
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 
 
+_PRINTS: Final = re.compile(r"(?:^|[;&|{(]|\b(?:then|else|do))[ \t]*(?:echo|printf|log_error|die)[ \t]+[-\"'$]")
+"""What a script would print where a start fails is no complaint: `echo "Server failed to start"`."""
+
+
 def told_words(script: Script) -> frozenset[str]:
     """Stems of what the text says beside its commands and blocks of code; none where it says much."""
     prose = _prose(script)
@@ -126,7 +130,7 @@ def _prose_lines(script: Script) -> Sequence[str]:
     for number, line in enumerate(script.lines, 1):
         if script.markdown and _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in taken:
+        elif not fenced and number not in taken and not _PRINTS.search(line[:_MOST]):
             prose_lines.append(line)
             length += len(line)
             if length > _MOST:
