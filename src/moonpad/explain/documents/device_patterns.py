@@ -103,12 +103,14 @@ def counted() -> tuple[re.Pattern[str], ...]:
     alone_count = rf"(?<![\w.\-])(?P<count>{_NUMBER})"
     cards, nodes = r"(?:卡|张|块|GPUs?|NPUs?|cards?)", rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}"
     each = r"(?:每台|每机|每节点|每个节点|单机|each(?:[ ]with)?)"
+    # A card of two dies counts as two devices: `8卡16芯`.
+    of_dies = rf"(?:{_NUMBER}[ ]?{cards}[ ]?[,，(（/]?[ ]?(?={_NUMBER}[ ]?(?:芯|dies?\b)))?"
     return tuple(
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
             rf"(?<![\w.-]){device}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?P<size>[0-9]{{2,3}})[ ]?G(?:i?B)?"
             rf"[ ]?[x×*][ ]?(?P<count>{_NUMBER})[ ]?[)）]",
-            rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?{cards}?",
+            rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?{of_dies}(?P<count>{_NUMBER})[ ]?{cards}?",
             rf"{nodes}(?:服务器|机器)?[ ]?[,，:：]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|{cards})?(?:的)?"
             rf"[ ]?{_MAKER}{device}{size}{end}",
             rf"{alone_count}(?:{_TIMES}|[ ]?{cards}[ ]?(?:的)?){_MAKER}{device}{size}(?:[ ](?:per|each|a)[ ]node)?"
