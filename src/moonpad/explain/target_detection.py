@@ -140,6 +140,13 @@ def _has_own_key(name: str, option: str, words: Sequence[str]) -> bool:
     return any(own & {*_KEY.findall(text[:_LONGEST_OBJECT])} for text in texts)
 
 
+def _asked_above(name: str, command: Command | None) -> str:
+    """The least release that the line above the command or its heading asks for, `Option A: vLLM (v0.19.0+)`."""
+    above = [text for text in (command.label, command.heading) if text] if command is not None else []
+    least = (text_hints.versions_of(text)[1].get(name, "") for text in above)
+    return next(filter(None, least), "")
+
+
 def version_of(engine: str, script: Script, question: Question, command: Command | None = None) -> Version:
     """The version that was asked for or named, else "" for the newest that the catalogue knows.
 
@@ -163,7 +170,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             behind = next_of_its_day(engine, version.text, image.text)
             return Version(version.text, f"its image is a build after {own[1]}", behind) if behind else version
         near = nearest_version(name, script, command) if command is not None else None
-        if named := versions.get(name) if near is None else near:
+        spoken = versions.get(name) if near is None else near
+        if spoken and (above := _asked_above(name, command)) and not since(spoken, above):
+            return Version("", f"the text asks for {name} {above} or later: {BY_NEWEST}")  # the other is a remark
+        if named := spoken:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
             version = _of_series(engine, named, f"the text names {name} {named}")
