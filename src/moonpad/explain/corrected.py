@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -25,6 +26,9 @@ _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_
 """Errors whose mending may change what the deployment is."""
 
 _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
+
+_LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
+"""What somebody left out of a value, `'{"kv_connector": [...]`: nobody can start it as it is."""
 
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
@@ -167,8 +171,10 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     # Options to be added to a command are none, and what an option meant to a program that is gone is not known.
     sized = judged.engine in ENGINES and "tp" in ENGINES[judged.engine].command_line.options
     bare = sized and is_fragment(meant.commands[0]) and judged.layout == Layout()
+    cut = any(_LEFT_OUT.search(word.text) for each in meant.commands for word in each.argv)
     if (
         judged.unknown
+        or cut
         or embedded
         or own
         or bare
