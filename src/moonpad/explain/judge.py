@@ -22,7 +22,8 @@ from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.development_builds import judged_as_build
-from moonpad.explain.documents.pasted_failures import failures_in, owners_of
+from moonpad.explain.documents.log_owners import owners_of
+from moonpad.explain.documents.pasted_failures import failures_in
 from moonpad.explain.flag_lists import ELLIPSES, as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.given_remedies import but_given, without_unknown

@@ -7,7 +7,6 @@ do if an error comes has not had it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
@@ -19,13 +18,13 @@ from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.broken_errors import continued
 from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.fenced_logs import fenced_logs
+from moonpad.explain.documents.log_owners import writer_of
 from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.order_of_errors import causes_first, each_once
 from moonpad.explain.documents.text_hints import version_mentions
 from moonpad.explain.documents.told_ends import LABEL, OF_MEMORY, TOLD, begins_an_error, printed_lines, telling_lines
 from moonpad.explain.documents.told_generally import CHAPTER, FENCE, HEADING, is_general, mended_lines
 from moonpad.explain.grouping import Group
-from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.results import Edit, Remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -35,8 +34,6 @@ STOPPED: Final = "the engine stopped: "
 NO_CAUSE: Final = ": no cause is known to moonpad"
 _MOST: Final = 3
 """Causes shown of one deployment; the first is the root."""
-_MOST_TAKEN: Final = 1_000
-"""Lines of one word."""
 _AT_MOST: Final = re.compile(r"\bset (--[a-z][\w-]*) to at most ([0-9]+)")
 _LONGEST: Final = 2_000
 _MOST_BROKEN: Final = 3
@@ -152,36 +149,9 @@ def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False)
     return tuple(found)
 
 
-def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
-    """Of each group the lines that are its own: those behind its command and in front of the next server's, of the
-    first one also those above."""
-    owned: list[list[ErrorLine]] = [[] for _ in groups]
-    owners = [number for number, group in enumerate(groups) if _base(group) is not None]
-    owners = [number for number in owners if is_server(groups[number].commands[0].program)] or owners
-    servers = sorted((_line(groups[number]), number) for number in owners)
-    if not servers or not script.error_lines:
-        return owned
-    words = [word for group in groups for command in group.commands for word in command.words]
-    script.budget.work(len(words) + len(script.error_lines), "its error lines")
-    taken = {line for word in words for line in range(word.line, min(word.end_line, word.line + _MOST_TAKEN) + 1)}
-    for error in script.error_lines:
-        at = max(bisect_right(servers, (error.number, len(groups))) - 1, 0)
-        if error.logged or error.number not in taken:
-            owned[servers[at][1]].append(error)
-            for line, number in servers if error.told else ():
-                if number != servers[at][1] and _of_one_object(line, servers[at][0], script):
-                    owned[number].append(error)
-    return owned
-
-
-def _of_one_object(line: int, other: int, script: Script) -> bool:
-    """Whether both start in one object of YAML, as the pools of a deployment: what its author tells is of all."""
-    return any(first <= line <= last and first <= other <= last for first, last in script.objects)
-
-
 def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> Iterator[Remark]:
     """What they say, each cause once; where no cause is known, the first exception of the log."""
-    engine = _base(written)
+    engine = writer_of(written)
     if engine is None or not errors:
         return
     causes = ENGINES[engine].log.all_causes
@@ -376,17 +346,3 @@ def _in_flags(remedy: str, engine: str) -> str:
 
 def _flag(name: str, option: str | None) -> str:
     return option if option is not None and ("_" in name or name in ("tp", "pp", "dp")) else name
-
-
-def _base(group: Group) -> str | None:
-    """The engine whose log it writes; None for what neither serves nor stands in front of servers."""
-    program = program_named(group.commands[0].program)
-    if program is None or program.kind == "client":
-        return None
-    owner = program_table().engines[program.name]
-    build = ENGINES[owner].command_line.build
-    return build.of if build else owner
-
-
-def _line(group: Group) -> int:
-    return min(command.line for command in group.commands)

@@ -15,7 +15,7 @@ from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.values.records import replace
 
 _DIRECTIVE: Final = re.compile(r"^[ \t]*#SBATCH[ \t]+(.*)$", re.MULTILINE)
-_OPTION: Final = re.compile(r"(--[a-z-]+|-[A-Za-z])(?:[= \t]*)(\"[^\"\n]*\"|[^\s#]+)")
+_OPTION: Final = re.compile(r"(--[a-z-]+(?![a-z-])|-[A-Za-z])(?:[= \t]*)(\"[^\"\n]*\"|[^\s#-][^\s#]*)")
 _LONG: Final = {
     **{"-N": "--nodes", "-n": "--ntasks", "-G": "--gpus", "-p": "--partition", "-C": "--constraint"},
     **{"-c": "--cpus-per-task"},
@@ -29,21 +29,53 @@ _SET: Final[Mapping[str, tuple[str, ...]]] = {
     "--cpus-per-task": ("SLURM_CPUS_PER_TASK",),
 }
 _A100: Final = re.compile(r"(?<![a-z0-9])a100(?![0-9])", re.IGNORECASE)
+_GRES: Final = re.compile(r"(?:gres/)?gpu(?::(?P<type>[A-Za-z][\w.-]*))?(?::(?P<count>\d{1,3}))?")
+_GPU: Final = re.compile(r"(?:gres/)?gpu(?![\w-])")
+_TYPE: Final = re.compile(r".*\d.*|tesla|kepler|pascal|volta|turing|ampere|ada|hopper|blackwell", re.IGNORECASE)
+"""A type of devices as clusters name them, where a template has a name that stands for a count (`gpu:NUM`)."""
+_WHOLE_NODES: Final = re.compile(r"(?<![\w-])--exclusive(?![\w=-])")
+"""By this a job has all devices of its nodes, however many it asks for."""
 _KINDS: Final = ("--partition", "--constraint", "--gres", "--gpus-per-node", "--gpus")
+
+
+def devices_of_gres(text: str) -> int | None:
+    """What `--gres` asks for on each node, one where no count is given. None: other things, or not in numbers."""
+    parts = [part for part in text.strip("\"'").split(",") if _GPU.match(part)]
+    counts = [_count_of(match) for part in parts if (match := _GRES.fullmatch(part)) is not None]
+    known = [count for count in counts if count is not None]
+    return sum(known) if parts and len(known) == len(parts) else None
+
+
+def _count_of(match: re.Match[str]) -> int | None:
+    if match["count"] is not None:
+        return int(match["count"])
+    return 1 if match["type"] is None or _TYPE.fullmatch(match["type"]) else None
+
+
+def takes_whole_nodes(directive: str) -> bool:
+    return _WHOLE_NODES.search(directive) is not None
+
+
+def _is_bare(text: str) -> bool:
+    """Whether it only says that devices are wanted, without a count."""
+    return not re.search(r":[0-9]{1,3}(?![\w.-])", text)
 
 
 def slurm_variables(text: str, start: int, state: ScriptState) -> dict[str, Word]:
     """By name, with the place of the directive in the whole text, in which `text` begins at the offset `start`."""
     given: dict[str, Word] = {}
+    whole = False
     for line in _DIRECTIVE.finditer(text):
         state.budget.work(10, "its directives")
+        whole = whole or takes_whole_nodes(line[1])
         for match in _OPTION.finditer(line[1]):
             at = start + line.start(1) + match.start(2)
             value = match[2].strip('"')
             given[_LONG.get(match[1], match[1])] = state.text.word(value, at, at + len(match[2]))
     variables: dict[str, Word] = {}
-    if (gres := given.get("--gres")) and (each := re.fullmatch(r"gpu(?::[A-Za-z][\w-]*)?:([0-9]{1,3})", gres.text)):
-        variables["SLURM_GPUS_ON_NODE"] = replace(gres, text=each[1])
+    gres = given.get("--gres")
+    if gres is not None and not (whole and _is_bare(gres.text)) and (each := devices_of_gres(gres.text)) is not None:
+        variables["SLURM_GPUS_ON_NODE"] = replace(gres, text=str(each))
     for option, word in given.items():
         count = word.text.rpartition(":")[2]
         for name in _SET.get(option, ()) if count.isascii() and count.isdigit() else ():

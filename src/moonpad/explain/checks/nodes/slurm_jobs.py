@@ -17,6 +17,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import block_of, numbered
+from moonpad.explain.shell.slurm_directives import devices_of_gres, takes_whole_nodes
 from moonpad.values.finding import Code, Severity
 
 _DIRECTIVE: Final = re.compile(r"[ \t]*#SBATCH[ \t]+(?P<options>\S.*)")
@@ -69,7 +70,8 @@ def slurm_devices(case: Case) -> Iterator[Remark]:
     if ranks <= job.gpus or (step is None and nodes > 1) or starts_ray(case.script):
         return
     where = case.script.where(job.line)
-    message = f"{where} asks for {job.gpus} devices on a node, and the command starts {ranks} ranks on one"
+    asked = f"{job.gpus} {'device' if job.gpus == 1 else 'devices'}"
+    message = f"{where} asks for {asked} on a node, and the command starts {ranks} ranks on one"
     flag = case.engine.command_line.options.get("tp", "layout")
     remedy = f"ask for {ranks} on each node, or take a layout of {job.gpus} ({flag})"
     place = case.option(flag)
@@ -146,8 +148,10 @@ def _job(case: Case) -> Job | None:
         return None
     start, end = block_of(case.commands, case.script)
     given: dict[str, tuple[str, int]] = {}
+    whole = False
     for number, text in numbered(case.script, start, end):
         match = _DIRECTIVE.match(text)
+        whole = whole or (match is not None and takes_whole_nodes(match["options"]))
         for asked in _OPTION.finditer(match["options"]) if match else ():
             name = _LONG.get(asked["name"], asked["name"])
             given[name] = (asked["value"] or "", number)
@@ -160,13 +164,22 @@ def _job(case: Case) -> Job | None:
     if step is not None and step.value("--ntasks-per-node") is not None and step.value("--ntasks") is None:
         given.pop("--ntasks", None)
     nodes = _count(given.get("--nodes", ("1", 0))[0])
-    gpus = next((given[name] for name in ("--gpus-per-node", "--gres") if name in given), None)
-    count = _GPUS.fullmatch(gpus[0]) if gpus is not None else None
-    total = _GPUS.fullmatch(given["--gpus"][0]) if gpus is None and "--gpus" in given else None
-    each = int(count["count"]) if count else int(total["count"]) // nodes if total and nodes else None
-    line = gpus[1] if gpus is not None else given.get("--gpus", ("", case.commands[0].line))[1]
+    each, line = (None, case.commands[0].line) if whole else _devices(given, nodes, case.commands[0].line)
     tasks, per_node = (_count(given[name][0]) if name in given else None for name in ("--ntasks", _PER_NODE))
     return Job(nodes, tasks, per_node, each, line)
+
+
+def _devices(given: Mapping[str, tuple[str, int]], nodes: int | None, line: int) -> tuple[int | None, int]:
+    """How many on each node, and the line that says it."""
+    if "--gpus-per-node" in given:
+        text, line = given["--gpus-per-node"]
+        return (int(count["count"]) if (count := _GPUS.fullmatch(text)) else None), line
+    if "--gres" in given:
+        text, line = given["--gres"]
+        return devices_of_gres(text), line
+    text, line = given.get("--gpus", ("", line))
+    total = _GPUS.fullmatch(text)
+    return (int(total["count"]) // nodes if total and nodes else None), line
 
 
 @lru_cache(maxsize=4)
