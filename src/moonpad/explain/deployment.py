@@ -303,9 +303,9 @@ class Deployment(Struct, frozen=True):
         if (book := rulebook(program, version, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
-            flags = with_own_parser(flags, reading, book, checkpoint)
             flags = but_own(but_accepted(flags, command, self.script), command)
-            flags = but_taken(as_certain(flags, command, reading.parsed, book, version), command, self.script)
+            flags = as_certain(flags, command, reading.parsed, book, version)
+            flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)
             yield from but_run(of_its_build(flags, command), command, self.script, named=bool(version.text))
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)
