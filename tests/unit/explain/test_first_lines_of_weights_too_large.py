@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.report.explain_verdict import verdict
-from moonpad.values.finding import Severity
+from moonpad.values.finding import Code, Severity
 from tests.unit.explain.judging import ask
 
 
@@ -29,6 +29,24 @@ def test_a_size_that_is_written_is_an_error_as_for_a_model_of_the_catalogue() ->
     assert "; take 4 or more devices" in line
     catalogue = first("vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 1 --trust-remote-code")
     assert catalogue.startswith("Does not fit: one device gets all ")
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "RuntimeError: expected scalar type Long but found Int",
+        "GPU KV cache size: 1,024 tokens",
+        "The answers are gibberish.",
+    ],
+)
+def test_a_server_that_came_further_is_not_sure_to_lack_memory(beside: str) -> None:
+    (judged, *_) = ask(f"vllm serve zai-org/GLM-4.6 --tensor-parallel-size 2\n\n{beside}\n")
+    of_memory = [each.severity for each in judged.findings if each.code is Code.DOES_NOT_FIT]
+    assert of_memory == [Severity.WARNING]
+
+
+def test_a_command_that_is_cut_off_may_have_the_size() -> None:
+    assert "not fit" not in first("vllm serve zai-org/GLM-4.6 --served-mode[...]")
 
 
 def test_layers_that_are_left_out_make_no_error() -> None:

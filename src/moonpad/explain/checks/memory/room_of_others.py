@@ -30,7 +30,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.logged_caches import tells_of_cache
+from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -45,7 +45,9 @@ _OTHER_CACHE: Final = (
 )
 """With these the cache has another size, or a sequence another length or other ranks."""
 _BYTES: Final = {"fp8": 1.0, "bfloat16": 2.0, "float16": 2.0, "auto": 2.0}
-_CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)")
+_CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)|\[(?:\.\.\.|…)\]")
+_FAILED: Final = re.compile(r"\bTraceback \(|\b[A-Z]\w{2,40}(?:Error|Exception)\b")
+"""An error of a log: a start that came to another one had room for the weights."""
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
 _OF_LARGEST: Final = "of the largest kind known"
@@ -236,7 +238,12 @@ def _is_sure(case: Case, room: Room) -> bool:
 
 
 def _is_sure_of_any(case: Case, room: Room) -> bool:
-    """Whether the whole memory of the largest devices would not do, for the files of a repository as they are."""
+    """Whether the whole memory of the largest devices would not do, for the files of a repository as they are, and the
+    text shows no server that came further."""
+    case.script.budget.once("servers that run", 3 * len(case.script.lines), "the text around its engine commands")
+    lines = case.script.lines
+    if is_in_lines(_FAILED, lines, _LONGEST) or tells_of_cache(lines) or tells_of_answers(lines):
+        return False
     named = room.known is not None and _REPOSITORY.fullmatch(case.first.model) is not None
     largest = room.kind == _OF_LARGEST and room.held > room.ranks * room.each
     return named and largest and case.option(*OTHER_WEIGHTS) is None
