@@ -28,6 +28,7 @@ from moonpad.explain.checks.memory.memory_certainty import as_sure, beside_memor
 from moonpad.explain.checks.memory.offload_checks import offload_ignored
 from moonpad.explain.checks.memory.spoken_ram import as_spoken
 from moonpad.explain.checks.models.other_families import as_published, doubtful_weights
+from moonpad.explain.checks.models.own_parsers import with_own_parser
 from moonpad.explain.checks.models.serving_flags import parser_remarks
 from moonpad.explain.checks.nodes.node_checks import node_remarks, starts_ray, takes_ray_itself
 from moonpad.explain.checks.options.security import serving_remarks, wrapper_remarks
@@ -303,7 +304,8 @@ class Deployment(Struct, frozen=True):
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_own(but_accepted(flags, command, self.script), command)
-            flags = but_taken(as_certain(flags, command, reading.parsed, book, version), command, self.script)
+            flags = as_certain(flags, command, reading.parsed, book, version)
+            flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)
             yield from but_run(of_its_build(flags, command), command, self.script, named=bool(version.text))
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)

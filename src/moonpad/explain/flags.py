@@ -34,7 +34,7 @@ from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.meeting_options import meeting_remarks
 from moonpad.explain.misspelt_options import misspelt_remarks
 from moonpad.explain.misspelt_variables import counts_on, under_name, with_meant_name
-from moonpad.explain.nearest_names import RENAMED, declared_like, name_meant, nearest_name
+from moonpad.explain.nearest_names import RENAMED, alike_first, declared_like, name_meant, nearest_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
@@ -238,7 +238,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 return
             remedy = "ask the engine's --help" if known is None else what_it_takes(known.kind, given)
             if known is not None and known.choices and not book.before_all:
-                remedy = f"one of {', '.join(known.choices[:12])}"
+                remedy = f"one of {', '.join(alike_first(given, known.choices, 12))}"
             if later := later_taking(option, book):
                 remedy = f"take {later}, which takes it" + ("" if book.before_all else f", or {remedy}")
             words = (written, remedy.removeprefix("write ").partition(":")[0])

@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.value_forms import FILE
 
+_SEPARATORS = re.compile(r"[-_.]")
+_BEGINNING = 3
+"""Letters by which a name of a list begins like another one."""
 _OFF = ("--no-", "--no_", "--disable-", "--disable_")
 _ALL_BUT_THE_SAME = 0.93
 _KNOWN_IN_FULL = frozenset({"HCCL"})
@@ -28,6 +32,21 @@ def nearest_name(written: str, names: Sequence[str], alike: float, book: Ruleboo
         budget.work(8 * len(names), "names that are not known")
         budget.nearest[key] = next(iter(difflib.get_close_matches(key[0], names, n=1, cutoff=alike)), None)
     return budget.nearest[key]
+
+
+def alike_first(written: str, names: Sequence[str], most: int) -> tuple[str, ...]:
+    """Of a list that is too long to be shown, those that begin like the name first, and the rest as it stands:
+    `kimi_k3` for `kimi3` is not cut off."""
+    if len(names) <= most:
+        return tuple(names)
+    plain = _SEPARATORS.sub("", written[:80].casefold())
+
+    def unlike(name: str) -> tuple[int, float]:
+        other = _SEPARATORS.sub("", name.casefold())
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(plain, other, strict=False)))
+        return (-shared, -difflib.SequenceMatcher(None, plain, other).ratio()) if shared >= _BEGINNING else (0, 0.0)
+
+    return tuple(sorted(names, key=unlike)[:most])
 
 
 def declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook, budget: Budget) -> str | None:

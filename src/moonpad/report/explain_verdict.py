@@ -97,6 +97,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
         return f"{stopped}{_fits(judged, memory)}{_counted(judged)}", _STYLES[
             Severity.WARNING if doubtful else Severity.NOTE
         ]
+    if judged.layout is not None and (short := _too_large(judged)):
+        return f"{stopped}{short}{_counted(judged)}", _STYLES[Severity.WARNING]
     if judged.layout is not None:
         told = judged.unjudged[:_LONGEST_CAUSE] in stopped
         unjudged = f", memory not judged{'' if told else f': {judged.unjudged}'}" if judged.unjudged else ""
@@ -145,6 +147,14 @@ def _doubted(judged: Judged) -> str:
             title = "May not fit" if finding.code is Code.DOES_NOT_FIT else "Will likely fail"
             cause = _short(finding)
             return f"{title}: {cause}{'' if cause.endswith('...') else '.'} The rest: "
+    return ""
+
+
+def _too_large(judged: Judged) -> str:
+    """That it hardly fits, where the memory as a whole is not judged and a warning has the numbers of a part."""
+    for finding in judged.findings:
+        if finding.code is Code.DOES_NOT_FIT and finding.severity is Severity.WARNING:
+            return f"May not fit: {_cut(f'{finding.where}: {finding.message}', _LONGEST_SIZE)}"
     return ""
 
 

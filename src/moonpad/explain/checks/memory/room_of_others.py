@@ -27,9 +27,10 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.conversion_names import WHOLE_BEFORE_FP8
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.stated_memory import stated_gigabytes
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.logged_caches import tells_of_cache
+from moonpad.explain.documents.logged_caches import tells_of_answers, tells_of_cache
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -44,9 +45,12 @@ _OTHER_CACHE: Final = (
 )
 """With these the cache has another size, or a sequence another length or other ranks."""
 _BYTES: Final = {"fp8": 1.0, "bfloat16": 2.0, "float16": 2.0, "auto": 2.0}
-_CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)")
+_CUT: Final = re.compile(r"(?<![^\s'\"`])(?:\.\.\.|…)|\[(?:\.\.\.|…)\]")
+_FAILED: Final = re.compile(r"\bTraceback \(|\b[A-Z]\w{2,40}(?:Error|Exception)\b")
+"""An error of a log: a start that came to another one had room for the weights."""
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LONGEST: Final = 2000
+_OF_LARGEST: Final = "of the largest kind known"
 _DENSE_MOST: Final = 0.3
 """A larger share of dense weights tells of sizes that are not those of the experts."""
 _SIZE: Final = re.compile(r"(?<![\w.])[0-9]{1,4}(?:\.[0-9])?B(?![\w])")
@@ -86,7 +90,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
         f"{'has' if room.ranks == 1 else 'have'} {share}{room.ranks * room.each / GIB:,.0f} GiB"
     )
     needed = 2 ** math.ceil(math.log2(room.held / (room.each * min(room.fraction, 0.9))))
-    severity = Severity.ERROR if room.place is not None and _is_sure(case, room) else Severity.WARNING
+    sure = _is_sure(case, room) or _is_sure_of_any(case, room)
+    severity = Severity.ERROR if room.place is not None and sure else Severity.WARNING
     remedy = f"take {needed} or more devices, or smaller weights"
     at = room.place.index if room.place else None
     yield make_remark(severity, Code.DOES_NOT_FIT, room.flag, message, remedy, at=at)
@@ -215,9 +220,7 @@ def _memory(case: Case) -> tuple[float, str]:
     if stated := stated_gigabytes(case):
         return stated * GIB, f"of {stated} GB, the most that the text speaks of,"
     devices = [row.device for row in hardware().values() if row.device]
-    return max(
-        device.usable_bytes for device in devices if device.platform in case.engine.platforms
-    ), "of the largest kind known"
+    return max(device.usable_bytes for device in devices if device.platform in case.engine.platforms), _OF_LARGEST
 
 
 def _bytes_of_value(case: Case, known: OtherModel) -> float:
@@ -232,6 +235,18 @@ def _bytes_of_value(case: Case, known: OtherModel) -> float:
 def _is_sure(case: Case, room: Room) -> bool:
     named = room.known is not None and _REPOSITORY.fullmatch(case.first.model) is not None
     return named and case.cluster is not None and not _is_of_other_models(case)
+
+
+def _is_sure_of_any(case: Case, room: Room) -> bool:
+    """Whether the whole memory of the largest devices would not do, for the files of a repository as they are, and the
+    text shows no server that came further."""
+    case.script.budget.once("servers that run", 3 * len(case.script.lines), "the text around its engine commands")
+    lines = case.script.lines
+    if is_in_lines(_FAILED, lines, _LONGEST) or tells_of_cache(lines) or tells_of_answers(lines):
+        return False
+    named = room.known is not None and _REPOSITORY.fullmatch(case.first.model) is not None
+    largest = room.kind == _OF_LARGEST and room.held > room.ranks * room.each
+    return named and largest and case.option(*OTHER_WEIGHTS) is None
 
 
 def _is_of_other_models(case: Case) -> bool:

@@ -16,6 +16,7 @@ from moonpad.engines.option_file import option_file
 from moonpad.engines.value_checks import number, unresolved, whole
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.config_files import files_of
+from moonpad.explain.nearest_names import alike_first
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
@@ -52,7 +53,7 @@ def words_of_keys(case: Case) -> Iterator[Remark]:
         near = next((word for word in row.takes if word.casefold() == value.casefold()), "")
         severity = Severity.ERROR if near else Severity.WARNING
         message = f"{shortened(value)} is not a value of {row.key}, and the start ends in a ValidationError"
-        remedy = f"write {near}" if near else f"write one of {', '.join(row.takes[:7])}"
+        remedy = f"write {near}" if near else f"write one of {', '.join(alike_first(value, row.takes, 7))}"
         message += ": capitals count" if near else ""
         yield make_remark(severity, Code.INVALID_VALUE, row.key, message, remedy, at=at)
 
