@@ -94,6 +94,6 @@ PORTS: Final[Mapping[str, tuple[str, str]]] = {
 ENGINES_OWN_THOUGHTS: Final = ("dynamo.vllm", "--reasoning-parser")
 """The module of a worker that hands the frontend nothing of this option of the engine's."""
 MAKES_TEXT: Final = re.compile(r"--use-vllm-tokenizer|--disaggregation-mode=?(?:prefill|encode)|--is-prefill-worker")
-"""Options of a worker whose answers nobody reads, or that makes the text itself."""
+"""Options of a worker that sends no client an answer, or that turns tokens into text without the frontend."""
 OWN_PROCESSOR: Final = "--dyn-chat-processor vllm"
 """With it the frontend reads the engine's names."""

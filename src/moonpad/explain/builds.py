@@ -124,7 +124,7 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
 
 
 def _has_no_release(finding: Finding, command: Command) -> bool:
-    """Whether no release has it, and it is no slip of a name that one has, in an image of which no release is known."""
+    """Whether the image has no known release, and no release has the option or one spelled nearly like it."""
     image = command.container.image if command.container else None
     if image is not None and held_release(image.text) is not None:
         return False

@@ -28,7 +28,7 @@ _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_
 _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
 _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
-"""What somebody left out of a value, `'{"kv_connector": [...]`: nobody can start it as it is."""
+"""The mark of an omission in a value, `'{"kv_connector": [...]`: such a command cannot be started."""
 
 
 def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:

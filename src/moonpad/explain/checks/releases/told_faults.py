@@ -72,7 +72,7 @@ _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 
 
 _PRINTS: Final = re.compile(r"(?:^|[;&|{(]|\b(?:then|else|do))[ \t]*(?:echo|printf|log_error|die)[ \t]+[-\"'$]")
-"""What a script would print where a start fails is no complaint: `echo "Server failed to start"`."""
+"""Messages that a script prints in case of a failure, `echo "Server failed to start"`: they are no complaint."""
 
 
 def told_words(script: Script) -> frozenset[str]:
