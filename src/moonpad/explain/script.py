@@ -43,6 +43,7 @@ from moonpad.explain.shell.forks import but_of_forks, with_forks
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
+from moonpad.explain.shell.lost_lines import once_a_command
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.shown_lines import without_marks
@@ -350,7 +351,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         named,
         minimum,
         tuple(hints),
-        tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
+        tuple(once_a_command(dict.fromkeys(problems))),
         document,
         objects=tuple(state.objects),
         asked=frozenset((machine, line) for line, machine in state.machines),

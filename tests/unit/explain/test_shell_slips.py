@@ -202,3 +202,16 @@ def test_an_option_without_its_dashes() -> None:
     assert finding.remedy == "write --attention-backend"
     argv = one.corrected[0].argv
     assert argv[argv.index("--attention-backend") + 1] == "FLASHMLA"
+
+
+def test_lines_that_all_lack_the_backslash_are_told_once() -> None:
+    none = "vllm serve moonshotai/Kimi-K2-Thinking\n  --tensor-parallel-size 8\n  --port 8000\n  --trust-remote-code\n"
+    apart = none.replace("8\n  --port 8000\n", "8 \\\n  --port 8000\n")
+    assert [(problem.line, problem.message[:24]) for problem in read_script(none).problems] == [
+        (1, "none of the lines 1 to 3")
+    ]
+    assert [problem.line for problem in read_script(f"{none}\n{none}").problems] == [1, 6]
+    assert [problem.line for problem in read_script(apart).problems] == [1, 3]
+    (one,) = judge(read_script(none), Question())
+    assert one.layout is not None
+    assert one.layout.tp == 8

@@ -1,15 +1,20 @@
 """Lines without a backslash behind which the image or the model of the same command follows, as they were meant: of the
-same length, so that places hold. Flags that follow so are the lexer's business."""
+same length, so that places hold. Flags that follow so are the lexer's business; a command of many such lines is told
+once."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
 from moonpad.engines.foreign_names import STARTS
+from moonpad.explain.commands import Problem
 from moonpad.explain.source_text import Problems
+from moonpad.values.records import replace
 
+_LOST: Final = "missing-backslash"
 _LONGEST: Final = 2000
 _RUN: Final = re.compile(r"\b(?:docker|podman|nerdctl)[ \t]+run\b")
 _SWITCH: Final = re.compile(r"-[ditP]{1,4}|--(?:rm|detach|interactive|tty|privileged|init|read-only|publish-all)")
@@ -38,7 +43,7 @@ def with_images(text: str, start: int, problems: Problems) -> str:
         lost = inside and not has_image and _IMAGE_FIRST.match(below[:_LONGEST])
         if lost or (alone and _MODEL_FIRST.match(below[:_LONGEST])):
             message = "this line does not end with a backslash, so the shell ends the command here"
-            problems.add("missing-backslash", start + at - 1, start + at, message, "end the line with a backslash")
+            problems.add(_LOST, start + at - 1, start + at, message, "end the line with a backslash")
             joined[at] = " "
         elif not below.lstrip().startswith("-"):
             inside = False
@@ -57,3 +62,20 @@ def _names_image(words: str) -> bool:
             return True
         before = word
     return False
+
+
+def once_a_command(problems: Iterable[Problem]) -> list[Problem]:
+    """`problems` in the order of their lines. Where lines below each other lack the backslash, the first stands for
+    all: a command without any would say the same at each of them."""
+    told: list[Problem] = []
+    first = Problem("", 0, 0, 0, "")
+    last = 0
+    for problem in sorted(problems, key=lambda problem: (problem.line, problem.column)):
+        if problem.code != _LOST or problem.message != first.message or problem.line != last + 1:
+            first, last = problem, problem.line
+            told.append(problem)
+            continue
+        last = problem.line
+        message = first.message.replace("this line does not end", f"none of the lines {first.line} to {last} ends")
+        told[-1] = replace(first, message=message, remedy="end each of them with a backslash")
+    return told
