@@ -26,9 +26,9 @@ from moonpad.explain.documents.preset_text import read_presets
 from moonpad.explain.documents.printed_lists import as_commands_of_lists
 from moonpad.explain.documents.prose_problems import without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
+from moonpad.explain.documents.said_to_start import with_spoken_serving
 from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
-from moonpad.explain.documents.spoken_serving import with_spoken_serving
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import writes_units
 from moonpad.explain.documents.told_settings import give_told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
 KT = "python -m sglang.launch_server --model moonshotai/Kimi-K2-Thinking --kt-weight-path w --kt-cpuinfer 88 --tp 8"
@@ -25,7 +26,9 @@ def findings(text: str, words: str) -> list[str]:
     ],
 )
 def test_more_threads_than_cores(spoken: str, cores: int) -> None:
-    assert findings(f"{spoken}\n\n```bash\n{KT}\n```\n", f"88 threads on the {cores} physical cores")
+    assert findings(
+        f"{spoken}\n\n```bash\n{KT}\n```\n", f"88 threads, and the processors named here have {cores} cores"
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,7 @@ def test_more_threads_than_cores(spoken: str, cores: int) -> None:
     ],
 )
 def test_enough_cores_or_none_that_are_sure(spoken: str) -> None:
-    assert not findings(f"{spoken}\n\n```bash\n{KT}\n```\n", "physical cores that")
+    assert not findings(f"{spoken}\n\n```bash\n{KT}\n```\n", "processors named here")
 
 
 COMPOSE = """\
@@ -70,3 +73,18 @@ def test_an_image_that_starts_its_server_gets_the_words_again() -> None:
 )
 def test_where_the_entrypoint_is_another(text: str) -> None:
     assert not findings(text, "starts its server by itself")
+
+
+@pytest.mark.parametrize(
+    ("image", "before", "severity"),
+    [
+        ("vllm/vllm-openai:v0.18.1", "", Severity.ERROR),
+        ("docker.io/vllm/vllm-openai:latest", "", Severity.ERROR),
+        ("vllm/vllm-openai-rocm:v0.18.1", "", Severity.WARNING),
+        ("vllm/vllm-openai:v0.18.1", "It starts up fine, but its answers are garbage:\n\n", Severity.WARNING),
+    ],
+)
+def test_it_is_certain_where_every_tag_of_the_image_has_it(image: str, before: str, severity: Severity) -> None:
+    text = f"{before}    docker run {image} vllm serve moonshotai/Kimi-K2.5\n"
+    said = [finding for one in ask(text) for finding in one.findings if "server by itself" in finding.message]
+    assert [finding.severity for finding in said] == [severity]

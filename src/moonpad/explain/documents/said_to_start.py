@@ -1,4 +1,5 @@
-"""Texts that say of their one deployment that it starts, and complain of something else."""
+"""Texts that say of their one deployment that it starts or serves, and complain of something else: `It starts, one user
+is fine`, `starts up fine but`, `the answers are garbage`."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import is_server
 from moonpad.values.memory import Memory
+from moonpad.values.records import replace
 
 _STARTS: Final = re.compile(
     r"(?<!not )(?<!never )(?<!n't )\b(?:starts|started|comes up|came up|is up|boots)"
@@ -18,7 +20,11 @@ _STARTS: Final = re.compile(
     r"|\b(?:starts|started|comes up|came up) (?:up )?(?:fine|normally|successfully|without (?:errors?|problems?))"
     r"|\b(?:answers?|replies|responses|outputs?) (?:are|is|were|was) (?:not )?(?:right|wrong|garbage|gibberish|garbled"
     r"|nonsense|rubbish|empty|bad|broken|good|fine|correct|repeated)\b"
-    r"|(?:能够?|可以|正常|成功)启动(?!失败)|启动(?:正常|成功)",
+    r"|(?:能够?|可以|正常|成功)启动(?!失败)|启动(?:正常|成功)"
+    r"|(?:^|[.!?:] +)(?:(?:it|the (?:server|engine|service)) )?starts(?: (?:up|fine|well|normally))?"
+    r"(?:[.;]|,(?! (?:if|when|only|unless)\b)| and (?:answers|serves|runs)\b)"
+    r"|\b(?:a|an|one|the|first|small|short|single) (?:(?:small|short|single|first) )?(?:requests?|prompts?|users?) "
+    r"(?:works?|(?:is|are) (?:fine|right|answered|well)|go(?:es)? through|succeeds?)\b",
     re.IGNORECASE,
 )
 _LONGEST: Final = 2000
@@ -33,3 +39,12 @@ def is_said_to_start(script: Script, commands: Sequence[Command], memory: Memory
         return False
     script.budget.once("that it starts", len(script.lines), "the text around its engine commands")
     return is_in_lines(_STARTS, script.lines, _LONGEST)
+
+
+def with_spoken_serving(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
+    """The commands; where one alone is a server, with what the text says of its start."""
+    servers = [at for at, command in enumerate(commands) if is_server(command.program)]
+    result = list(commands)
+    if len(servers) == 1 and is_in_lines(_STARTS, lines, _LONGEST):
+        result[servers[0]] = replace(result[servers[0]], serves=True)
+    return result

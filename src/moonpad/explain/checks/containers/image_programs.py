@@ -10,6 +10,7 @@ from moonpad.engines import image_names
 from moonpad.engines.image_names import OUTSIDE_PATH
 from moonpad.engines.surrounding_names import WITHOUT_SERVER
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.commands import Word, Wrapper
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import base_name, runs_python, served_by_image
@@ -45,7 +46,8 @@ _SERVES: Final = "serve"
 
 
 def started_twice(case: Case) -> Iterator[Remark]:
-    """`vllm serve MODEL` as the arguments of an image whose entrypoint is `vllm serve`: published releases have it."""
+    """`vllm serve MODEL` as the arguments of an image whose entrypoint is `vllm serve`: published releases have it. It
+    is certain where each tag of the image has that entrypoint."""
     for number, command in enumerate(case.commands):
         for wrapper in command.wrappers:
             image = wrapper.image
@@ -58,7 +60,8 @@ def started_twice(case: Case) -> Iterator[Remark]:
             is_last = wrapper is command.wrappers[-1]
             if not is_last or not at_once or runs_python(at_once):
                 continue
-            if not (_RELEASE.search(image.text) or image_names.STARTS_SERVER.fullmatch(image.text)):
+            always = image_names.STARTS_SERVER.fullmatch(image.text) is not None
+            if not always and not _RELEASE.search(image.text):
                 continue
             if _is_of_another_tool(wrapper, at_once[0], case):
                 continue
@@ -70,7 +73,8 @@ def started_twice(case: Case) -> Iterator[Remark]:
             first = command.argv[0].text if command.argv and not command.argv[0].text.startswith("-") else ""
             begins = shortened(first) if first and at_once[0] is not command.argv[0] else "the model"
             remedy = f"leave {words} out, and begin with {begins}"
-            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, words, message, remedy, word=at_once[0])
+            severity = Severity.ERROR if always and not has_started(command, by_words=True) else Severity.WARNING
+            remark = make_remark(severity, Code.INVALID_VALUE, words, message, remedy, word=at_once[0])
             options = sum(word.text.startswith("-") for word in command.argv)
             own = command.argv[:1] == at_once[:1] and not command.prefix[before:]
             edits = (Edit(0, 1, ()),) if own and options >= _FEWEST else ()

@@ -14,7 +14,7 @@ from moonpad.explain.checks.memory.memory_binding import binding_in_container
 from moonpad.explain.checks.memory.model_storage import storage_of_weights
 from moonpad.explain.checks.memory.offered_machines import offered_machine
 from moonpad.explain.checks.memory.offload_checks import cpu_offload
-from moonpad.explain.checks.memory.processor_cores import pools_of_nodes, threads_of_cores
+from moonpad.explain.checks.memory.processor_cores import pools_of_nodes, processor_threads
 from moonpad.explain.checks.memory.ram_of_mapped import ram_of_mapped
 from moonpad.explain.checks.memory.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
 from moonpad.explain.checks.memory.serving_checks import (
@@ -54,7 +54,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     binding_in_container,
     storage_of_weights,
     exchange_buffer,
-    threads_of_cores,
+    processor_threads,
     pools_of_nodes,
     spoken_machines,
     ram_of_mapped,

@@ -1,4 +1,4 @@
-"""Engines whose experts lie in host memory: threads, nodes of memory, and the files of rules of its server of 2025."""
+"""Engines whose experts lie in host memory: nodes of memory, and the files of rules of its server of 2025."""
 
 from __future__ import annotations
 
@@ -20,58 +20,7 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _LONGEST: Final = 400
-_EACH: Final = (
-    re.compile(r"Core\(s\) per socket:\s{0,40}(\d{1,3})\b", re.IGNORECASE),
-    re.compile(
-        r"每(?:颗|个|路)?(?:物理)?(?:CPU|处理器|座|插槽)?(?:的)?核(?:心)?数(?:量)?\s{0,4}[:：]\s{0,40}(\d{1,3})"
-    ),
-)
-_SOCKETS: Final = (
-    re.compile(r"Socket\(s\):\s{0,40}(\d{1,2})\b", re.IGNORECASE),
-    re.compile(r"(?:物理\s?CPU(?:数量|个数|数)|^\s{0,8}座)\s{0,4}[:：]\s{0,40}(\d{1,2})"),
-)
-_TOGETHER: Final = (
-    re.compile(r"(?P<sockets>\d)\s?(?:颗|路|个)[，,、 ]{0,3}每(?:颗|路|个)\s?(?P<each>\d{1,3})\s?(?:物理)?核"),
-    re.compile(r"(?P<sockets>\d)\s?[x×][^,;|]{0,60}?\b(?P<each>\d{1,3})\s?c(?:ores?)?[ /]{0,2}\d{2,3}\s?t\b", re.I),
-    re.compile(
-        r"(?P<sockets>\d)\s?sockets?,? ?(?:with |x |× ?|of )?(?P<each>\d{1,3}) cores (?:each|per)", re.IGNORECASE
-    ),
-)
 _OF_FAMILY: Final = re.compile(r"(kimi[-_]?)(k\d(?:\.\d)?)(?:[-_](instruct|thinking|base|code))?(?![.\d])")
-_WHOLE: Final = re.compile(r"(?<![\d.])(\d{1,3})\s?(?:physical cores|物理核心?(?!数))", re.IGNORECASE)
-
-
-def processor_threads(case: Case) -> Iterator[Remark]:
-    """More threads than the processors of the text have cores."""
-    place = case.option(*names.THREADS)
-    if place is None or not isinstance(place.value, str) or unresolved(place.value):
-        return
-    threads = whole(place.value) or 0
-    cores = physical_cores(case.script)
-    if not cores or threads <= cores:
-        return
-    fits = max(1, cores - 2)
-    message = f"{threads} threads, and the processors named here have {cores} cores: threads above their number wait"
-    message += " for each other, and the guide asks for a few less than the cores"
-    edit = Edit(place.index, place.length, (place.written, str(fits)))
-    where, remedy = place.written, f"write {place.written} {fits}"
-    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, where, message, remedy, at=place.index, edits=[edit])
-
-
-def physical_cores(script: Script) -> int:
-    """Of the machine that a text describes; 0 where it describes none, or several."""
-    each, sockets, totals = set[int](), set[int](), set[int]()
-    script.budget.work(4 * len(script.lines), "the processors of its text")
-    for line in script.lines:
-        text = line[:_LONGEST]
-        each |= {int(match[1]) for pattern in _EACH for match in pattern.finditer(text)}
-        sockets |= {int(match[1]) for pattern in _SOCKETS for match in pattern.finditer(text)}
-        both = (match for pattern in _TOGETHER for match in pattern.finditer(text))
-        totals |= {int(match["sockets"]) * int(match["each"]) for match in both}
-        totals |= {int(match[1]) for match in _WHOLE.finditer(text)}
-    if len(each) == len(sockets) == 1:
-        totals.add(each.pop() * sockets.pop())
-    return totals.pop() if len(totals) == 1 else 0
 
 
 def memory_nodes(case: Case) -> Iterator[Remark]:
@@ -231,7 +180,6 @@ def false_is_true(case: Case) -> Iterator[Remark]:
 
 
 HOST_EXPERT_CHECKS: Final = (
-    processor_threads,
     memory_nodes,
     rules_of_backend,
     chunk_of_server,

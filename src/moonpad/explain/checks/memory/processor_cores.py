@@ -6,22 +6,24 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines.host_expert_names import POOLS
-from moonpad.engines.value_checks import whole
+from moonpad.engines.host_expert_names import POOLS, THREADS
+from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.memory.host_expert_checks import physical_cores
-from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
-_OLD_OPTION: Final = "--cpu_infer"
-_SOCKETS: Final = re.compile(
-    r"(?:Socket\(s\)|\bsockets?|物理[ ]?CPU[ ]?(?:数量|个数)?|(?:CPU|处理器)(?:数量|个数|颗数))"
-    r"[ ]?[:：=][ ]*(?P<sockets>[1248])(?!\d)",
-    re.IGNORECASE,
+_SOCKETS: Final = (
+    re.compile(
+        r"(?:Socket\(s\)|\bsockets?|物理[ ]?CPU[ ]?(?:数量|个数|数)?|(?:CPU|处理器)(?:数量|个数|颗数))"
+        r"[ ]{0,4}[:：=][ ]{0,40}([1248])(?!\d)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"^\s{0,8}座\s{0,4}[:：]\s{0,40}(\d{1,2})"),
 )
 _PER_SOCKET: Final = re.compile(
-    r"(?:Core\(s\) per socket|cores per (?:socket|CPU|processor)|每(?:颗|个|路)(?:CPU|处理器)?(?:的)?(?:物理)?核心?数)"
-    r"[ ]?[:：=][ ]*(?P<cores>[0-9]{1,3})(?!\d)",
+    r"(?:Core\(s\) per socket|cores per (?:socket|CPU|processor)"
+    r"|每(?:颗|个|路)?(?:物理)?(?:CPU|处理器|座|插槽)?(?:的)?(?:物理)?核心?数(?:量)?)"
+    r"[ ]{0,4}[:：=][ ]{0,40}([0-9]{1,3})(?!\d)",
     re.IGNORECASE,
 )
 _BOTH: Final = (
@@ -35,29 +37,35 @@ _BOTH: Final = (
         r"(?P<cores>[0-9]{1,3})[ -](?:physical[ ])?cores?[ ]each",
         re.IGNORECASE,
     ),
+    re.compile(r"(?P<sockets>\d)\s?(?:颗|路|个)[，,、 ]{0,3}每(?:颗|路|个)\s?(?P<cores>\d{1,3})\s?(?:物理)?核"),
+    re.compile(r"(?P<sockets>\d)\s?[x×][^,;|]{0,60}?\b(?P<cores>\d{1,3})\s?c(?:ores?)?[ /]{0,2}\d{2,3}\s?t\b", re.I),
+    re.compile(
+        r"(?P<sockets>\d)\s?sockets?,? ?(?:with |x |× ?|of )?(?P<cores>\d{1,3}) cores (?:each|per)", re.IGNORECASE
+    ),
 )
-_TOTAL: Final = re.compile(r"(?<![\w.])(?P<total>[0-9]{1,3})[ ]?(?:physical[ ]cores|物理核心?|物理コア)", re.IGNORECASE)
+_TOTAL: Final = re.compile(r"(?<![\w.])([0-9]{1,3})\s?(?:physical[ ]cores|物理核心?(?!数)|物理コア)", re.IGNORECASE)
 _NUMA: Final = re.compile(
     r"(?<![\w.])(?P<nodes>[1-9][0-9]?)[ -]?NUMA(?:[ -]?nodes?)?\b(?![ ]?(?:[0-9#:]))"
     r"|NUMA[ ]?node(?:s|\(s\))[ ]?(?:count)?[ ]?[:：=][ ]*(?P<count>[1-9][0-9]?)(?!\d)"
 )
 _WORDS: Final = {"two": 2, "dual": 2, "两": 2, "双": 2}
-_SIGNS: Final = ("核", "core", "Core", "颗", "Socket", "socket", "CPU", "コア")
+_SIGNS: Final = ("核", "core", "Core", "颗", "Socket", "socket", "CPU", "コア", "座", "x", "×")
 
 
-def threads_of_cores(case: Case) -> Iterator[Remark]:
-    """More threads than cores slow each other; the engine's guide asks for the physical cores, or a few less."""
-    place = case.option(case.engine.facts.cores_option or _OLD_OPTION, _OLD_OPTION)
-    if place is None or not isinstance(place.value, str):
+def processor_threads(case: Case) -> Iterator[Remark]:
+    """More threads than the processors of the text have cores."""
+    place = case.option(*THREADS)
+    if place is None or not isinstance(place.value, str) or unresolved(place.value):
         return
-    threads, cores = whole(place.value), _cores(case)
-    if threads is None or cores is None or threads <= cores or 0 < physical_cores(case.script) < threads:
-        return  # said with the number that fits
-    message = (
-        f"{threads} threads on the {cores} physical cores that the text gives: those that share a core slow each other"
-    )
-    remedy = f"give fewer than {cores}: a few cores are left for the processes of the GPUs"
-    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
+    threads, cores = whole(place.value) or 0, _cores(case)
+    if not cores or threads <= cores:
+        return
+    fits = max(1, cores - 2)
+    message = f"{threads} threads, and the processors named here have {cores} cores: threads above their number wait"
+    message += " for each other, and the guide asks for a few less than the cores"
+    edit = Edit(place.index, place.length, (place.written, str(fits)))
+    where, remedy = place.written, f"write {place.written} {fits}"
+    yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, where, message, remedy, at=place.index, edits=[edit])
 
 
 def pools_of_nodes(case: Case) -> Iterator[Remark]:
@@ -83,20 +91,19 @@ def pools_of_nodes(case: Case) -> Iterator[Remark]:
 
 def _cores(case: Case) -> int | None:
     """Of the machine, where the text gives one number of them."""
-    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    case.script.budget.work(4 * len(case.script.lines), "the processors of its text")
     line = case.commands[0].line
     lines = [
         text[:500]
         for at, text in enumerate(case.script.lines, 1)
         if case.script.says_of(at, line) and any(sign in text for sign in _SIGNS)
     ]
-    totals = {int(match["total"]) for text in lines for match in _TOTAL.finditer(text)}
-    for pattern in _BOTH:
-        for match in (found for text in lines for found in pattern.finditer(text)):
-            sockets = match["sockets"].casefold()
-            totals.add(_WORDS.get(sockets, 0) * int(match["cores"]) or int(sockets) * int(match["cores"]))
-    sockets_said = {int(match["sockets"]) for text in lines for match in _SOCKETS.finditer(text)}
-    cores_said = {int(match["cores"]) for text in lines for match in _PER_SOCKET.finditer(text)}
+    totals = {int(match[1]) for text in lines for match in _TOTAL.finditer(text)}
+    for match in (found for pattern in _BOTH for text in lines for found in pattern.finditer(text)):
+        sockets = match["sockets"].casefold()
+        totals.add((_WORDS.get(sockets) or int(sockets)) * int(match["cores"]))
+    sockets_said = {int(match[1]) for pattern in _SOCKETS for text in lines for match in pattern.finditer(text)}
+    cores_said = {int(match[1]) for text in lines for match in _PER_SOCKET.finditer(text)}
     if len(sockets_said) == len(cores_said) == 1:
         totals.add(sockets_said.pop() * cores_said.pop())
     return totals.pop() if len(totals) == 1 and 0 not in totals else None
