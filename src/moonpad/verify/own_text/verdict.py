@@ -6,7 +6,7 @@ from typing import Final
 
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
-from moonpad.verify.own_text.witness import Change, Examination
+from moonpad.verify.own_text.changes import Change, Examination
 from moonpad.verify.probe import Outcome, Status, failed, passed, skipped
 
 REMEDY: Final = (

@@ -15,6 +15,7 @@ from moonpad.values.records import replace
 from moonpad.verify.api import Api, Asked, Body
 from moonpad.verify.offered_tools import WEATHER, WEATHER_QUESTION
 from moonpad.verify.own_text.answer_labels import AnswerLabels
+from moonpad.verify.own_text.changes import MOST_SHOWN, Examination, change_of, changes_of
 from moonpad.verify.own_text.comparable import comparable, is_greedy, limit_of
 from moonpad.verify.own_text.continuation import Continuation, NoCompletions, continue_prompt
 from moonpad.verify.own_text.difference import (
@@ -44,30 +45,8 @@ alone. What one wrote by them says nothing of another: https://github.com/sgl-pr
 LONGEST_TOKEN: Final = 32
 """Characters that two tokens may have in common before they differ."""
 AT_ONCE: Final = 8
-MOST_SHOWN: Final = 3
 NO_MARKS: Final = "the text of /v1/completions has no special tokens, so thinking and calls cannot be told in it"
 KNOWN: Final = "after an earlier turn the engine streams the thinking as content, behind <think>"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What the server changed: where in an answer, in which part of it, and in a sentence with both texts."""
-
-    where: str
-    part: str
-    text: str
-    streamed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Examination:
-    """compared: answers that were judged by the model's own text. changes: what the server made of them. reasons: why
-    other answers could not be compared, each once. known: changes that the engine itself is known to make."""
-
-    compared: int = 0
-    changes: tuple[Change, ...] = ()
-    reasons: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -114,7 +93,7 @@ class Witness:
     async def _examine(self, asked: Asked) -> Examination:
         if faults := (*asked.faults, *await self._labels.wrong(self.api, asked)):
             where = "the answer" if asked.how == "whole" else "the stream"
-            changes = (replace(_change(asked, fault, fault), where=where) for fault in faults[:MOST_SHOWN])
+            changes = (replace(change_of(asked, fault, fault), where=where) for fault in faults[:MOST_SHOWN])
             return Examination(0, tuple(changes))
         body, limit = asked.body, limit_of(asked.body)
         if limit is None or not comparable(body, seeded=self._seeded):
@@ -125,10 +104,10 @@ class Witness:
         except NoCompletions as error:
             return self._by_recording(key, asked, str(error))
         if not (body.get("stop") or body.get("stop_token_ids")) and (wrong := wrong_tokens(own)):
-            return _changes(asked, wrong, "the list of its tokens")
+            return changes_of(asked, wrong, "the list of its tokens")
         judged = await self._compare(key, asked, own, limit)
         fault = self._departure(key, own) if judged.compared else ""
-        return Examination(1, (_change(asked, "recording", fault),)) if fault else judged
+        return Examination(1, (change_of(asked, "recording", fault),)) if fault else judged
 
     # - the model's own text -
 
@@ -185,7 +164,7 @@ class Witness:
             if tie is None and not is_greedy(asked.body) and not await self._is_drawn_otherwise(asked, limit):
                 return Examination(reasons=("what is drawn by a seed depends on the batch",))
             if tie is None:
-                return _changes(asked, wrong)
+                return changes_of(asked, wrong)
             followed = await self._follow(prompt, asked, own, limit, *tie)
             if followed is None:
                 return Examination(reasons=("a token was as likely as another, and the other way cannot be asked",))
@@ -255,14 +234,14 @@ class Witness:
         got = answer.usage.prompt_tokens if answer.usage else None
         if asked.prompt_ids and own.prompt_ids and asked.prompt_ids != own.prompt_ids and expected == got:
             at = common_prefix(own.prompt_ids, asked.prompt_ids)
-            return _changes(asked, [Difference("the prompt", "other tokens", f"changed from token {at} on", False)])
+            return changes_of(asked, [Difference("the prompt", "other tokens", f"changed from token {at} on", False)])
         if expected is None or got is None or expected == got:
             return None
         if asked.body.get("tool_choice") == "none" and asked.body.get("tools"):
             return Examination(reasons=("with tool_choice none the server leaves the tools out of the prompt",))
         if prompt.count == expected or (self.engine is not None and self.engine.renders_by_template):
             wrong = Difference("the prompt", f"{expected} tokens", f"{got} tokens by usage", in_text=False)
-            return _changes(asked, [wrong])
+            return changes_of(asked, [wrong])
         reason = f"the server renders the conversation in its own way: {got} tokens, by the model's template {expected}"
         return Examination(reasons=(reason,))
 
@@ -349,16 +328,7 @@ class Witness:
         if wrong and departure is not None and departure[1] < CLEAR_MARGIN:
             return Examination(reasons=("a token was as likely as another in the recording",))
         source = f"the recording of {self.recording.made_by}"
-        return _changes(asked, wrong, source)
-
-
-def _change(asked: Asked, part: str, text: str) -> Change:
-    where = part.partition(" from character")[0] if asked.how == "whole" else "the stream"
-    return Change(where, part, f"the {asked.how} answer to {_question(asked.body)}: {text}", asked.how == "streamed")
-
-
-def _changes(asked: Asked, wrong: Sequence[Difference], source: str = "the model's own text") -> Examination:
-    return Examination(1, tuple(_change(asked, row.part, row.against(source)) for row in wrong[:MOST_SHOWN]))
+        return changes_of(asked, wrong, source)
 
 
 def _tie(asked: Asked, own: Continuation, answer: OwnAnswer, margin: float) -> tuple[int, str] | None:
@@ -400,9 +370,3 @@ def _has_penalty(body: Body) -> bool:
 
 def _has_marks(text: str) -> bool:
     return any(mark in text for mark in (THINK, THINK_END, SECTION_BEGIN))
-
-
-def _question(body: Body) -> str:
-    messages: Any = body["messages"]
-    content = messages[-1].get("content") if messages else ""
-    return repr(str(content)[-60:])

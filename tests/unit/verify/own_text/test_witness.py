@@ -17,9 +17,10 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.records import replace
 from moonpad.verify.api import Asked, connect
 from moonpad.verify.envelope import TokenLogprob
+from moonpad.verify.own_text.changes import Examination
 from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, departs, key_of
 from moonpad.verify.own_text.verdict import settle
-from moonpad.verify.own_text.witness import Examination, Witness
+from moonpad.verify.own_text.witness import Witness
 from moonpad.verify.probe import Outcome, Status
 from moonpad.verify.tool_calls import ARGUMENTS_BEGIN, CALL_BEGIN, CALL_END, SECTION_BEGIN, SECTION_END
 
