@@ -16,6 +16,7 @@ from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
+from moonpad.explain.documents.launch_lines import with_launches
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of, whole_script
 from moonpad.explain.documents.markup import without_markup
@@ -126,7 +127,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
     """Blank where an engine has logged, and in the place of tags of HTML: no shell reads that."""
     unlogged = without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
-    return without_markup(as_commands_of_lists(unlogged))
+    return without_markup(as_commands_of_lists(with_launches(text.clean, unlogged)))
 
 
 def process_words(text: str) -> list[str]:
