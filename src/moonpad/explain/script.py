@@ -16,6 +16,7 @@ from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
+from moonpad.explain.documents.labelled_settings import with_labelled_settings
 from moonpad.explain.documents.launch_lines import with_launches
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of, whole_script
@@ -327,7 +328,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         read_last_resort(state, texts)
     lines = state.text.lines
     state.commands[:] = _without_named_files(state)
-    state.commands[:] = with_rest_cut_off(state.commands, state.text)
+    state.commands[:] = with_labelled_settings(with_rest_cut_off(state.commands, state.text), state.text)
     state.commands[:] = with_spoken_serving(state.commands, lines)
     state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text
