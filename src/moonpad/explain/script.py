@@ -22,6 +22,7 @@ from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of, whole_script
 from moonpad.explain.documents.markup import without_markup
 from moonpad.explain.documents.named_blocks import name_file
+from moonpad.explain.documents.named_in_lists import listed_command
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
 from moonpad.explain.documents.preset_text import read_presets
@@ -311,8 +312,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
     if few and (isinstance(part, Bullets) or state.last_known is not None):
         return  # "add these to the command": no deployment of its own
     if argv:
-        line = argv[0].line
-        state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
+        state.add(listed_command(part, argv, env, state.text))
 
 
 def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], logs: PastedLogs = NO_LOGS) -> Script:
