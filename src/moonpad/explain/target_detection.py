@@ -148,6 +148,11 @@ def _asked_above(name: str, command: Command | None) -> str:
     return next(filter(None, least), "")
 
 
+def asked_least(engine: str, script: Script, command: Command) -> str:
+    """The lowest release that the line above a command or the text asks for; "" where none is."""
+    return _asked_above(engine, command) or script.minimum_versions.get(engine, "")
+
+
 def version_of(engine: str, script: Script, question: Question, command: Command | None = None) -> Version:
     """The version that was asked for or named, else "" for the newest that the catalogue knows.
 
