@@ -34,6 +34,7 @@ from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.spoken_serving import with_spoken_serving
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import writes_units
+from moonpad.explain.documents.table_columns import with_columns
 from moonpad.explain.documents.told_settings import give_told
 from moonpad.explain.input_kinds import gather_config_maps, is_file, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
@@ -239,7 +240,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     changed = after_change(block.text)
     text = as_shell(changed) if is_powershell(changed) else without_prompts(without_marks(changed))
     text = with_joined_lines(repaired(text, block.start, state.problems), block.start, state.problems)
-    shell = Shell(state, Source.block(state.text, block.start, text))
+    shell = Shell(state, Source.block(state.text, block.start, with_columns(text, block, state)))
     if placed := (words_of_options(block.text) if block.plain else []) or words_of_lines(block.text):
         at = block.start
         shell.command([state.text.word(word, at + place, at + place + len(word)) for place, word in placed])
@@ -253,7 +254,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     if document:
         state.earlier.give(shell.scope, block.heading, state.budget)
         state.earlier.give_of_unit(shell.scope, block.intro or "")
-        give_told(shell.scope, block.text, state)
+        give_told(shell.scope, block, state)
     before = dict(shell.scope.variables)
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if document:
