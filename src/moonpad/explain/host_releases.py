@@ -18,6 +18,7 @@ _LEAVES: Final = re.compile(r"[ \t]*(?:exit|logout|docker[ ]+(?:stop|rm|kill))\b
 _BUILDS: Final = re.compile(r"[ \t]*(?:RUN|ARG|ENV)[ ]")
 """A line of a Dockerfile, which says what is in an image."""
 _INSTALLS: Final = re.compile(r"\b(?:pip3?|uv|conda|poetry|pdm)\b")
+_FENCE: Final = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _NEAR: Final = 60
 _LONGEST: Final = 1000
 
@@ -31,7 +32,8 @@ def release_beside(engine: str, command: Command, script: Script) -> tuple[str, 
     if entered is None:
         return None
     named = [each for each in version_mentions(script.lines) if each.engine == engine and not each.least]
-    outside = [each for each in named if _is_outside(each, entered, script)]
+    own = _lines_of(command, script)
+    outside = [each for each in named if each.line not in own and _is_outside(each, entered, script)]
     if not outside:
         return None
     others = [each for each in named if each not in outside]
@@ -46,6 +48,19 @@ def _is_outside(each: VersionMention, entered: int, script: Script) -> bool:
     line = script.lines[each.line - 1][:_LONGEST]
     installs = each.exact and not each.image and _INSTALLS.search(line) is not None and not _BUILDS.match(line)
     return installs and (not entered or each.line < entered)
+
+
+def _lines_of(command: Command, script: Script) -> range:
+    """The lines that start the container: of a manifest the whole block of the text that it stands in."""
+    places = [word.line for word in command.words]
+    places += [word.line for wrapper in command.wrappers for word in wrapper.words]
+    first, last = min((line for line in places if line > 0), default=command.line), max(places, default=command.line)
+    container = command.container
+    if container is None or container.words:
+        return range(first, last + 1)
+    fences = [at for at, text in enumerate(script.lines, 1) if _FENCE.match(text[:_LONGEST])] if script.markdown else []
+    above, below = [at for at in fences if at < first], [at for at in fences if at > last]
+    return range(above[-1] if above else 1, (below[0] if below else len(script.lines)) + 1)
 
 
 def _entered_at(engine: str, command: Command, script: Script) -> int | None:

@@ -56,3 +56,29 @@ def test_what_is_installed_in_the_container() -> None:
 def test_a_release_of_the_whole_text() -> None:
     text = GUIDE.format(host=HOST, inside=INSIDE[1]).replace("# Guide", "# Guide for vLLM 0.10.2")
     assert _version(text)[0] == "0.10.2"
+
+
+COMPOSE = """services:
+  kimi:
+    image: vllm/vllm-openai:latest
+    entrypoint: ["bash", "-c"]
+    command:
+      - |
+        pip install vllm==0.10.2
+        vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8
+"""
+IN_IT = (
+    COMPOSE,
+    f"# Guide\n\n```yaml\n{COMPOSE}```\n",
+    f"docker run --gpus all --entrypoint bash vllm/vllm-openai:latest -c 'pip install vllm==0.10.2 && {SERVE}'\n",
+)
+
+
+@pytest.mark.parametrize("text", IN_IT)
+def test_what_the_start_of_the_container_installs(text: str) -> None:
+    assert _version(text)[0] == "0.10.2"
+
+
+def test_a_compose_file_beside_the_host() -> None:
+    text = f"# Guide\n\n```bash\n{HOST}```\n\n```yaml\n{COMPOSE.replace('pip install vllm==0.10.2', 'nvidia-smi')}```\n"
+    assert _version(text)[0] == newest("vllm serve")
