@@ -130,7 +130,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
     """Blank where an engine has logged, and in the place of tags of HTML: no shell reads that."""
     unlogged = without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
-    return without_markup(as_commands_of_lists(with_launches(text.clean, unlogged)))
+    return without_markup(with_launches(as_commands_of_lists(text.clean), as_commands_of_lists(unlogged)))
 
 
 def process_words(text: str) -> list[str]:

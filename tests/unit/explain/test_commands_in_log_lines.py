@@ -61,3 +61,28 @@ def test_a_line_that_a_script_prints_is_left_alone() -> None:
 def test_the_log_of_a_command_that_the_text_shows_makes_no_second_one() -> None:
     script = read_script(f"{STARTED} --port 2\nINFO 12-19 16:00:58 [run.py:1] Running command: {STARTED} --port 2\n")
     assert len(_servers(script)) == 1
+
+
+FRONT = RECORDS[0]
+WAITING = "2025-12-19 16:00:59,1 - llm - INFO - Waiting\n"
+
+
+@pytest.mark.parametrize(
+    ("logged", "words"),
+    [
+        (f"{FRONT}{' '.join(WORDS[:-1])}\n{WORDS[-1]} --port 8000\n", [*WORDS, "--port", "8000"]),
+        (f"{FRONT}{WORDS!r}\n", WORDS),
+        (f"INFO:launcher:cmd={STARTED}\n", WORDS),
+        (f"{FRONT}{STARTED}, pid=33\n", WORDS),
+        (f"{FRONT}{STARTED} --port\n{WAITING}", [*WORDS, "--port"]),
+    ],
+)
+def test_other_ways_to_log_a_command(logged: str, words: list[str]) -> None:
+    assert _servers(read_script(logged + WAITING)) == [words]
+
+
+def test_a_container_that_a_session_shows() -> None:
+    run = "docker run --rm --gpus all vllm/vllm-openai:v0.19.0 --model a/b --tensor-parallel-size 8"
+    text = f"It went so:\n\n```\n$ ./bench.sh\n[INFO] Launching: {run}\n --port 1\n[INFO] done\n```\n"
+    (command,) = [each for each in read_script(text).commands if each.program == "vllm serve"]
+    assert [word.text for word in command.argv] == ["--model", "a/b", "--tensor-parallel-size", "8", "--port", "1"]
