@@ -35,6 +35,7 @@ def test_a_draft_is_not_what_is_served(label: str) -> None:
     judged = ask_one(f"{ABOUT}- model: `{OTHER}`\n- {label}: `someone/other-eagle3`\n{FLAGS}")
     assert judged.model_written == OTHER
     assert not judged.corrected
+    assert [each.where for each in judged.findings if "guesses" in each.message] == ["draft model"]
 
 
 def test_a_draft_whose_options_are_there() -> None:
