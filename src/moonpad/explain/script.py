@@ -130,7 +130,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
     """Blank where an engine has logged, and in the place of tags of HTML: no shell reads that."""
     unlogged = without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
-    return without_markup(with_launches(as_commands_of_lists(text.clean), as_commands_of_lists(unlogged)))
+    return without_markup(with_launches(text, as_commands_of_lists(unlogged)))
 
 
 def process_words(text: str) -> list[str]:
@@ -305,9 +305,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
             return
     if isinstance(part, Bullets) and any(_FAILED.search(text) for text in (part.heading or "", part.intro or "")):
         return  # what was tried
-    if isinstance(part, Bullets) and sum(_HAS_VALUE.search(code) is not None for _, code in part.codes) * 2 < len(
-        part.codes
-    ):
+    if isinstance(part, Bullets) and 2 * sum(bool(_HAS_VALUE.search(code)) for _, code in part.codes) < len(part.codes):
         return  # what the options mean
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
     if few and (isinstance(part, Bullets) or state.last_known is not None):

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines.foreign_names import SPEAKING
+from moonpad.engines.foreign_names import MENTION, QUOTED_START, SPEAKING
 from moonpad.engines.log_lines import behind_front
+from moonpad.explain.documents.printed_lists import as_commands_of_lists
+from moonpad.explain.source_text import InputText
 
 _BLANK: Final = " "
 _NEWLINE: Final = "\n"
@@ -26,13 +28,11 @@ _RECORD: Final = re.compile(
 """How each line of a log begins: the time, or how bad it is."""
 _VERB: Final = r"(?:run(?:s|ning)?|execut\w+|launch\w*|start\w*|spawn\w*|exec|invok\w+|command|cmd(?:line)?)"
 _LABEL: Final = re.compile(rf"(?i:\b{_VERB})\b[^\n:：'\"]{{0,60}}[:：][ \t]+|(?i:\b(?:cmd|command|cmdline))=")
-_RUN: Final = re.compile(r"\bdocker run [^\n]{0,2000}?(?:vllm|sglang)[^\n ]*[^\n]{0,200}?[ ]--model(?:-path)?[ =]\S")
+_RUN: Final = re.compile(r"\bdocker run (?=[^\n]*?[ ]--model)")
 _BARE: Final = re.compile(
     rf"(?i:\b{_VERB})[ \t]+(?P<command>(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:\S*/)?(?:python3?(?:\.\d+)?[ \t]+)?)\Z"
 )
 _GOES_ON: Final = re.compile(r"[ \t\0]*--?[A-Za-z][\w-]*(?:[ =]|$)")
-_QUOTED: Final = re.compile(r"'vllm'[ ]+'serve'|'-m'[ ]+'(?:sglang\.launch_server|vllm\.[\w.]+)'|'sglang'[ ]+'serve'")
-"""The same out of a list of words."""
 _OPEN: Final = re.compile(r"[ \t]--[a-z][\w-]*[ \t]*\Z")
 """An option at the end of a line, whose value may stand on the next."""
 _IS_VALUE: Final = re.compile(r"[ \t\0]*[\w./{'\"][^\s]*(?=[ \t]*$|[ \t]+--?[a-z])")
@@ -47,10 +47,12 @@ _FENCE: Final = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _PROMPT: Final = re.compile(r"[ \t]*\$ ")
 
 
-def with_launches(whole: str, unlogged: str) -> str:
-    """`unlogged` is `whole` with blanks for what an engine has logged. A command that a launcher has logged stands
+def with_launches(source: InputText, unlogged: str) -> str:
+    """`unlogged` is the text with blanks for what an engine has logged. A command that a launcher has logged stands
     there alone on its line, with the lines that it goes on in; where a shell's line starts an engine too, only of lines
     that are not blank."""
+    whole = as_commands_of_lists(source.clean)
+    source.budget.work(len(whole) // 40, "its logs")
     if not any(word in whole for word in _WORDS):
         return unlogged
     lines, shown = [_as_words(line) for line in whole.split("\n")], unlogged.split("\n")
@@ -92,7 +94,8 @@ def _is_of_session(lines: list[str], number: int) -> bool:
 
 
 def _starts(line: str) -> re.Match[str] | None:
-    return _RUN.search(line) or SPEAKING.search(line) or _QUOTED.search(line)
+    run = _RUN.search(line) if MENTION.search(line.casefold()) else None
+    return run or SPEAKING.search(line) or QUOTED_START.search(line)
 
 
 def _goes_on(line: str, below: str) -> bool:
