@@ -25,6 +25,7 @@ _ENDS: Final = re.compile(
     r"|^[ \t]*(?:function[ \t]|esac\b|;;)|docker[ \t]+(?:rm|stop|kill)|compose[ \t]+(?:down|stop|rm)"
 )
 """What may end the first server before the second is started."""
+_PROFILES: Final = re.compile(r"[ \t]*profiles:")
 _LISTED: Final = re.compile(r"device_ids\b|device=|VISIBLE_DEVICES")
 _NUMBERS: Final = re.compile(r"\d{1,3}(?:,\d{1,3})*")
 _MOST: Final = 40
@@ -55,7 +56,7 @@ def shares_beside(commands: Sequence[Command], script: Script) -> tuple[Beside, 
             continue
         if script.place(other.line)[0] != script.place(mine.line)[0] or not _together(mine, other):
             continue
-        sure = _in_one_manifest(mine, other) or _run_together(mine, other, script)
+        sure = _in_one_manifest(mine, other, script) or _run_together(mine, other, script)
         if sure or _are_parts(mine, other, script):
             found[other.line] = Beside(other.line, share, sure)
     return tuple(found.values())
@@ -85,10 +86,10 @@ def _together(one: Command, two: Command) -> bool:
     return all(branches.get(condition, branch) == branch for condition, branch in two.arms)
 
 
-def _in_one_manifest(one: Command, two: Command) -> bool:
-    """Services of a compose file: no line of a shell runs their containers."""
+def _in_one_manifest(one: Command, two: Command, script: Script) -> bool:
+    """Services of a compose file, whose containers no line of a shell runs; with profiles they may be alternatives."""
     of_file = [command.container is not None and not command.container.words for command in (one, two)]
-    return all(of_file) and one.label != two.label
+    return all(of_file) and one.label != two.label and not any(map(_PROFILES.match, script.lines))
 
 
 def _run_together(one: Command, two: Command, script: Script) -> bool:

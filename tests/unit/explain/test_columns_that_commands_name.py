@@ -67,3 +67,9 @@ def test_a_table_of_variables() -> None:
     assert judged.layout is not None
     assert (judged.model_written, judged.layout.tp) == ("moonshotai/Kimi-K2.6", 8)
     assert not judged.unknown
+
+
+def test_a_variable_of_each_shell_is_no_column() -> None:
+    table = "# Kimi\n\n| Method | Path |\n|---|---|\n| POST | `/v1/completions` |\n\n"
+    judged = ask_one(table + _fence("vllm serve $HOME/Kimi-K2.5 --download-dir $PATH --tensor-parallel-size 8"))
+    assert not any("/v1/completions" in word.text for command in judged.sources for word in command.argv)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 LABELS = """
 Hardware: 2 nodes x 8x NVIDIA H100, vLLM 0.19.0
@@ -90,3 +90,15 @@ def test_a_list_without_a_command() -> None:
     assert judged.settings is not None
     assert judged.settings.max_model_len == 65536
     assert not judged.unknown
+
+
+def test_a_sketch_beside_a_whole_command_stays_one() -> None:
+    whole = "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8"
+    text = f"# Tools\n\n```\n{whole}\n```\n\n- TP: 8\n\nThen `vllm serve ... --enable-auto-tool-choice`.\n"
+    assert [each.model_written for each in ask(text)] == ["moonshotai/Kimi-K2.5"]
+
+
+def test_what_a_chart_adds_is_not_in_labels() -> None:
+    text = "# Values\n\n- TP: 8\n\n```yaml\nservers:\n  extra_args: --model a/b --port 8000 --max-model-len 4096\n```\n"
+    (judged,) = ask(text)
+    assert "tp" in judged.unknown

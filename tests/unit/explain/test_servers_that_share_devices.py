@@ -80,3 +80,8 @@ def test_lists_of_devices_of_a_compose_file() -> None:
     shared = _compose('device_ids: ["0","1"]', 'device_ids: ["1","2"]')
     assert not any(map(_note, ask(apart, on="8xH200")))
     assert all(map(_note, ask(shared, on="8xH200")))
+
+
+def test_services_of_two_profiles_may_be_alternatives() -> None:
+    text = _compose(ALL, ALL).replace("  small:\n", '  small:\n    profiles: ["small"]\n')
+    assert not any(map(_note, ask(text, on="8xH200")))

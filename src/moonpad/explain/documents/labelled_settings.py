@@ -14,7 +14,8 @@ from moonpad.catalog.options import option_set
 from moonpad.catalog.options.option import OptionSet
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import serving_programs
-from moonpad.explain.shell.cut_commands import AS_LABELLED
+from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT_OFF
+from moonpad.explain.shell.cut_commands import LEFT_OUT as LEFT_OUT_BY_TEXT
 from moonpad.explain.source_text import InputText
 from moonpad.explain.unknowns import LEFT_OUT, is_cut_off
 from moonpad.values.records import replace
@@ -54,8 +55,8 @@ _TOKENS: Final = re.compile(r"(?P<number>\d{1,4}(?:,\d{3}){1,2}|\d{1,8})(?P<kilo
 _SHARE: Final = re.compile(r"0?\.\d{1,3}")
 _FORMAT: Final = re.compile(r"(?:fp8|bf16|bfloat16|fp16|int8|nvfp4)\w{0,12}", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{1,8}(?:\.\d{1,4})?")
+_OF_SENTENCES: Final = frozenset({"<what the text says>", "<what the command says>"})
 _FLAG: Final = re.compile(r"--[a-z][a-z0-9_-]*")
-_VALUE: Final = re.compile(r"[\w./:-]+")
 _NOT_OPTIONS: Final = frozenset({"--model", "--config", "--version", "--help", "--host", "--port"})
 
 
@@ -66,7 +67,8 @@ def with_labelled_settings(commands: Sequence[Command], text: InputText) -> list
     servers = [at for at, command in enumerate(result) if command.program in serving_programs()]
     for at in servers:
         command = result[at]
-        if not _is_cut(command):
+        sketched = len(servers) > 1 and bool(command.argv) and command.argv[0].text in LEFT_OUT
+        if sketched or not _is_cut(command):
             continue
         own = {word.line for word in command.words}
         first, last = 1, len(text.lines)
@@ -82,7 +84,7 @@ def with_labelled_settings(commands: Sequence[Command], text: InputText) -> list
 
 
 def _is_cut(command: Command) -> bool:
-    return bool(command.more) or any(_stands_for_more(word) for word in command.argv)
+    return command.more in (CUT_OFF, LEFT_OUT_BY_TEXT) or any(map(_stands_for_more, command.argv))
 
 
 def _stands_for_more(word: Word) -> bool:
@@ -91,7 +93,7 @@ def _stands_for_more(word: Word) -> bool:
 
 def _is_told_apart(word: Word) -> bool:
     """What a reader of sentences puts in the place of the options that a text has not."""
-    return word.unresolved == ("@",) and word.text.startswith("<what the ")
+    return word.unresolved == ("@",) and word.text in _OF_SENTENCES
 
 
 def _with(command: Command, numbers: Sequence[int], text: InputText) -> Command:

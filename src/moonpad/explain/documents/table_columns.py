@@ -34,6 +34,8 @@ _SAME: Final = (
     frozenset({"image", "docker_image", "container_image", "container", "docker", "image_name", "image_tag"}),
 )
 """Names that people have for the same column."""
+_OF_SYSTEM: Final = frozenset({"path", "home", "user", "pwd", "shell", "hostname", "uid", "lang", "term"})
+"""Variables that each shell has: a column of that name is of something else."""
 _MOST_TABLES: Final = 30
 
 
@@ -93,6 +95,8 @@ def _plain(name: str) -> str:
 def _cell(table: _Table, name: str, beside: str) -> _Cell | None:
     """Of the only row, or of the only one that a word of the heading above the command is of."""
     wanted = name.casefold()
+    if wanted in _OF_SYSTEM:
+        return None
     alike = next((names for names in _SAME if wanted in names), frozenset({wanted}))
     columns = [wanted] if wanted in table.columns else [column for column in table.columns if column in alike]
     if len(columns) != 1:
