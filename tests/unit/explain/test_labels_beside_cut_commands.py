@@ -49,6 +49,15 @@ def test_they_may_stand_below_it() -> None:
     assert judged.layout.tp == 8
 
 
+@pytest.mark.parametrize(
+    "label", ["- **Tensor Parallel**: 8-way", "- TP size: 8 GPUs", "1. Tensor parallelism: 8 (one node)"]
+)
+def test_how_people_write_a_size(label: str) -> None:
+    judged = ask_one(_text(label, "vllm serve moonshotai/Kimi-K2.5 ..."))
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+
+
 @pytest.mark.parametrize("cut", CUTS[:-1])
 @pytest.mark.parametrize("labels", ["It fails.", "- TP: 8\n- TP: 16", "TP=8 works, TP=16 fails.", "- context: 131072"])
 def test_without_one_layout_nothing_is_judged(cut: str, labels: str) -> None:

@@ -164,7 +164,7 @@ def _words(key: str, value: str, ours: Mapping[str, str], options: OptionSet) ->
     option = options.named(flag) if flag else None
     if option is None:
         return ()
-    plain = value.casefold().strip()
+    plain = value.casefold().strip().removesuffix("-way")
     if option.kind == "flag":  # `expert parallel size: 16` of an engine that has a switch
         on = plain in _ON or (plain.isdigit() and int(plain) > 1)
         return (flag,) if on else ()
