@@ -96,6 +96,8 @@ SPEAKING: Final = re.compile(
     r"|-m ktransformers\.(?:local_chat|server(?:\.main)?)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
+QUOTED_START: Final = re.compile(r"'(?:vllm|sglang)'[ ]+'serve'|'-m'[ ]+'(?:sglang|vllm)\.\w")
+"""A start whose words stand in quotes, as out of a list."""
 OVERRIDES: Final = ("--hf-overrides", "--json-model-override-args")
 """Options whose JSON is written over the model's configuration."""
 STARTERS: Final = (

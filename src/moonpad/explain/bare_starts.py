@@ -10,6 +10,7 @@ from typing import Final
 from moonpad.engines.start_names import MODEL_FIRST
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name, program_table
+from moonpad.explain.shell.cut_commands import LEFT_OUT
 from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
@@ -30,6 +31,8 @@ _LAYOUT: Final = re.compile(
     r"\b(?:[TDEP]P[ =-]?\d|tensor[- _]?parallel|data[- _]?parallel|expert[- _]?parallel)|并行", re.IGNORECASE
 )
 """The text says more of the layout than its command."""
+_CUT: Final = re.compile(r"[ \t\0]*(?:\\[ \t\0]*\n[ \t\0]*)?(?:--?[A-Za-z][\w-]*)?[\[(]?(?:\.{3}|…)")
+"""Behind one that the text cuts short: ` …`, ` --served-mode…`."""
 _MOST: Final = 40
 
 
@@ -53,8 +56,9 @@ def bare_starts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Co
             del state.commands[before:]
             for command in made:
                 if is_bare_start(command):
-                    rest = (more("<what the text says>", command.line),) if has_layout else ()
-                    yield replace(command, argv=(*command.argv, *rest))
+                    is_cut = _CUT.match(text, match.end()) is not None
+                    rest = (more("<what the text says>", command.line),) if has_layout and not is_cut else ()
+                    yield replace(command, argv=(*command.argv, *rest), more=LEFT_OUT if is_cut else command.more)
 
 
 def is_bare_start(command: Command) -> bool:

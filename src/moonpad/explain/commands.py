@@ -276,6 +276,8 @@ class ErrorLine(Struct, frozen=True):
     """It stands in a fence that holds nothing else than what programs print."""
     told: bool = False
     """Whether it is a sentence of the author that says that the start failed."""
+    either: bool = False
+    """It may be of one of several commands above it, and no word of it says of which."""
 
 
 class Script(Struct, frozen=True, eq=False):

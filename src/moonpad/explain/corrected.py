@@ -17,6 +17,7 @@ from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited
+from moonpad.explain.shell.cut_commands import AS_LABELLED, DRAFT_TOLD
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
 from moonpad.values.records import replace
@@ -27,6 +28,8 @@ _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_
 
 _OF_FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.LOGGED_FAILURE})
 
+_OPEN: Final = frozenset({AS_LABELLED, DRAFT_TOLD})
+"""What a command lacks that is judged all the same."""
 _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\]")
 """The mark of an omission in a value, `'{"kv_connector": [...]`: such a command cannot be started."""
 
@@ -171,7 +174,10 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     # Options to be added to a command are none, and what an option meant to a program that is gone is not known.
     sized = judged.engine in ENGINES and "tp" in ENGINES[judged.engine].command_line.options
     bare = sized and is_fragment(meant.commands[0]) and judged.layout == Layout()
-    cut = any(_LEFT_OUT.search(word.text) for each in meant.commands for word in each.argv)
+    cut = any(
+        each.more in (AS_LABELLED, DRAFT_TOLD) or any(_LEFT_OUT.search(word.text) for word in each.argv)
+        for each in meant.commands
+    )
     if (
         judged.unknown
         or cut

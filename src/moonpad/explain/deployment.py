@@ -61,11 +61,12 @@ from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Edit, Judged, Remark
+from moonpad.explain.shares_beside import share_left
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import barred_settings, better_of, edits_of, sound_improvements
 from moonpad.explain.spoiling import ends_it
 from moonpad.explain.stage_layouts import but_refused_stages
-from moonpad.explain.suggestions import Changes, Improvement, Subject, best_remedy
+from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Subject, best_remedy
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, may_be_cut, missing_pieces, sentence
@@ -287,7 +288,8 @@ class Deployment(Struct, frozen=True):
             context = checkpoint.architecture.max_context
         # With `auto`, -1 or a variable the engine takes what there is.
         paired, barred = self.group.kind in ("prefill", "decode"), barred_settings(first, configuration)
-        return Subject(configuration, context, self.calibrations, self.script.budget, paired, barred)
+        highest = min(HIGH_FRACTION, share_left(self.group.commands, self.script))
+        return Subject(configuration, context, self.calibrations, self.script.budget, paired, barred, highest)
 
     def _occurrence(self, reading: Reading, name: str) -> Occurrence | None:
         """Where the command line has the engine's option for one of our names."""

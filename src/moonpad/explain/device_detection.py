@@ -21,6 +21,7 @@ from moonpad.explain.documents.device_mentions import (
 )
 from moonpad.explain.documents.device_nearness import (
     by_nearness,
+    counted_often,
     has_titles,
     in_templates,
     of_layout,
@@ -195,12 +196,16 @@ def _cluster_of(
     )
     sure = sure_mentions(named, script.asked, script.lines, before, first)
     document = script.markdown or has_titles(script.lines)
+    copy = reading.layout.world_size
     for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=document)):
-        copy = reading.layout.world_size
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None and not layout_known:
             return _on_all_nodes(cluster, because, reading.node.nodes, granted)
         if cluster is not None or because:
+            return cluster, because
+    if layout_known and (often := counted_often(named, first)):
+        cluster, because = _of_mentions(often, used, copy, allowed, layout_known=True, whole=whole)
+        if cluster is not None and cluster.devices == used[0]:
             return cluster, because
     if not in_words:
         file = script.file_name or script.place(first)[0]

@@ -131,7 +131,10 @@ def _judged(
     )
     newest = whole.version_because.endswith(BY_NEWEST)
     told = beside_findings(failures_in(errors, written, script), whole.remarks, errors, script, newest=newest)
-    failures = tuple(replace(remark, finding=_printable(remark.finding)) for remark in told)
+    shared = {script.where(error.number) for error in errors if error.either}
+    failures = tuple(
+        replace(remark, finding=_printable(remark.finding), either=remark.finding.where in shared) for remark in told
+    )
     failures = _with_remedies(failures, whole, meant, script, question)
     kept = without_guesses(without_repeated(whole.remarks, failures), failures, script)
     whole = replace(whole, remarks=(*kept, *(remark for remark in failures if remark.changes)))

@@ -94,6 +94,9 @@ class Remark(Struct, frozen=True):
     """A warning that is true of the release, of what ends the start or spoils every answer: with that left in, nothing
     is corrected."""
 
+    either: bool = False
+    """A failure of this command or of another one above it: the log does not say of which."""
+
     @property
     def placed(self) -> bool:
         """Whether it is about something that is there, and not about something that lacks."""

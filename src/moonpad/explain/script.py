@@ -16,10 +16,13 @@ from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
+from moonpad.explain.documents.labelled_settings import with_labelled_settings
+from moonpad.explain.documents.launch_lines import with_launches
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of, whole_script
 from moonpad.explain.documents.markup import without_markup
 from moonpad.explain.documents.named_blocks import name_file
+from moonpad.explain.documents.named_in_lists import listed_command
 from moonpad.explain.documents.pasted_failures import error_lines
 from moonpad.explain.documents.powershell_lists import without_lists
 from moonpad.explain.documents.preset_text import read_presets
@@ -31,6 +34,7 @@ from moonpad.explain.documents.search_spaces import search_space_variables
 from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import writes_units
+from moonpad.explain.documents.table_columns import with_columns
 from moonpad.explain.documents.told_settings import give_told
 from moonpad.explain.input_kinds import gather_config_maps, is_file, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
@@ -126,7 +130,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
     """Blank where an engine has logged, and in the place of tags of HTML: no shell reads that."""
     unlogged = without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
-    return without_markup(as_commands_of_lists(unlogged))
+    return without_markup(with_launches(text, as_commands_of_lists(unlogged)))
 
 
 def process_words(text: str) -> list[str]:
@@ -236,7 +240,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     changed = after_change(block.text)
     text = as_shell(changed) if is_powershell(changed) else without_prompts(without_marks(changed))
     text = with_joined_lines(repaired(text, block.start, state.problems), block.start, state.problems)
-    shell = Shell(state, Source.block(state.text, block.start, text))
+    shell = Shell(state, Source.block(state.text, block.start, with_columns(text, block, state)))
     if placed := (words_of_options(block.text) if block.plain else []) or words_of_lines(block.text):
         at = block.start
         shell.command([state.text.word(word, at + place, at + place + len(word)) for place, word in placed])
@@ -250,7 +254,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     if document:
         state.earlier.give(shell.scope, block.heading, state.budget)
         state.earlier.give_of_unit(shell.scope, block.intro or "")
-        give_told(shell.scope, block.text, state)
+        give_told(shell.scope, block, state)
     before = dict(shell.scope.variables)
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if document:
@@ -301,16 +305,13 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
             return
     if isinstance(part, Bullets) and any(_FAILED.search(text) for text in (part.heading or "", part.intro or "")):
         return  # what was tried
-    if isinstance(part, Bullets) and sum(_HAS_VALUE.search(code) is not None for _, code in part.codes) * 2 < len(
-        part.codes
-    ):
+    if isinstance(part, Bullets) and 2 * sum(bool(_HAS_VALUE.search(code)) for _, code in part.codes) < len(part.codes):
         return  # what the options mean
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
     if few and (isinstance(part, Bullets) or state.last_known is not None):
         return  # "add these to the command": no deployment of its own
     if argv:
-        line = argv[0].line
-        state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
+        state.add(listed_command(part, argv, env, state.text))
 
 
 def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], logs: PastedLogs = NO_LOGS) -> Script:
@@ -326,7 +327,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         read_last_resort(state, texts)
     lines = state.text.lines
     state.commands[:] = _without_named_files(state)
-    state.commands[:] = with_rest_cut_off(state.commands, state.text)
+    state.commands[:] = with_labelled_settings(with_rest_cut_off(state.commands, state.text), state.text)
     state.commands[:] = with_spoken_serving(state.commands, lines)
     state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text

@@ -49,6 +49,9 @@ class Subject:
     barred: frozenset[str] = frozenset()
     """Our names of what is not to be changed, since something speaks against it here."""
 
+    highest: float = HIGH_FRACTION
+    """Of the memory of a device, what may be given to it at the most."""
+
     found: dict[tuple[Layout, Settings, int | None], Memory] = field(default_factory=dict, compare=False, repr=False)
     """Memories that were computed for it and what was made of it: ways out are made of the same changes."""
 
@@ -227,10 +230,12 @@ def _fraction(subject: Subject) -> Lever | None:
     if subject.configuration.settings.kv_cache_bytes is not None:
         return None  # it decides, not the fraction
     given = getattr(subject.configuration.settings, name, None)
-    if not name or subject.memory().fits or (given is not None and given >= HIGH_FRACTION):
+    if not name or subject.memory().fits or (given is not None and given >= subject.highest):
         return None
-    changed = subject.with_settings(**{name: HIGH_FRACTION})
-    return Lever(f"{HIGH_FRACTION:.0%} of the memory", ((name, str(HIGH_FRACTION)),), changed)
+    if subject.highest < HIGH_FRACTION and given is None:
+        return None  # its default may be more than the servers beside it leave
+    changed = subject.with_settings(**{name: subject.highest})
+    return Lever(f"{subject.highest:.0%} of the memory", ((name, str(subject.highest)),), changed)
 
 
 def _told(subject: Subject) -> Lever | None:

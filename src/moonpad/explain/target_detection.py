@@ -23,6 +23,7 @@ from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
+from moonpad.explain.host_releases import release_beside
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.programs import program_named, program_table
@@ -147,6 +148,11 @@ def _asked_above(name: str, command: Command | None) -> str:
     return next(filter(None, least), "")
 
 
+def asked_least(engine: str, script: Script, command: Command) -> str:
+    """The lowest release that the line above a command or the text asks for; "" where none is."""
+    return _asked_above(engine, command) or script.minimum_versions.get(engine, "")
+
+
 def version_of(engine: str, script: Script, question: Question, command: Command | None = None) -> Version:
     """The version that was asked for or named, else "" for the newest that the catalogue knows.
 
@@ -158,7 +164,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     # A build that has no name of its own in texts is called what it is a build of.
     image = command.container.image if command is not None and command.container is not None else None
     own = text_hints.version_of_image(image.text) if image is not None else None
-    versions, minimum = script.versions, script.minimum_versions
+    versions, minimum, on_host = script.versions, script.minimum_versions, ""
     if command is not None and len(script.objects) > 1:
         about = script.lines_about(command.line)
         script.budget.work(20 + len(about) + sum(map(len, about)) // 40, "the text around its engine commands")
@@ -170,6 +176,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             behind = next_of_its_day(engine, version.text, image.text)
             return Version(version.text, f"its image is a build after {own[1]}", behind) if behind else version
         near = nearest_version(name, script, command) if command is not None else None
+        if command is not None and (beside := release_beside(name, command, script)) is not None:
+            near, on_host = beside
         spoken = versions.get(name) if near is None else near
         if spoken and (above := _asked_above(name, command)) and not since(spoken, above):
             return Version("", f"the text asks for {name} {above} or later: {BY_NEWEST}")  # the other is a remark
@@ -225,7 +233,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
     if command is not None and command.fork:
         return Version("", f"it runs {command.fork}: {BY_NEWEST}")
-    return Version("", f"none is named: {BY_NEWEST}")
+    of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
+    return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
 
 
 def _below(engine: str, script: Script) -> Version | None:

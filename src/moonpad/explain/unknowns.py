@@ -15,7 +15,7 @@ from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, SIZES
 from moonpad.explain.results import Remark, shortened
-from moonpad.explain.shell.cut_commands import CUT_OFF
+from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT_OFF
 from moonpad.values.finding import Code
 
 CONTEXT: Final = "max_model_len"
@@ -24,7 +24,7 @@ _EXAMPLES: Final = {CONTEXT: "131072", "kv_cache_dtype": "auto", "pp": "1", "dcp
 _STANDS_IN: Final = re.compile(r"X+|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
 _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 """`{extra_args}`, of a template."""
-LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……"})
+LEFT_OUT: Final = frozenset({"...", "…", "....", "......", "……", "[...]", "[…]", "(...)", "<...>", "[..]"})
 """What a sketch has in the place of the model and of options."""
 _ASKED: Final = (*LAYOUT, CONTEXT)
 _PARTS: Final = frozenset({
@@ -62,7 +62,7 @@ def missing_pieces(
         pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
         if command.more and not given_here & {*SIZES}:
             pieces.append(Missing(command.more, open_ended, len(command.argv), more_options=True))
-        elif command.more == CUT_OFF:
+        elif command.more in (CUT_OFF, AS_LABELLED):
             pieces.append(Missing(command.more, open_ended & {CONTEXT}, len(command.argv), more_options=True))
     return tuple(sorted(pieces, key=attrgetter("place")))
 
@@ -173,8 +173,8 @@ def _may_be(written: str, options: Collection[str]) -> bool:
 
 
 def is_cut_off(written: str) -> bool:
-    """`--kv-transfer-...`: an option that the text shortens, with whatever follows it."""
-    return written.endswith(("...", "…"))
+    """`--kv-transfer-...`, `--served-mode[...]`: an option that the text shortens, with whatever follows it."""
+    return written.endswith(("...", "…", "[...]", "[…]", "[..]", "(...)"))
 
 
 def _is_several(word: Word) -> bool:

@@ -26,6 +26,7 @@ _LONGEST_SIZE: Final = 220
 _SOURCE: Final = re.compile(r" \([\w.-]{1,60}/[\w.-]{1,60}#\d{1,6}\)$")
 _OF_OLDER: Final = "Perhaps a fault of an older release, see below."
 _UNKNOWN: Final = " with an error whose cause is not known."
+_ONE_OF: Final = "One of the commands around"
 _THE_COMMAND: Final = "The command: "
 _THE_ENGINE_STOPPED: Final = "the engine stopped: "
 
@@ -108,12 +109,13 @@ def verdict(judged: Judged) -> tuple[str, str]:
 
 def _stopped(judged: Judged) -> str:
     """Why the engine stopped, where the text has a line that says so, as a sentence in front of what the command is."""
-    for finding in judged.findings:
+    for remark in judged.remarks:
+        finding = remark.finding
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.WARNING:
             cause = _cut(finding.message.removeprefix(_THE_ENGINE_STOPPED), _LONGEST_CAUSE)
-            return (
-                f"Stopped ({finding.where}): {cause.rstrip('.')}{'...' if cause.endswith('...') else '.'} The command: "
-            )
+            stopped = f"{_ONE_OF} stopped" if remark.either else "Stopped"
+            end = "..." if cause.endswith("...") else "."
+            return f"{stopped} ({finding.where}): {cause.rstrip('.')}{end} The command: "
     return ""
 
 
@@ -125,17 +127,18 @@ def _stopped_otherwise(judged: Judged) -> str:
 
 def _failed(judged: Judged) -> str:
     """That the text has an error whose cause is not known, as a sentence in front of what the command is."""
-    for finding in judged.findings:
+    for remark in judged.remarks:
+        finding, failed = remark.finding, f"{_ONE_OF} failed" if remark.either else "Failed"
         if finding.code is Code.LOGGED_FAILURE and finding.severity is Severity.NOTE:
             _, perhaps, cause = finding.message.partition(PERHAPS)
             if perhaps:
                 why = _sentence(_cut(cause, _LONGEST_CAUSE))
-                return f"Failed ({finding.where}), perhaps by this: {why} {_THE_COMMAND}"
+                return f"{failed} ({finding.where}), perhaps by this: {why} {_THE_COMMAND}"
             told = finding.message.startswith(TOLD)
             unknown = (
                 ", by the text, with no error that is known." if told else " with an error whose cause is not known."
             )
-            return f"Failed ({finding.where}){suspected(judged) or unknown} The command: "
+            return f"{failed} ({finding.where}){suspected(judged) or unknown} The command: "
     return ""
 
 

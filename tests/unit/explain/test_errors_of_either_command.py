@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.report.explain_verdict import verdict
 from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask
 
@@ -64,3 +65,37 @@ def test_the_command_whose_checkpoint_the_log_names(model: str, which: list[bool
 def test_a_server_of_another_engine_writes_another_log() -> None:
     sglang = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.1 --tp-size 8 --host 127.0.0.1"
     assert said_of("\nor\n", second=sglang) == [False, True]
+
+
+WORDS = (
+    ('  File "/opt/vllm/models/kimi_k25.py", line 39, in forward', [True, False]),
+    ('  File "/opt/vllm/models/deepseek_v31.py", line 39, in forward', [False, True]),
+    ("ValueError in KimiK25ForConditionalGeneration", [True, False]),
+)
+
+
+@pytest.mark.parametrize(("line", "which"), WORDS)
+@pytest.mark.parametrize("between", ["\nor\n", "\n", "\n```\nand\n```bash\n"])
+def test_the_command_whose_model_a_word_of_the_log_is_of(between: str, line: str, which: list[bool]) -> None:
+    assert said_of(between, LOG.format(line=line)) == which
+
+
+def test_a_log_that_names_both_is_of_the_last() -> None:
+    assert said_of("\n", LOG.format(line="  File kimi_k25.py, not as in deepseek_v31.py")) == [False, True]
+
+
+def _first_lines(between: str, line: str) -> list[str]:
+    log = LOG.format(line=line)
+    judged = ask(f"```bash\n{FIRST}{between}{SECOND}\n```\nerror log\n```\n{log}\n```\n")
+    return [verdict(each)[0] for each in judged]
+
+
+def test_neither_is_said_to_be_the_one() -> None:
+    for line in _first_lines("\nor\n", "  File x.py, line 1, in y"):
+        assert line.startswith("One of the commands around failed")
+
+
+def test_one_alone_is() -> None:
+    first, second = _first_lines("\nor\n", WORDS[0][0])
+    assert first.startswith("Failed (line ")
+    assert "ailed" not in second

@@ -16,6 +16,8 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _CLOSE: Final = 6
 """Lines above a command in which a kind is surely its own."""
+_OFTEN: Final = 2
+"""So many times as often as any other kind is the one that is meant named."""
 _FEW: Final = 2
 """Kinds of two makers may be here and elsewhere; more are a list."""
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
@@ -231,6 +233,17 @@ def by_nearness(
     firsts = {each.line: each.kind for each in reversed(rest)}  # `8x H200/H20` is one of both
     if len(set(firsts.values())) == 1:
         yield _nearest(rest, line)
+
+
+def counted_often(named: Sequence[Mention], line: int) -> tuple[Mention, ...]:
+    """Machines that the text counts again and again, `8x H200`, all of one kind, where it speaks of others in passing
+    alone: seldom, and of no number of them."""
+    firsts = {each.line: each for each in reversed(named)}.values()
+    counted = [each for each in firsts if each.machine is not None and each.known]
+    machines = {each.machine for each in named if each.machine is not None}
+    others = [each.kind for each in firsts if each.kind != counted[0].kind] if counted else []
+    seldom = all(_OFTEN * others.count(kind) <= len(counted) for kind in others)
+    return _nearest(counted, line) if len(counted) > 1 and len(machines) == 1 and seldom else ()
 
 
 def _of_section_before(

@@ -9,8 +9,9 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import ErrorLine, Script
-from moonpad.explain.grouping import Group
+from moonpad.explain.grouping import Group, model_of
 from moonpad.explain.programs import is_server, program_named, program_table
+from moonpad.values.records import replace
 
 _MOST_TAKEN: Final = 1_000
 """Lines of one word."""
@@ -19,6 +20,10 @@ _FARTHEST: Final = 12
 """Lines between two commands of which either is meant."""
 _EITHER: Final = re.compile(r"[#*_ \t]{0,6}(?:or|and/or|alternatively|或|或者)[*_:,.… \t]{0,6}", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"[ \t]*(?:[`~]{3,}[\w+-]*)?[ \t]*")
+_MOST_ABOVE: Final = 4
+"""Servers above a log that its words may name."""
+_UP_TO_NUMBER: Final = re.compile(r"[a-z][a-z_-]*[-_]?[a-z]?\d+(?:\.\d+)?")
+_SHORTEST: Final = 5
 _CHECKPOINT: Final = re.compile(r"(?:[\w.-]{1,80}/){1,9}[\w.-]{4,120}")
 
 
@@ -40,8 +45,9 @@ def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
         at = max(bisect_right(servers, (error.number, len(groups))) - 1, 0)
         if error.logged or error.number not in taken:
             above = error.number < servers[at][0]
-            for number in [servers[at][1]] if above else choices.get(at, [servers[at][1]]):
-                owned[number].append(error)
+            numbers = [servers[at][1]] if above else choices.get(at, [servers[at][1]])
+            for number in numbers:
+                owned[number].append(replace(error, either=len(numbers) > 1) if error.logged else error)
             for line, number in servers if error.told else ():
                 if number != servers[at][1] and _of_one_object(line, servers[at][0], script):
                     owned[number].append(error)
@@ -67,9 +73,13 @@ def _choices(
     for at in range(1, len(servers) + 1):
         if at < len(servers) and _is_either(groups[servers[at - 1][1]], groups[servers[at][1]], script):
             continue
+        end = servers[at][0] - 1 if at < len(servers) else len(script.lines)
         if at - first > 1:
-            end = servers[at][0] - 1 if at < len(servers) else len(script.lines)
             choices[at - 1] = _named([number for _, number in servers[first:at]], groups, script, end)
+        elif at > 1:
+            above = [number for _, number in servers[max(0, at - _MOST_ABOVE) : at]]
+            if shown := _shown([each for each in above if _is_alike(each, above[-1], groups)], groups, script, end):
+                choices[at - 1] = shown
         first = at
     return choices
 
@@ -97,7 +107,37 @@ def _named(numbers: Sequence[int], groups: Sequence[Group], script: Script, end:
             for line in behind
         )
     ]
-    return named or list(numbers)
+    return named or _of_family(numbers, groups, behind) or list(numbers)
+
+
+def _is_alike(number: int, last: int, groups: Sequence[Group]) -> bool:
+    return writer_of(groups[number]) == writer_of(groups[last])
+
+
+def _shown(numbers: Sequence[int], groups: Sequence[Group], script: Script, end: int) -> list[int]:
+    """Of servers that follow each other, the one whose model alone the log behind the last of them names."""
+    first = _end(groups[numbers[-1]])
+    logged = [error.number for error in script.error_lines if error.logged and first < error.number <= end]
+    if not logged:
+        return []
+    return _of_family(numbers, groups, script.lines[logged[0] - 1 : logged[-1]])
+
+
+def _of_family(numbers: Sequence[int], groups: Sequence[Group], behind: Sequence[str]) -> list[int]:
+    """The one whose model's line alone is named by a word of the log, `minimax_m3.py` or `DeepseekV4ForCausalLM`."""
+    families = {number: _family(groups[number]) for number in numbers}
+    if any(one != two and one in two for one in families.values() for two in families.values()):
+        return []
+    words = [re.sub(r"[-_. ]", "", line[:_LONGEST]).casefold() for line in behind]
+    named = [number for number in numbers if families[number] and any(families[number] in line for line in words)]
+    return named if len({families[number] for number in named}) == 1 else []
+
+
+def _family(group: Group) -> str:
+    """`minimaxm3` of `MiniMaxAI/MiniMax-M3-MXFP8`: its name up to the first number; "" where it has none."""
+    name = (model_of(group.commands[0]) or "").rstrip("/").rpartition("/")[2].casefold()
+    match = _UP_TO_NUMBER.match(name)
+    return re.sub(r"[-_. ]", "", match[0]) if match is not None and len(match[0]) >= _SHORTEST else ""
 
 
 def _checkpoints(group: Group) -> frozenset[str]:

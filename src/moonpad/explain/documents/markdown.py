@@ -98,6 +98,11 @@ _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)<
 _BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)((?:--?[A-Za-z]|[A-Z][A-Z0-9_]*=[^\s`])[^`\n]*)\1")
 """A list's item that begins with a flag or a variable in backticks."""
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
+_NAMED: Final = re.compile(
+    r"[ \t]*[-*+][ \t]+[*_]{0,2}(?P<label>[^`:：*\n]{2,60}?)[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]+"
+    r"(?:(`+)(?P<code>[^`\n]{1,400})\2|(?P<bare>[\w.-]{1,60}/[\w.-]{1,90}))[ \t.,;]*"
+)
+"""`- model: `org/name``, in a list that has flags too."""
 _SUBSTITUTIONS: Final = re.compile(r"[ \t]*:substitutions:[ \t]*")
 _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
 _VARIABLE_LINE: Final = re.compile(r"[ \t\0]*[A-Z][A-Z0-9_]*=[^\s;&|]+[ \t]*\\?")
@@ -139,6 +144,8 @@ class Bullets(Struct, frozen=True):
     codes: tuple[tuple[int, str], ...]
     heading: str | None
     intro: str | None
+    named: tuple[tuple[int, str, str], ...] = ()
+    """What the same list has behind a label: the offset, the label, the text."""
 
 
 def is_markdown(text: str) -> bool:
@@ -181,6 +188,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
     intro: str | None = None
     above: str | None = None
     codes: list[tuple[int, str]] = []
+    named: list[tuple[int, str, str]] = []
     begun: list[tuple[int, str]] = []
     lines = ((start + line.start(), line.group()) for line in _LINE.finditer(text))
     for offset, line in lines:
@@ -188,9 +196,13 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         fence = _FENCE.fullmatch(line)
         item = _ITEM.match(line)
         title = None if fence else _HEADING.fullmatch(line)
-        if codes and (fence or title or (line.strip() and not item and not line.startswith((" ", "\t")))):
-            yield Bullets(tuple(codes), heading, above)
-            codes = []
+        if (codes or named) and (fence or title or (line.strip() and not item and not line.startswith((" ", "\t")))):
+            if codes:
+                yield Bullets(tuple(codes), heading, above, tuple(named))
+            codes, named = [], []
+        if item and (pair := _NAMED.fullmatch(line)):
+            which = "code" if pair["code"] else "bare"
+            named.append((offset + pair.start(which), pair["label"].strip(), pair[which]))
         if fence:
             yield from _block(offset + len(line) + 1, lines, fence, heading, intro)
             intro = None
@@ -231,7 +243,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
             intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
-        yield Bullets(tuple(codes), heading, above)
+        yield Bullets(tuple(codes), heading, above, tuple(named))
 
 
 def _lines_from(text: str, at: int) -> list[str]:

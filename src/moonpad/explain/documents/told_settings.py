@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from moonpad.explain.documents.table_columns import give_columns
+
 if TYPE_CHECKING:
+    from moonpad.explain.documents.markdown import Block
     from moonpad.explain.shell.interpreter import ScriptState
     from moonpad.explain.shell.scope import Scope
 
@@ -43,14 +46,14 @@ ADVISES: Final = re.compile(
 _ANY: Final = re.compile(r"\.\.\.|…|^[A-Z]$|^(?:value|xxx*|true\|false)$", re.IGNORECASE)
 
 
-_USED: Final = re.compile(r"\$\{?([A-Z][A-Z0-9_]{2,40})")
+_USED: Final = re.compile(r"\$\{?([A-Z][A-Z0-9_]{1,40})")
 _ASSIGNED: Final = re.compile(
-    r"(?:^|[;&|(]|\bthen|\bexport|\blocal|\bdo)[ \t\0]*([A-Z][A-Z0-9_]{2,40})\+?=(?![\"']?\$\{\1:?[-?])", re.MULTILINE
+    r"(?:^|[;&|(]|\bthen|\bexport|\blocal|\bdo)[ \t\0]*([A-Z][A-Z0-9_]{1,40})\+?=(?![\"']?\$\{\1:?[-?])", re.MULTILINE
 )
 """`NAME=value`; not `NAME=${NAME:-value}`, which gives a value for where it lacks."""
-_OF_LOOP: Final = re.compile(r"\b(?:for|read)[ ]+(?:-r[ ]+)?([A-Z][A-Z0-9_]{2,40})\b")
+_OF_LOOP: Final = re.compile(r"\b(?:for|read)[ ]+(?:-r[ ]+)?([A-Z][A-Z0-9_]{1,40})\b")
 _CELLS: Final = re.compile(
-    r"[ \t]*\|[ \t*]*`?(?P<name>[A-Z][A-Z0-9_]{2,40})`?[ \t*]*\|[ \t*]*`?(?P<value>[^\s`|$<>*]{1,100})`?[ \t*]*\|.*"
+    r"[ \t]*\|[ \t*]*`?(?P<name>[A-Z][A-Z0-9_]{1,40})`?[ \t*]*\|[ \t*]*`?(?P<value>[^\s`|$<>*]{1,100})`?[ \t*]*\|.*"
 )
 """`| OFFLOADING | cpu |`."""
 _OF_VALUES: Final = re.compile(
@@ -82,8 +85,14 @@ class _Texts(Struct, frozen=True):
     """A script is also run with no variable."""
 
 
-def give_told(scope: Scope, block: str, state: ScriptState) -> None:
-    """Puts what the text sets for this script into its shell, where nothing in its blocks has set it."""
+def give_told(scope: Scope, part: Block, state: ScriptState) -> None:
+    """Puts what the text sets for this script into its shell, where nothing in its blocks has set it: in words, else by
+    the column of a table."""
+    _give_said(scope, part.text, state)
+    give_columns(scope, part.text, part, state)
+
+
+def _give_said(scope: Scope, block: str, state: ScriptState) -> None:
     if "$" not in block:
         return
     texts = _texts(state.text.clean)

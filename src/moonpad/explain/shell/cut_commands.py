@@ -12,6 +12,8 @@ from moonpad.values.records import replace
 
 CUT_OFF: Final = "the rest of the command, which is cut off behind a backslash,"
 LEFT_OUT: Final = "the rest of the command, which the text leaves out,"
+AS_LABELLED: Final = "the rest of the command, of which the text tells the layout,"
+DRAFT_TOLD: Final = "the options of the draft model, which the text only names,"
 _TAIL: Final = re.compile(r"[ \t\0]*\\[\s\0]*\Z")
 _CLOSED: Final = re.compile(r"[ \t\0]*\\[ \t\0]*\n[ \t\0>]*(?:```|~~~)[\s\0]*\Z")
 _SIZE: Final = re.compile(

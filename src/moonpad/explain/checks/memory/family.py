@@ -24,6 +24,7 @@ from moonpad.explain.checks.memory.serving_checks import (
     prefill_context,
     step_budget,
 )
+from moonpad.explain.checks.memory.shared_devices import shares_of_devices
 from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.memory.spoken_machines import spoken_machines
 from moonpad.explain.checks.memory.told_blocks import told_blocks
@@ -61,6 +62,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     largest_alone,
     *SHARED_MEMORY_CHECKS,
     image_without_ray,
+    shares_of_devices,
     counted_devices,
     spoken_memory,
     stated_devices,

@@ -13,6 +13,7 @@ from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.gguf_sizes import vocabulary_of
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.shell.cut_commands import DRAFT_TOLD
 from moonpad.values.finding import Code, Severity
 
 _CONFIG: Final = "--speculative-config"
@@ -80,6 +81,14 @@ def draft_of_vocabulary(case: Case) -> Iterator[Remark]:
     )
     remedy = "take a small model of the target's own family as draft"
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.DRAFT_PATH, message, remedy, at=place.index)
+
+
+def draft_only_named(case: Case) -> Iterator[Remark]:
+    """A list of flags that names a draft model and none of its options."""
+    if any(command.more == DRAFT_TOLD for command in case.commands):
+        message = "the text names a draft model and none of its options: how many tokens it guesses is not known, and "
+        message += "what it takes of the memory is not counted"
+        yield make_remark(Severity.NOTE, Code.MISSING_FLAG, "draft model", message, "give its options too")
 
 
 def _by_options(case: Case) -> Iterator[tuple[Occurrence, str, str]]:

@@ -6,7 +6,12 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.models.bare_names import bare_name
-from moonpad.explain.checks.models.draft_checks import draft_family, draft_of_vocabulary, tokens_of_tree
+from moonpad.explain.checks.models.draft_checks import (
+    draft_family,
+    draft_of_vocabulary,
+    draft_only_named,
+    tokens_of_tree,
+)
 from moonpad.explain.checks.models.draft_names import draft_at_address, draft_is_method
 from moonpad.explain.checks.models.draft_targets import draft_of_other_model, vocabulary_of_draft
 from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
@@ -82,6 +87,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     pool_of_log,
     prediction_layer,
     draft_family,
+    draft_only_named,
     draft_of_vocabulary,
     draft_of_other_model,
     vocabulary_of_draft,
