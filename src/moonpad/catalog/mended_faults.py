@@ -51,6 +51,8 @@ class MendedFault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Parts none of which is in it."""
     formats: tuple[str, ...] = ()
     """Of the weights, one of which it is: `nvfp4`."""
+    methods: tuple[str, ...] = ()
+    """What made the weights, as `quant_method` of config.json says it, one of which it is: `quark`."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Flags that are given → words one of which is in the value, `mtp|eagle`; "" for any, `#` for a number. Of
     `--one or --other` one is."""
@@ -64,6 +66,13 @@ class MendedFault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Variables that are not set."""
     devices: tuple[str, ...] = ()
     """As in data/known_reports.toml, one of which it is."""
+    other_devices: tuple[str, ...] = ()
+    """The same, none of which it is."""
+    attention: tuple[str, ...] = ()
+    """Parts of the names of attention backends, one of which runs: it is not where the command names another."""
+    aiter: bool = False
+    """It is in AMD's AITER, which vLLM takes where a variable or an option asks for it, and images of SGLang unless a
+    variable speaks against it."""
     no_text: str = ""
     """A regular expression, in no line of the text, in any case."""
     fault: Text

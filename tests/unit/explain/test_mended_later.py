@@ -77,6 +77,7 @@ def sample(engine: str, row: MendedFault, device: str) -> str:
         takes = any(option is not None and option.takes_value for option in options)
         argv.append("=".join((flag, *value_of(words, least, takes=takes))))
     variables = [f"{any_of(name)[0]}={words.partition('|')[0] or '1'}" for name, words in row.variables.items()]
+    variables += ["VLLM_ROCM_USE_AITER=1"] if row.aiter and engine == "vllm" else []
     spoken = next(iter(row.devices), "").replace("<8.0", "7.0")
     said = "" if device else f"# on {spoken}\n" if spoken.startswith("gfx") else f"# of compute capability {spoken}\n"
     return said + " ".join([*variables, *argv])

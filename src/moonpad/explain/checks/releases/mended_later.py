@@ -31,6 +31,7 @@ from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.own_platform import is_elsewhere
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
+from moonpad.explain.checks.releases.fault_kernels import is_of_tool, runs_aiter, runs_attention
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.releases.told_faults import is_told, kinds_of, told_kinds, told_words
@@ -85,7 +86,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     formats = _formats(called, case) if near else ()
     of_model = _looked_at(tuple(called), tuple(formats))
     met = [row for row in near if _is_of_model(row, called, formats, of_model) and _is_met(row, case, spoken)]
-    met = [row for row in met if not _is_reported(row, case)]
+    met = [row for row in met if is_of_tool(row.methods, called, case) and not _is_reported(row, case)]
     met.sort(key=lambda row: order(row.mended_in), reverse=not case.version)
     met.sort(key=lambda row: -row.particular)
     errors = error_pairs(case.script) if met else frozenset()
@@ -214,14 +215,23 @@ def _formats(called: Sequence[str], case: Case) -> Sequence[str]:
 
 
 def _is_of_format(word: str, formats: Sequence[str]) -> bool:
-    return any(name in text for name in (word, *_ALSO_CALLED.get(word, ())) for text in formats)
+    """`fp8` is in `Model-FP8`, and not in `Model-MXFP8`, which is another format."""
+    return any(_format_word(name).search(text) for name in (word, *_ALSO_CALLED.get(word, ())) for text in formats)
+
+
+@cache
+def _format_word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!mx)(?<!w4a){re.escape(name)}" if name == "fp8" else re.escape(name))
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
     of_amd = spoken == Platform.ROCM and any(map(is_generation_of_amd, row.devices))
     unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
     unknown = unknown and not (row.devices and (speaks_of_others(case.script) or is_elsewhere(row.devices, case)))
-    if not (unknown or are_devices(row.devices, (), case, spoken)) or not are_left_out(row.lacks, case):
+    unknown = unknown and not _is_left_out(row, spoken)
+    if not (unknown or are_devices(row.devices, row.other_devices, case, spoken)) or not are_left_out(row.lacks, case):
+        return False
+    if not runs_attention(row.attention, case) or (row.aiter and not runs_aiter(case)):
         return False
     if row.no_text and is_in_lines(re.compile(row.no_text, re.IGNORECASE), case.script.lines, LONGEST):
         return False
@@ -234,6 +244,11 @@ def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
     if not all(any(_says(words, text) for text in _texts(flag, case)) for flag, words in row.options.items()):
         return False
     return all(any(_reaches(least, text) for text in _texts(flag, case)) for flag, least in row.at_least.items())
+
+
+def _is_left_out(row: MendedFault, spoken: str) -> bool:
+    """Whether the devices that the text speaks of are those that do not have it."""
+    return bool(spoken) and spoken in row.other_devices
 
 
 def _texts(term: str, case: Case) -> Iterator[str]:
@@ -266,7 +281,7 @@ def _remark(row: MendedFault, case: Case, spoken: str) -> Remark:
     variables = (name for term in row.variables for name in any_of(term))
     where = place[0].written if place is not None else next(variables, "engine")
     title = ENGINES[case.base if _of_parsers(row) else case.engine.name].facts.title
-    unknown = not are_devices(row.devices, (), case, spoken)
+    unknown = not are_devices(row.devices, row.other_devices, case, spoken)
     of_devices = f"on {', '.join(row.devices)}, if the devices are of these: " if unknown else ""
     message = f"{of_devices}{row.fault}: mended in {title} {row.mended_in} ({row.repository}#{row.pull})"
     at = place[0].index if place is not None else None

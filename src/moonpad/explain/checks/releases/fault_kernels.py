@@ -1,0 +1,78 @@
+"""Whether a command runs the kernels, and has the weights, that a fault is in: the attention backend, AMD's AITER, and
+the tool that wrote the checkpoint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
+
+from moonpad.catalog.quantization_flags import methods_of_name
+from moonpad.engines import foreign_names as names
+from moonpad.engines.aiter import SGLANG
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_traits import option_text, with_other_names
+from moonpad.explain.checks.set_elsewhere import may_be_set
+
+_ATTENTION: Final = ("--attention-backend", "--decode-attention-backend", "--prefill-attention-backend")
+_IN_JSON: Final = "--attention-config"
+_JSON_BACKEND: Final = re.compile(r"""["']backend["']\s*:\s*["'](\w+)""")
+_BY_VARIABLE: Final = "VLLM_ATTENTION_BACKEND"
+_EXPERTS: Final = ("--moe-backend", "--all2all-backend")
+_CHOSEN_LATER: Final = frozenset({"", "auto", "default", "none"})
+_OFF: Final = frozenset({"0", "false"})
+_TOOLS: Final = ("quark", "compressed-tensors", "modelopt")
+_PUBLISHERS: Final = {
+    "amd/": "quark",
+    "nvidia/": "modelopt",
+    "redhatai/": "compressed-tensors",
+    "neuralmagic/": "compressed-tensors",
+}
+"""What they write their quantised weights with."""
+
+
+def runs_attention(parts: Collection[str], case: Case) -> bool:
+    """Whether one of these backends may run: the command names one, or none at all."""
+    chosen = [text for text in _chosen_attention(case) if text not in _CHOSEN_LATER]
+    return not parts or not chosen or any(unresolved(text) or any(part in text for part in parts) for text in chosen)
+
+
+def _chosen_attention(case: Case) -> Iterator[str]:
+    for flag in with_other_names(_ATTENTION, case):
+        if (placed := option_text(flag, case)) is not None:
+            yield _plain(placed[1])
+    if (placed := option_text(_IN_JSON, case)) is not None:
+        yield from map(_plain, _JSON_BACKEND.findall(placed[1]))
+    yield _plain(case.variable(_BY_VARIABLE))
+
+
+def runs_aiter(case: Case) -> bool:
+    """Whether AITER may run. vLLM asks to be told; published images of SGLang for AMD set its variable."""
+    if case.engine.name != names.EXPERTS_BY_VARIABLE:
+        return _plain(case.variable(SGLANG)) not in _OFF
+    said = _plain(case.variable(names.AITER))
+    if said:
+        return unresolved(said) or said not in _OFF
+    named = (*_chosen_attention(case), *(case.text(flag).casefold() for flag in _EXPERTS))
+    return any("aiter" in text for text in named) or may_be_set(case, (names.AITER,))
+
+
+def is_of_tool(methods: Collection[str], called: Iterable[str], case: Case) -> bool:
+    """Whether the weights may have been written so, by config.json where it is known, else by their names."""
+    if not methods:
+        return True
+    quantization = case.checkpoint.quantization if case.checkpoint is not None else None
+    if case.checkpoint is not None:
+        return quantization is not None and quantization.method.replace("_", "-") in methods
+    for name in called:
+        tools = [tool for tool in _TOOLS if tool in name]
+        tools = tools or [tool for publisher, tool in _PUBLISHERS.items() if name.startswith(publisher)]
+        possible = tools or methods_of_name(name)
+        if possible:
+            return not {*methods}.isdisjoint(possible)
+    return True
+
+
+def _plain(text: str) -> str:
+    return text.strip("'\" ").casefold()
