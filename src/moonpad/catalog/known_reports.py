@@ -33,6 +33,11 @@ _ENDS_UNHEDGED: Final = re.compile(
     r"|\bcrash(?:es)? at the start\b|\bout of memory at the start\b"
 )
 _ENDS_ITS: Final = re.compile(r"\b(?:fails?|ends?) at (?:its|the) start\b")
+_LATER_MENDS: Final = re.compile(
+    r"\b(?:take|install) (?:(?:a|an|the) )?(?:later (?:build|release|image)|(?:build|image|nightly) of"
+    r"|release later than|[\w.]+,? or (?:a )?later)"
+)
+"""Remedies that say so of what came out since."""
 _HEDGED: Final = re.compile(
     r"\b(?:may|can|might|sometimes|some|by (?:a|one|two|three) reports?|where the package|and one without|or under load"
     r"|of the unquantised|adapters trained)\b"
@@ -84,6 +89,10 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     alone, `<8.0`: devices of NVIDIA of a lower capability."""
     other_devices: tuple[str, ...] = ()
     """The same, none of which it is, where the devices are known."""
+    attention: tuple[str, ...] = ()
+    """As of `MendedFault`: parts of names of attention backends, one of which runs."""
+    aiter: bool = False
+    """As of `MendedFault`: it is in AMD's AITER."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Flags that are given → what their values are; "" for a switch, or any value. Of `--one or --other` one is."""
     lacks: tuple[str, ...] = ()
@@ -109,6 +118,13 @@ class KnownReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.ends or _ENDS.search(self.message) is not None:
             return True
         return _ENDS_UNHEDGED.search(self.message) is not None and _HEDGED.search(self.message) is None
+
+    def ended_before(self, release: str) -> bool:
+        """Whether it was mended in or before this release: by its end, or since it was last seen before it, and its
+        remedy names what came out since."""
+        if self.until:
+            return order(self.until) <= order(release)
+        return bool(self.last) and order(self.last) < order(release) and _LATER_MENDS.search(self.remedy) is not None
 
     @property
     def counted(self) -> bool:

@@ -35,6 +35,7 @@ from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.own_platform import is_elsewhere, names_rocm, platform_told
 from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs, tells_figures
 from moonpad.explain.checks.releases.expert_backends import expert_backend
+from moonpad.explain.checks.releases.fault_kernels import runs_aiter, runs_attention
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.report_words import threads_of, told
 from moonpad.explain.checks.releases.run_images import of_image
@@ -186,8 +187,7 @@ def _as_past(remark: Remark, row: KnownReport, recent: str, current: str, kinds:
     """Where no release is named, what ended long ago, or is mended in the newest release, by which it is judged, is
     told with what later releases mended; first what is of the kind that the text complains of."""
     end = row.until or row.last
-    mended = bool(row.until) and order(row.until) <= order(current)
-    if not end or not recent or (order(end) >= order(recent) and not mended):
+    if not end or not recent or (order(end) >= order(recent) and not row.ended_before(current)):
         return remark
     return replace(remark, of_former=True, as_told=bool(kinds & kinds_of(row.message)))
 
@@ -219,6 +219,8 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
         return None
     forked = row.forks.get(case.engine.name, "")
     if not are_left_out(row.lacks, case) or not of_image(row.image, case):
+        return None
+    if not runs_attention(row.attention, case) or (row.aiter and not runs_aiter(case)):
         return None
     if row.lacks and not row.options and is_fragment(case.commands[0]):
         return None  # a few options of a command may leave out any other
