@@ -12,6 +12,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.image_days import is_of_changed_tree
 from moonpad.explain.results import Judged, Remark
+from moonpad.explain.target_detection import OF_COMMIT
 from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import next_releases, parse
@@ -23,6 +24,11 @@ _OF_MODEL_CODE: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT}
 _FAULTS: Final = frozenset({Code.KNOWN_REPORT, Code.MENDED_LATER})
 _KEPT: Final = OF_MEMORY | _FAULTS
 """What is said of a build whatever is said of the release behind it."""
+_OF_PARSER: Final = frozenset(
+    {Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.RENAMED_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE, Code.MISSING_FLAG}
+)
+_CERTAIN: Final = OF_MEMORY | _OF_PARSER
+"""Errors that do not lie in the state of the engine's code, or in which both releases agree."""
 
 
 def judged_as_build(
@@ -33,6 +39,7 @@ def judged_as_build(
     if judged is None or judged.engine not in ENGINES:
         return judged
     because = judged.version_because
+    between = (judged.version, judged.version_behind)
     of_tree = bool(judged.version_behind) and is_of_changed_tree(script.lines)
     text = _behind(judged.version) if _is_from_source(judged, script, commands) else judged.version
     later = next_releases(text, versions(ENGINES[judged.engine].program))
@@ -41,7 +48,22 @@ def judged_as_build(
         judged = judged if other is None else _both(judged, other, behind, because)
     if of_tree:
         return replace(judged, remarks=tuple(_as_doubt_of_tree(remark, judged.version) for remark in judged.remarks))
+    if between[1] or later or because.startswith(OF_COMMIT):
+        held = (_as_doubt_of_build(remark, (*between, judged.version), because) for remark in judged.remarks)
+        judged = replace(judged, remarks=tuple(held))
     return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
+
+
+def _as_doubt_of_build(remark: Remark, releases: Sequence[str], because: str) -> Remark:
+    """What a table says of a release by its number is not sure of a build of another state. What the parser refuses
+    both the release before and the one behind it refuse."""
+    finding = remark.finding
+    named = next((release for release in releases if release and release in finding.message), "")
+    if finding.severity is not Severity.ERROR or finding.code in _CERTAIN or not named:
+        return remark
+    build = "this image" if "image" in because else "this"
+    message = f"{finding.message}; that is of {named}, and {build} is a build of its own"
+    return replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message), edits=())
 
 
 def _as_doubt_of_tree(remark: Remark, release: str) -> Remark:
