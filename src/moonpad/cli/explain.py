@@ -254,7 +254,7 @@ def _next(judged: Sequence[Judged]) -> str:
     first = servers[0] if servers else None
     model = first.checkpoint.name if first is not None and first.checkpoint is not None else "MODEL"
     ranks = first.layout.world_size * first.prefill_ways if first is not None and first.layout is not None else 1
-    about = first or next((report for report in judged if report.kind == "report"), None)
+    about = first or next((report for report in judged if report.kind in ("report", "rollout")), None)
     engine, because = (ENGINES.get(about.engine), about.unjudged) if about is not None else (None, "")
     known = first.cluster.name if first is not None and first.cluster is not None else ""
     named = _EXAMPLE.search(because)

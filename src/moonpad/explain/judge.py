@@ -66,7 +66,7 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     found = with_pairs(fold([each for each in whole if not _is_sketch(each)] or whole))
     if not found and not question.engine and (report := spoken_report(script)) is not None:
         return (report,)
-    return found or _judged_alone(script)
+    return found or _judged_alone(script) or _judged_rollout(script)
 
 
 def _judged_alone(script: Script) -> tuple[Judged, ...]:
@@ -74,6 +74,13 @@ def _judged_alone(script: Script) -> tuple[Judged, ...]:
 
     alone = judged_alone(script)
     return () if alone is None else (alone,)
+
+
+def _judged_rollout(script: Script) -> tuple[Judged, ...]:
+    from moonpad.explain.trainer_rollouts import trainer_rollout  # what most texts need nothing of
+
+    rollout = trainer_rollout(script)
+    return () if rollout is None else (rollout,)
 
 
 def _is_sketch(judged: Judged) -> bool:

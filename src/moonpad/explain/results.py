@@ -181,7 +181,7 @@ class Judged(Struct, frozen=True):
     """What the corrected lines change besides, so that the deployment fits."""
     kind: str = "serve"
     """That of its group: serve, prefill, decode, router, client, ray, container; `report` of what a text without a
-    command tells."""
+    command tells; `rollout` of the engine inside of a trainer."""
     layout: Layout | None = None
     settings: Settings | None = None
     checkpoint: Checkpoint | None = None

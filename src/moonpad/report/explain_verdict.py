@@ -76,6 +76,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
         said = whole.partition(": ")
         cause = _cut(said[2] if said[2] and said[0].startswith(_OF_RELEASES) else whole, _LONGEST)
         return f"No command: {cause}", _STYLES[Severity.WARNING]
+    if judged.kind == "rollout":
+        return f"No server: {judged.unjudged}{_counted(judged)}", _STYLES[Severity.NOTE]
     stopped = _stopped(judged)
     if judged.unknown - {CONTEXT}:
         doubted = "" if stopped else _doubted(judged) or _failed(judged)

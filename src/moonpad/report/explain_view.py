@@ -67,7 +67,7 @@ def explain_view(
             text.append_text(_alternative(other, judged, script, width))
     if not verbose:
         text.append_text(_usual(deployments, width))
-    of_commands = not any(judged.kind == "report" for judged in deployments)
+    of_commands = not any(judged.kind in ("report", "rollout") for judged in deployments)
     for number, problem in enumerate(script.problems):
         if number not in reported and of_commands:
             text.append(f"\n{script.where(problem.line)}: {problem.message}\n", style=STYLES[Severity.WARNING])
