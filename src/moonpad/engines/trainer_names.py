@@ -92,5 +92,7 @@ VERL_NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "pipeline_model_parallel_size": "pipeline-parallel-size",
     }
 )
+SIZED: Final = "sglang"
+"""The engine of which a trainer's own options set sizes."""
 SHARED_ATTENTION: Final = ("--enable-dp-attention", "--dp-size")
-"""SGLang's, and slime ends where the second is above 1 without the first."""
+"""Of the same engine, and slime ends where the second is above 1 without the first."""

@@ -18,6 +18,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.trainer_names import (
     ENGINE_OF_VERL,
     SHARED_ATTENTION,
+    SIZED,
     SLIME,
     SPOKEN_SIZES,
     TRAINERS,
@@ -74,7 +75,7 @@ def _given(trainer: Trainer, lines: Sequence[str]) -> Iterator[tuple[str, _Given
                 yield engine, _Given(match.group().split("=")[0].split()[0], flag, match["value"] or "")
         for own, flag in trainer.sizes.items():
             if size := re.search(rf"(?<![\w-]){own}[ =](\d{{1,5}})(?![\w.])", line):
-                yield "sglang", _Given(own, flag, size[1])
+                yield SIZED, _Given(own, flag, size[1])
 
 
 def _releases(engine: str, flag: str) -> Sequence[str]:
@@ -131,15 +132,15 @@ def _refused(
     trainer: Trainer, engine: str, given: Sequence[_Given], sizes: Mapping[str, int], title: str
 ) -> Iterator[Remark]:
     """What the trainer, or the engine of each release, ends at."""
-    if engine != "sglang":
+    if engine != SIZED:
         return
     shared, replicas = SHARED_ATTENTION
     flags = {option.flag for option in given}
     tp, dp, ep = sizes.get("TP", 0), sizes.get("DP", 1), sizes.get("EP", 1)
     if trainer is SLIME and dp > 1 and shared not in flags:
         where = next(option.written for option in given if option.flag in (replicas, "--data-parallel-size"))
-        message = f"{title} ends where {dp} data-parallel ranks are asked for without --sglang{shared[1:]}"
-        yield _remark(where, message, f"add --sglang{shared[1:]}, or leave {where} out", Code.CONFLICT)
+        message = f"{title} ends where {dp} data-parallel ranks are asked for without --{engine}{shared[1:]}"
+        yield _remark(where, message, f"add --{engine}{shared[1:]}, or leave {where} out", Code.CONFLICT)
     if tp and shared in flags and tp % dp:
         message = f"{dp} ranks of attention do not divide the {tp} devices of an engine"
         yield _remark(_written(given, replicas), message, f"take a divisor of {tp}", Code.ILLEGAL_LAYOUT)

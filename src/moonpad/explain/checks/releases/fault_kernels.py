@@ -18,7 +18,6 @@ from moonpad.explain.checks.set_elsewhere import may_be_set
 _ATTENTION: Final = ("--attention-backend", "--decode-attention-backend", "--prefill-attention-backend")
 _IN_JSON: Final = "--attention-config"
 _JSON_BACKEND: Final = re.compile(r"""["']backend["']\s*:\s*["'](\w+)""")
-_BY_VARIABLE: Final = "VLLM_ATTENTION_BACKEND"
 _EXPERTS: Final = ("--moe-backend", "--all2all-backend")
 _CHOSEN_LATER: Final = frozenset({"", "auto", "default", "none"})
 _OFF: Final = frozenset({"0", "false"})
@@ -44,7 +43,7 @@ def _chosen_attention(case: Case) -> Iterator[str]:
             yield _plain(placed[1])
     if (placed := option_text(_IN_JSON, case)) is not None:
         yield from map(_plain, _JSON_BACKEND.findall(placed[1]))
-    yield _plain(case.variable(_BY_VARIABLE))
+    yield _plain(case.variable(names.ATTENTION_BY_VARIABLE))
 
 
 def runs_aiter(case: Case) -> bool:
