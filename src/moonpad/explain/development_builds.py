@@ -11,6 +11,7 @@ from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.image_days import is_of_changed_tree
+from moonpad.explain.model_images import OF_MODEL
 from moonpad.explain.results import Judged, Remark
 from moonpad.explain.target_detection import OF_COMMIT
 from moonpad.values.finding import OF_MEMORY, Code, Severity
@@ -63,7 +64,9 @@ def _as_doubt_of_build(remark: Remark, releases: Sequence[str], because: str) ->
         return remark
     build = "this image" if "image" in because else "this"
     message = f"{finding.message}; that is of {named}, and {build} is a build of its own"
-    return replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message), edits=())
+    # What was built for the model is likelier right as it was written.
+    edits = () if OF_MODEL in because else remark.edits
+    return replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message), edits=edits)
 
 
 def _as_doubt_of_tree(remark: Remark, release: str) -> Remark:

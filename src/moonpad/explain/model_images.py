@@ -27,6 +27,8 @@ _BRANCH: Final = re.compile(
     r"|[ ](?:-b|--branch)[ =](?P<cloned>[A-Za-z][\w.-]{4,60})"
 )
 """``the `kimi-k3` branch``, `branch kimi-k3`, `git clone -b kimi-k3`."""
+OF_MODEL: Final = ", from before "
+"""What is said of such a build, before the first release that has the model."""
 _OF_COMMIT: Final = re.compile(r"-(?=[a-f]*\d)[0-9a-f]{7,40}$")
 """Behind the name of a folder, the revision that it holds."""
 _LONGEST_LINE: Final = 2000
@@ -55,7 +57,7 @@ def release_before_its_model(
             continue
         earlier = [release for release in versions(ENGINES[engine].program) if not since(release, first)]
         if earlier and first in versions(ENGINES[engine].program):
-            return earlier[-1], first, f"{named} for {title}, from before {first}, the first release that has it"
+            return earlier[-1], first, f"{named} for {title}{OF_MODEL}{first}, the first release that has it"
     return None
 
 
