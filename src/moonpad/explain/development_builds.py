@@ -28,6 +28,8 @@ _KEPT: Final = OF_MEMORY | _FAULTS
 _OF_PARSER: Final = frozenset(
     {Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.RENAMED_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE, Code.MISSING_FLAG}
 )
+_OF_TAG: Final = re.compile(r"\b(?:image|branch)\b")
+"""How it is said of a build that a tag or a branch tells of it, and no sentence about a month."""
 _CERTAIN: Final = OF_MEMORY | _OF_PARSER
 """Errors that do not lie in the state of the engine's code, or in which both releases agree."""
 
@@ -49,7 +51,7 @@ def judged_as_build(
         judged = judged if other is None else _both(judged, other, behind, because)
     if of_tree:
         return replace(judged, remarks=tuple(_as_doubt_of_tree(remark, judged.version) for remark in judged.remarks))
-    if between[1] or later or because.startswith(OF_COMMIT):
+    if later or because.startswith(OF_COMMIT) or (between[1] and _OF_TAG.search(because)):
         held = (_as_doubt_of_build(remark, (*between, judged.version), because) for remark in judged.remarks)
         judged = replace(judged, remarks=tuple(held))
     return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
