@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines.base import Reading
+from moonpad.explain.commands import Command
 from moonpad.explain.results import Edit, Remark
 from moonpad.values.records import replace
 
 _ALTERNATIVES: Final = re.compile(r",? or ")
 _ADDS: Final = re.compile(r"(?:add|keep the experts whole(?:: | by )|write|give)[^,;()]{0,40}?(?P<flag>--[a-z][a-z-]+)")
+_CLAUSES: Final = "; "
+_WHERE_GIVEN: Final = re.compile(r"where [^;]{1,80}, leave (?P<flag>--[a-z][\w-]*) out")
+_WHERE_ASKED: Final = re.compile(r"where (?P<name>[A-Za-z]\w*) is asked for\b")
 _UNKNOWN: Final = re.compile(r"leave (?P<flag>--[a-z][\w-]*) out")
 
 
@@ -33,6 +37,25 @@ def but_given(failure: Remark, readings: Sequence[Reading]) -> Remark:
     if not left or len(left) == len(parts):
         return failure
     return replace(failure, finding=replace(failure.finding, remedy=", or ".join(left)))
+
+
+def but_unused(failure: Remark, readings: Sequence[Reading], commands: Sequence[Command]) -> Remark:
+    """The failure without those parts of its remedy that are for commands with an option, or with a library, that none
+    of these has: `where DeepEP is asked for …, leave it out`."""
+    parts = failure.finding.remedy.split(_CLAUSES)
+    left = [part for part in parts if not _is_unused(part, readings, commands)]
+    if not left or len(left) == len(parts):
+        return failure
+    return replace(failure, finding=replace(failure.finding, remedy=_CLAUSES.join(left)))
+
+
+def _is_unused(part: str, readings: Sequence[Reading], commands: Sequence[Command]) -> bool:
+    if (given := _WHERE_GIVEN.fullmatch(part)) is not None:
+        return all(reading.parsed.occurrence(given["flag"]) is None for reading in readings)
+    if (asked := _WHERE_ASKED.match(part)) is None:
+        return False
+    words = (word.text for command in commands for word in (*command.argv, *command.env.values()))
+    return not any(asked["name"].casefold() in word.casefold() for word in words)
 
 
 def _is_given(part: str, readings: Sequence[Reading]) -> bool:

@@ -26,7 +26,7 @@ from moonpad.explain.documents.log_owners import owners_of
 from moonpad.explain.documents.pasted_failures import failures_in
 from moonpad.explain.flag_lists import ELLIPSES, as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
-from moonpad.explain.given_remedies import but_given, without_unknown
+from moonpad.explain.given_remedies import but_given, but_unused, without_unknown
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
@@ -162,7 +162,8 @@ def _with_remedies(
     version = version_of(judged.engine, script, question, meant.commands[0])
     readings = Deployment(meant, script, question, (), engine, ()).readings(version)
     started = Started(meant.commands, readings, engine, version.text, judged.cluster)
-    return tuple(without_unknown(with_remedy(but_given(failure, readings), started), readings) for failure in failures)
+    failures = tuple(but_unused(but_given(failure, readings), readings, meant.commands) for failure in failures)
+    return tuple(without_unknown(with_remedy(failure, started), readings) for failure in failures)
 
 
 def _showing(judged: Judged, script: Script) -> int:

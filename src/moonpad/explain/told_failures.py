@@ -47,8 +47,10 @@ _LACKS_MODEL: Final = re.compile(
 )
 _NAME: Final = re.compile(
     r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+(?:\.\w+)?(?<!Error)(?<!Exception)\b|\b[a-z]+(?:_[a-z0-9]+){2,}\b"
+    r"|\b[a-z]+(?:[A-Z][a-z]+){2,}\b|\b[a-z]+_[a-z]+\.(?!py\b)[a-z_]+\b"
 )
-"""`AutoImageProcessor.register`, `validate_fp8_block_shape`: names in a source."""
+"""`AutoImageProcessor.register`, `validate_fp8_block_shape`, `addProxyOpIfNeeded`, `self_attn.attn`: names in a
+source."""
 _OF_BLOCKS: Final = ", no multiple of the FP8 block of "
 _COPIED: Final = "a config.json that is copied from the FP8 weights still says fp8"
 _SHARE: Final = re.compile(r"set --[a-z-]+ 0\.\d+ or less")
@@ -194,9 +196,11 @@ def _told_by_report(failure: Remark, told: Iterable[Remark], lines: Sequence[str
     named -= {*_NAME.findall(f"{failure.finding.message} {failure.finding.remedy}")}
     for remark in told if named else ():
         finding = remark.finding
-        of_report = finding.code is Code.KNOWN_REPORT and finding.severity is Severity.WARNING and not remark.placed
+        of_report = finding.code is Code.KNOWN_REPORT and finding.severity is Severity.WARNING
         if of_report and named & {*_NAME.findall(finding.message)}:
-            return _in_words_of(failure, finding)
+            # What stands at an option is shown there: the log's line has no other remedy than that.
+            same = replace(failure, finding=replace(failure.finding, remedy=finding.remedy))
+            return same if remark.placed else _in_words_of(failure, finding)
     return None
 
 
