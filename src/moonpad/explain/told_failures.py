@@ -59,6 +59,8 @@ _OF_NAMES: Final = frozenset(
 )
 _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
+_FIGURE: Final = re.compile(r"(?<![\w.,-])-?\d{3,}(?![\w.,]*\d)")
+"""`-240`: what a check has reckoned as the engine did."""
 _REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
 
@@ -157,10 +159,19 @@ def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:
         quoted = line[:_LONGEST].rpartition("Error: ")[2].strip(" .").casefold()
         if len(quoted) >= _QUOTED and quoted in told:
             return True
+        if remark.finding.severity is Severity.ERROR and _reckons(told, quoted):
+            return True
         raising = [each for each in above if "assert" in each or "raise" in each]
         if len(pairs & frozenset().union(*map(_pairs, (line, *raising)))) >= _LEAST:
             return True
     return False
+
+
+def _reckons(told: str, quoted: str) -> bool:
+    """Whether an error has reckoned what the log's line has: two of its figures, or one below zero."""
+    figures = frozenset(_FIGURE.findall(quoted))
+    most = len(figures) > 1 or any(figure.startswith("-") for figure in figures)
+    return most and figures <= frozenset(_FIGURE.findall(told))
 
 
 def with_what_stopped(judged: Judged, failures: Sequence[Remark]) -> Judged:

@@ -63,3 +63,42 @@ def test_without_such_a_report_the_general_remedy_stays() -> None:
     found = [finding for each in ask(text, "2x8xH800") for finding in each.findings]
     (failure,) = [each for each in found if each.code is Code.LOGGED_FAILURE]
     assert failure.remedy.startswith("look at NCCL_DEBUG=INFO")
+
+
+SINKS = (
+    "NotImplementedError: FlashInfer backend currently does not support attention sinks, "
+    "please use trtllm on blackwell or flash attention on earlier GPUs."
+)
+
+
+def test_an_error_that_asks_for_something_is_its_own_remedy() -> None:
+    (remedy,) = remedies("vllm serve openai/gpt-oss-120b --tensor-parallel-size 8", SINKS, "8xB200")
+    assert remedy == "do what it asks for: use trtllm on blackwell or flash attention on earlier GPUs"
+
+
+def test_an_error_that_asks_for_nothing_keeps_the_general_remedy() -> None:
+    (remedy,) = remedies("vllm serve openai/gpt-oss-120b --tensor-parallel-size 8", SINKS.partition(", please")[0])
+    assert remedy.startswith("change the setting that it is about")
+
+
+BUDGET = """Image `quay.io/ascend/vllm-ascend:v0.26.0rc1-a3`.
+
+```bash
+vllm serve deepseek-ai/DeepSeek-V4-Flash-0731 --tensor-parallel-size 8 \\
+  --max-num-batched-tokens {batch} --max-num-seqs 60 \\
+  --speculative-config '{{"method": "dspark", "num_speculative_tokens": 7}}'
+```
+
+On Ascend it stops:
+
+```
+ValueError: max_num_scheduled_tokens = -240 must be greater than 0
+```
+"""
+
+
+@pytest.mark.parametrize(("batch", "expected"), [(120, 0), (960, 1)])
+def test_what_an_error_has_reckoned_as_the_log_shows_it_is_not_said_again(batch: int, expected: int) -> None:
+    found = [finding for each in ask(BUDGET.format(batch=batch), "8xA3") for finding in each.findings]
+    assert len([finding for finding in found if finding.code is Code.LOGGED_FAILURE]) == expected
+    assert any("-240 are left" in finding.message for finding in found) is not bool(expected)

@@ -57,6 +57,12 @@ _IN_SENTENCE: Final = re.compile(
 )
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][\w-]{2,60}|\b[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]+){1,8}\b")
 _INSTALL: Final = re.compile(r"\binstall\w*\b", re.IGNORECASE)
+_WAY_OUT: Final = re.compile(
+    r"\b(?:please|try to|consider) (?P<way>(?:us(?:e|ing)|set(?:ting)?|add(?:ing)?|enabl(?:e|ing)|disabl(?:e|ing)|reduce"
+    r"|increase|pass|specify|choose|switch to) [^.;:]{3,160})",
+    re.IGNORECASE,
+)
+"""What an error asks for."""
 _BREAKS: Final = re.compile(
     r"GGML_ASSERT(?:\(.{1,300}\) failed|: .{1,300})|(?:CUDA|HIP|ROCm) error: \S.{0,300}|Fatal Python error: \S.{0,200}"
     r"|^[ \t]*thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at .{1,300}"
@@ -161,6 +167,8 @@ def _in_words(own: OwnWords) -> Failure | None:
     options = list(dict.fromkeys(_OPTION.findall(own.words)))
     if options:
         remedy = f"change what it names ({', '.join(options[:3])})"
+    elif (way := _WAY_OUT.search(own.words)) is not None:
+        remedy = f"do what it asks for: {shortened(way['way'].strip(), _SHOWN)}"
     elif _INSTALL.search(own.words):
         remedy = "install it where the engine runs, for an image in a layer of its own, or leave out what needs it"
     else:
