@@ -37,6 +37,7 @@ TOOLS = re.compile(r"quark|compressed[-_ ]?tensors|llm-?compressor|modelopt(?!_M
 OTHER_TOOLS = {("vllm", 36321): "all but those of the tool that it names"}
 FORMATS = re.compile(r"\b(?:MXFP[48]|NVFP4|AWQ|GPTQ|GGUF|INT4|W4A\w+)\b")
 ANY_FORMAT = {("vllm", 31715): "of any quantised model", ("vllm", 42616): "the file is an example of several"}
+_FEW = 3
 AITER = re.compile(r"\baiter\b", re.IGNORECASE)
 WITHOUT_AITER = re.compile(
     r"without AITER|not switched on|\bimport|does not support the card|though AITER has|Triton or AITER"
@@ -94,6 +95,26 @@ def test_a_row_in_aiter_is_told_where_aiter_runs() -> None:
     named = [row for _, row in ROWS if AITER.search(row.fault) and not WITHOUT_AITER.search(row.fault)]
     assert len(named) > 60
     assert [row.pull for row in named if not (row.aiter or row.attention or "aiter" in values(row).casefold())] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "asked", "others"),
+    [
+        (r"\bLoRA\b|\badapters?\b", "lora|adapter", {51446}),  # its option is the revision of what is loaded besides
+        (r"sleep mode", "sleep", set()),
+        (r"model runner V2", "V2_MODEL_RUNNER", set()),
+        (r"(?i)\blmcache\b", "lmcache|kv-transfer", set()),
+        (r"(?i)\bmooncake\b", "mooncake|kv-transfer|disagg|hicache|external-linker|hier", set()),
+        (r"(?i)hicache|hierarchical cache", "hier|hicache", {40263}),  # refused with another cache of the decode side
+        (r"with (?:data parallel chunking|DP attention)", "data-parallel|dp-attention", {6634, 39379}),
+    ],
+)
+def test_a_row_that_names_a_feature_asks_for_its_option(words: str, asked: str, others: set[int]) -> None:
+    named = [row for _, row in ROWS if re.search(words, row.fault)]
+    held = re.compile(asked, re.IGNORECASE)
+    lacking = {row.pull for row in named if not held.search(f"{values(row)} {' '.join(row.at_least)}")}
+    assert len(named) >= _FEW
+    assert lacking <= others
 
 
 def told(text: str, on: str, version: str, number: int) -> bool:
