@@ -89,28 +89,30 @@ def _judged(trainer: Trainer, engine: str, given: Sequence[_Given], script: Scri
     layout = ", ".join(f"{name} {size}" for name, size in sizes.items())
     name = ENGINES[engine].facts.title
     begins = trainer.spoken.format(engine=engine)
-    said = f"{title} trains a model, and runs {name} inside of it{f', with {layout}' if layout else ''}"
+    summary = f"{title} trains a model, and runs {name} inside of it{f', with {layout}' if layout else ''}"
     version = script.versions.get(engine, "")
     because = f"the text names {engine} {version}" if version else "none is named"
     remarks = (*_misspelt(trainer, engine, given), *_refused(trainer, engine, given, sizes, title))
     model = next((match["model"] for line in lines for match in trainer.model.finditer(line)), "")
-    told = f"{said}: its options ({begins}…) are judged, and neither memory nor devices, which the training shares"
-    unjudged = printable(told)
+    sentence = (
+        f"{summary}: its options ({begins}…) are judged, and neither memory nor devices, which the training shares"
+    )
+    unjudged = printable(sentence)
     return Judged(engine, version, because, remarks, kind=ROLLOUT, model_written=printable(model), unjudged=unjudged)
 
 
 def _sizes(engine: str, given: Sequence[_Given]) -> Mapping[str, int]:
     """`TP` → 16. The last one counts; a variable says nothing."""
     options = option_set(ENGINES[engine].program)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for option in given:
         recorded = options.named(option.flag) if options is not None else None
         names = {option.flag, *(recorded.names if recorded is not None else ())}
         size = whole(option.value)
         for flag, word in SPOKEN_SIZES[engine].items():
             if flag in names and size:
-                found[word] = size
-    return {word: found[word] for word in SPOKEN_SIZES[engine].values() if word in found}
+                sizes[word] = size
+    return {word: sizes[word] for word in SPOKEN_SIZES[engine].values() if word in sizes}
 
 
 def _misspelt(trainer: Trainer, engine: str, given: Sequence[_Given]) -> Iterator[Remark]:

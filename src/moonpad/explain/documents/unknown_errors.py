@@ -58,8 +58,8 @@ _IN_SENTENCE: Final = re.compile(
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][\w-]{2,60}|\b[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]+){1,8}\b")
 _INSTALL: Final = re.compile(r"\binstall\w*\b", re.IGNORECASE)
 _WAY_OUT: Final = re.compile(
-    r"\b(?:please|try to|consider) (?P<way>(?:us(?:e|ing)|set(?:ting)?|add(?:ing)?|enabl(?:e|ing)|disabl(?:e|ing)|reduce"
-    r"|increase|pass|specify|choose|switch to) [^.;:]{3,160})",
+    r"\b(?:please|try to|consider) (?P<way>(?:us(?:e|ing)|set(?:ting)?|add(?:ing)?|enabl(?:e|ing)|disabl(?:e|ing)"
+    r"|reduce|increase|pass|specify|choose|switch to) [^.;:]{3,160})",
     re.IGNORECASE,
 )
 """What an error asks for."""

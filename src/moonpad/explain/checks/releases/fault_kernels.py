@@ -50,9 +50,9 @@ def runs_aiter(case: Case) -> bool:
     """Whether AITER may run. vLLM asks to be told; published images of SGLang for AMD set its variable."""
     if case.engine.name != names.EXPERTS_BY_VARIABLE:
         return _plain(case.variable(SGLANG)) not in _OFF
-    said = _plain(case.variable(names.AITER))
-    if said:
-        return unresolved(said) or said not in _OFF
+    switch = _plain(case.variable(names.AITER))
+    if switch:
+        return unresolved(switch) or switch not in _OFF
     named = (*_chosen_attention(case), *(case.text(flag).casefold() for flag in _EXPERTS))
     return any("aiter" in text for text in named) or may_be_set(case, (names.AITER,))
 
