@@ -29,6 +29,11 @@ WITHOUT_PROGRAM: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
 """Images that start no server by themselves, by engine, and what starts it in them."""
 STARTS_SERVER: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai[:@].*")
 """Images whose every tag has the server as its entrypoint: docker/Dockerfile, the last stages."""
+PULLED_FOR_CUDA: Final = re.compile(
+    r"(?<![\w./-])(?:docker\.io/)?(?:vllm/vllm-openai|lmsysorg/sglang)[:@](?!\S*(?:rocm|mi[23]\d|cpu|xpu|npu|cann))",
+    re.IGNORECASE,
+)
+"""Images that are made for NVIDIA's devices where their tag names no other platform: `latest` too."""
 ASKS_USER_NAME: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai(?:[:@].*)?")
 """Images whose torch asks for the name of its user when it is imported."""
 ASKS_USER_NAME_IN: Final = ("0.22.0", "0.27.0")

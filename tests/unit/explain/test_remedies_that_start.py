@@ -35,7 +35,7 @@ def test_ranks_that_machines_do_not_share_out_stay_on_one(nodes: int, alone: boo
     ("version", "listed"), [("0.8.5.post1", False), ("0.10.0", True)], ids=["before all that are known", "known"]
 )
 def test_choices_are_listed_of_the_release_itself(version: str, listed: bool) -> None:
-    text = "vllm serve Qwen/Qwen3-8B --reasoning-parser kimi_k2"
+    text = "vllm serve a/b --reasoning-parser kimi_k2"
     told = [each for each in ask_one(text, version=version).findings if 'does not take "kimi_k2"' in each.message]
     assert [("glm4_moe" in each.remedy, "0.11" in each.remedy) for each in told] == [(listed, True)]
 

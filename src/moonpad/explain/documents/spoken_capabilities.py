@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.explain.commands import Script
 
 _LONGEST: Final = 2000
@@ -97,7 +98,8 @@ def spoken_generation_of_amd(script: Script) -> str:
 def _generation_of(lines: tuple[str, ...]) -> str:
     texts = {line[:_LONGEST] for line in lines}
     found = {match.lastgroup or "" for text in texts for match in _AMD_NAMED.finditer(text)}
-    return found.pop() if len(found) == 1 and not any(_NAMED.search(text) for text in texts) else ""
+    others = any(_NAMED.search(text) or PULLED_FOR_CUDA.search(text) for text in texts)
+    return found.pop() if len(found) == 1 and not others else ""
 
 
 def speaks_of_amd(script: Script) -> bool:
@@ -110,7 +112,7 @@ def speaks_of_amd(script: Script) -> bool:
 def _is_of_amd(lines: tuple[str, ...]) -> bool:
     texts = {line[:_LONGEST] for line in lines}
     return any(_AMD_NAMED.search(text) or _OF_ROCM.search(text) for text in texts) and not any(
-        _NAMED.search(text) or _OF_NVIDIA.search(text) for text in texts
+        _NAMED.search(text) or _OF_NVIDIA.search(text) or PULLED_FOR_CUDA.search(text) for text in texts
     )
 
 

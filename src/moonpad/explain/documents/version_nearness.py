@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.image_releases import held_release
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES
+from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
@@ -76,7 +77,7 @@ def _is_of_rocm_alone(engine: str, script: Script) -> bool:
     images = [each for each in version_mentions(script.lines) if each.engine == engine and each.image]
     if not images or not all(_OF_ROCM.search(script.lines[each.line - 1]) for each in images):
         return False
-    return not any(_OF_CUDA.search(line[:_LONGEST]) for line in script.lines)
+    return not any(_OF_CUDA.search(line[:_LONGEST]) or PULLED_FOR_CUDA.search(line[:_LONGEST]) for line in script.lines)
 
 
 def _installed_by_then(beside: list[VersionMention], script: Script, command: Command) -> list[VersionMention]:
