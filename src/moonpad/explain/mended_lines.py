@@ -28,6 +28,7 @@ _LEADS: Final = re.compile(
 )
 """Words of a sentence that stand in front of a command on its own line."""
 _MOST_LEADING: Final = 8
+_DETACHED: Final = "nohup"
 
 
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
@@ -106,7 +107,8 @@ def _behind_words(own: tuple[Word, ...]) -> tuple[Word, ...]:
 def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """What is wrapped around the program on the same line, and the words that name the program.
 
-    A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out.
+    A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out. So is `nohup`, as the `&`
+    and the file that belong to it are not among the words.
     """
     command = _without_sentence(command)
     for first in range(len(command.wrappers) + 1):
@@ -121,7 +123,11 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         program = program_named(command.program)
         start = program.start if program and program.start else command.program
         return (), tuple(Word(text) for text in start.split())
-    return (around if first == 0 else _launcher(command.wrappers[first:])), own
+    if first == 0:
+        return _without(
+            around, [word for each in command.wrappers if each.kind == _DETACHED for word in each.words]
+        ), own
+    return _launcher(command.wrappers[first:]), own
 
 
 def _launcher(inner: Sequence[Wrapper]) -> tuple[Word, ...]:
