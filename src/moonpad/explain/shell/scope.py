@@ -25,7 +25,11 @@ class Scope:
     """Variables and exports in layers: a branch that may not run writes into a layer of its own."""
 
     def __init__(
-        self, environment: Mapping[str, Word] | None = None, arguments: tuple[Word, ...] | None = None
+        self,
+        environment: Mapping[str, Word] | None = None,
+        arguments: tuple[Word, ...] | None = None,
+        *,
+        called: bool = False,
     ) -> None:
         self.variables: ChainMap[str, Value] = ChainMap(dict(environment or {}))
         self.exports: ChainMap[str, Value] = ChainMap(dict(environment or {}))
@@ -33,6 +37,8 @@ class Scope:
         """Names that the shell was started with."""
         self.arguments = arguments
         """`$1`, `$2` …; None where they are unknown."""
+        self.called = called
+        """Whether they are those of a call of this script that the text shows."""
         self.export_all = False
         self.asked: frozenset[str] = frozenset()
         """Variables whose value was asked for by the conditions around: `if [ "$TP" = auto ]; then TP=8; fi`."""
@@ -48,6 +54,29 @@ class Scope:
         self.variables[name] = value
         if export or self.export_all or name in self.exports:
             self.export(name, value)
+
+    def give(self, name: str, value: Word) -> None:
+        """As what starts the shell does."""
+        self.set(name, value)
+        self.given |= {name}
+
+    @property
+    def count(self) -> Word | None:
+        """`$#`, where the text shows the call."""
+        return Word(str(len(self.arguments))) if self.called and self.arguments is not None else None
+
+    @property
+    def decides(self) -> frozenset[str]:
+        """Names of which a condition may be decided: people change what the script itself sets."""
+        known = self.called and self.arguments is not None
+        return self.given | ({"#", *map(str, range(1, 10))} if known else set())
+
+    @contextmanager
+    def called_with(self, given: bool) -> Iterator[None]:
+        """While a script is read that gets arguments of its own, if it does."""
+        before, self.called = self.called, self.called or given
+        yield
+        self.called = before
 
     def is_open(self, name: str) -> bool:
         """Whether its value is not known."""
