@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from moonpad.explain.commands import Piece
 from moonpad.explain.documents.markdown import Block, Bullets, Inline
@@ -14,7 +15,8 @@ from moonpad.explain.source_text import Source
 Part = Block | Bullets | Inline
 Typed = Callable[[Block, ScriptState], str]
 """The text of a block as a shell reads it, with all characters in their places."""
-_MOST_CALLS = 20
+_MOST_CALLS: Final = 20
+_MOST_SCRIPTS: Final = 40
 
 
 def in_sections(block: Block) -> tuple[Block, ...]:
@@ -45,14 +47,14 @@ def hold_parts(parts: Sequence[Part], text: str, start: int, typed: Typed, state
     """Of the parts of a text those that are scripts which it runs with arguments: their numbers and their names."""
     named = dict(_named(parts, text, start))
     held: dict[int, str] = {}
+    state.budget.work(len(named) * len(text) // 20, "its scripts")
     for at, name in named.items():
         block = parts[at]
-        calls = list(shown.calls_of(name, _without(block, text, start)))
-        given = [call for call in calls if call.arguments.strip()]
+        given = any(call.is_concrete for call in shown.calls_of(name, _without(block, text, start)))
         if isinstance(block, Block) and given and name not in state.scripts:
-            _hold(name, block, any(call.is_concrete for call in given), typed, state)
+            _hold(name, block, given, typed, state)
             held[at] = name
-    return {at: name for at, name in held.items() if state.held[name]}
+    return held
 
 
 def read_calls(names: Sequence[str], text: str, start: int, state: ScriptState) -> None:
@@ -82,7 +84,7 @@ def _named(parts: Sequence[Part], text: str, start: int) -> Iterator[tuple[int, 
         if isinstance(part, Block) and not part.other and shown.takes_arguments(part.text)
     ]
     names: dict[int, str] = {}
-    for at in taking:
+    for at in taking[:_MOST_SCRIPTS]:
         part = parts[at]
         name = _name_of(part) if isinstance(part, Block) else ""
         if name and name not in names.values():

@@ -124,6 +124,12 @@ def test_what_runs_no_script_of_the_text_hands_nothing_over(beside: str) -> None
     assert (model, size) == ("$1", "$2")
 
 
+@pytest.mark.parametrize("call", ["bash serve.sh <model> <tp>", "bash serve.sh", "echo bash serve.sh m 8"])
+def test_a_document_that_tells_only_how_to_call_it_gives_no_values(call: str) -> None:
+    text = f"# Serving\n\nserve.sh:\n\n```bash\n{SERVE}```\n\n```bash\n{call}\n```\n"
+    assert [(words[1], words[3]) for words in servers(read_script(text))] == [("$1", "$2")]
+
+
 def test_of_two_files_of_one_name_neither_is_meant_for_sure() -> None:
     files = [("run.sh", f"bash serve.sh {K2} 8\n"), ("a/serve.sh", SERVE), ("b/serve.sh", SERVE)]
     assert {words[3] for words in servers(read_files(files))} == {"$2"}

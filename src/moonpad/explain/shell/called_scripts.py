@@ -37,7 +37,7 @@ def script_of(peeled: Peeled, state: ScriptState) -> Word | None:
         arguments = peeled.rest[at + 1 :]
         if name in state.held and not _runs_held(name, peeled.rest[:at], arguments, state):
             continue
-        state.ran_scripts.add(name)
+        _note_run(name, state)
         peeled.arguments = arguments
         return state.scripts[name]
     return None
@@ -59,7 +59,7 @@ def read_sourced(shell: Shell, name: str, arguments: tuple[Word, ...]) -> None:
         state, source, scope, wrappers=shell.wrappers, label=shell.label, depth=shell.depth + 1, paid=shell.paid
     )
     inner.functions, inner.ever_called = shell.functions, shell.ever_called
-    state.ran_scripts.add(name)
+    _note_run(name, state)
     before, scope.arguments = scope.arguments, arguments or scope.arguments
     with state.running_script(name), scope.called_with(bool(arguments)):
         inner.statements(Parser(Lexer(source, state.problems).tokens(), source, state.problems).statements())
@@ -72,6 +72,13 @@ def asked_of_slurm(script: Word, state: ScriptState) -> dict[str, Word]:
 
     asks = "#SBATCH" in script.text and script.pieces
     return dict(slurm_variables(script.text, script.pieces[0].source_start, state)) if asks else {}
+
+
+def _note_run(name: str, state: ScriptState) -> None:
+    """To be read again costs budget."""
+    if name in state.ran_scripts:
+        state.budget.spend(1, len(state.scripts[name].text))
+    state.ran_scripts.add(name)
 
 
 def _runs_held(name: str, before: Sequence[Word], arguments: Sequence[Word], state: ScriptState) -> bool:
