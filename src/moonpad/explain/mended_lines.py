@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from moonpad.engines.value_checks import as_json
@@ -63,13 +65,17 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         env |= sets
     if not front:
         env = {}  # arguments of an image, whose environment stands elsewhere
+    kept = [each for each in command.left_open if each.written and each.at >= 0]
+    by_place = groupby(sorted(kept, key=attrgetter("at")), key=attrgetter("at"))
+    edits = [*(Edit(at, 0, tuple(each.written for each in those)) for at, those in by_place), *edits]
     arguments = mended([word.text for word in command.argv], edits)
     if not command.prefix and not command.wrappers:
         arguments = _model_first(arguments, front)
     return Line(
         env,
         (*front, *_with_own_variables(arguments, env, command)),
-        frozenset((*command.unresolved, *_given(env))) | {name for word in command.prefix for name in word.unresolved},
+        frozenset((*command.unresolved, *_given(env), *(name for each in kept for name in (each.name, each.written))))
+        | {name for word in command.prefix for name in word.unresolved},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
 

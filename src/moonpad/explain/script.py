@@ -45,7 +45,6 @@ from moonpad.explain.shell.changes_of_lines import after_change
 from moonpad.explain.shell.cut_commands import with_rest_cut_off
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
 from moonpad.explain.shell.forks import but_of_forks, with_forks
-from moonpad.explain.shell.held_scripts import base
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
@@ -127,9 +126,9 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
         start += len(text)
     held = hold_files([(name, *each) for (name, _), each in zip(files, placed, strict=True)], _as_typed, state)
     for number in sorted(range(len(placed)), key=held.__contains__):
-        if number not in held or base(files[number][0]) not in state.ran_scripts:
+        if (name := held.get(number, "")) not in state.ran_scripts:
             start, text = placed[number]
-            state.ran_scripts.add(base(files[number][0]) if number in held else "")
+            state.ran_scripts |= {name} - {""}
             documents |= _read_file(start, whole.clean[start : start + len(text)], text, state)
     return replace(_script(state, documents, placed, logs), origins=tuple(origins))
 

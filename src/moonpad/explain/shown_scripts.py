@@ -28,19 +28,19 @@ def in_sections(block: Block) -> tuple[Block, ...]:
     return tuple(Block(each.start, each.text, block.heading, each.name or None, block.indent) for each in sections)
 
 
-def hold_files(files: Sequence[tuple[str, int, str]], typed: Typed, state: ScriptState) -> frozenset[int]:
-    """Which of several files, of which name, offset and text are given, are run by others."""
+def hold_files(files: Sequence[tuple[str, int, str]], typed: Typed, state: ScriptState) -> dict[int, str]:
+    """Which of several files, of which name, offset and text are given, are run by others: their numbers and names."""
     times = Counter(shown.base(name) for name, _, _ in files)
     names = [shown.base(name) if times[shown.base(name)] == 1 else "" for name, _, _ in files]
     texts = [(name, text) for name, (_, _, text) in zip(names, files, strict=True)]
     state.budget.work(sum(len(text) for _, text in texts) // 20, "its scripts")
     called = shown.called_among(texts)
-    held: set[int] = set()
+    held: dict[int, str] = {}
     for at, (name, (_, start, text)) in enumerate(zip(names, files, strict=True)):
         if name in called and shown.is_script(name, text):
             _hold(name, Block(start, text, None, None, 0), called[name], typed, state)
-            held.add(at)
-    return frozenset(held)
+            held[at] = name
+    return held
 
 
 def hold_parts(parts: Sequence[Part], text: str, start: int, typed: Typed, state: ScriptState) -> dict[int, str]:

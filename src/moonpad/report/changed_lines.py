@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import attrgetter
+from typing import Final
 
 from moonpad.explain.commands import Command, Problem, Script
-from moonpad.explain.results import Judged, Line
+from moonpad.explain.results import Judged, Line, shortened
 from moonpad.explain.shell.typo_repair import ONE_ITEM
 from moonpad.report.explain_verdict import whole_names
+
+_MOST: Final = 3
+"""Additions that are named."""
 
 
 def is_changed(judged: Judged, script: Script) -> bool:
@@ -16,6 +20,20 @@ def is_changed(judged: Judged, script: Script) -> bool:
     differs = _argvs(judged.corrected) != _argvs(judged.commands) or misread(judged, script) is not None
     differs |= any(remark.sets or remark.unsets for remark in judged.remarks)
     return bool(judged.corrected) and differs
+
+
+def left_open(judged: Judged, script: Script) -> str:
+    """What conditions of the script add to its commands, and is not judged; "" where there is none."""
+    added = {
+        (each.name, line, words): f"{shortened(words)} ({each.name}, {script.where(line)})"
+        for command in judged.sources
+        for each in command.left_open
+        for line, words in each.added
+    }
+    if not added:
+        return ""
+    more = f" and {len(added) - _MOST} more" if len(added) > _MOST else ""
+    return f"Judged without what conditions add: {', '.join([*added.values()][:_MOST])}{more}"
 
 
 def misread(judged: Judged, script: Script) -> Problem | None:

@@ -55,6 +55,12 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         if judged.layout
         else None,
         "unknown": sorted(judged.unknown),
+        "left_open": [
+            {"name": each.name, **_place(script, line), "words": printable(words)}
+            for command in judged.sources
+            for each in command.left_open
+            for line, words in each.added
+        ],
         "settings": {name: value for name, value in as_dict(judged.settings).items() if value is not None}
         if judged.settings
         else None,

@@ -17,7 +17,7 @@ from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import shown_with_words
 from moonpad.explain.spoiling import left_in
 from moonpad.report.caret_rows import Mark, source_rows
-from moonpad.report.changed_lines import is_changed, misread, own_lines
+from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
 from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict
 from moonpad.report.memory_bar import memory_bar
@@ -123,6 +123,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
+    text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     changed = is_changed(judged, script)
     if changed:
         typed = "".join(f"  {row}\n" for line in judged.corrected[:NOTES] for row in filled_lines(line, width - 2))
@@ -206,6 +207,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
             text.append_text(finding_text(remark.finding, width))
     text.append_text(mended_later(judged, width, frozenset(), {}, verbose=True))
     text.append_text(_memory(judged, width, ascii_only))
+    text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
     if is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append_text(_typed(judged.corrected))

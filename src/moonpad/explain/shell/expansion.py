@@ -1,7 +1,7 @@
 """Variables and the words that come out of them, without running anything.
 
-What the script itself does not say stays as it is written, and the word names it as unresolved. The environment
-of the user who runs the script is unknown: `${TP:-8}` is 8 unless the script sets TP.
+What the script does not say stays as it is written, and is unresolved. The environment of its user is unknown:
+`${TP:-8}` is 8 unless the script sets TP.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
 """Reads statements in their order, keeping variables, functions and files, and hands each command on. Runs nothing.
-
 Both sides of an `if` are read. A `for` over a written list is read once for each value (up to 32), with the value; a
 `while` once. A function is read where it is called, or at the end with its arguments unresolved.
 """
@@ -12,12 +11,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.explain.commands import Command, HereFile, Word, Wrapper
+from moonpad.explain.commands import Command, HereFile, LeftOpen, Word, Wrapper
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
 from moonpad.explain.shell.called_scripts import asked_of_slurm, read_sourced, script_of, sourced
+from moonpad.explain.shell.conditional_words import open_places
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
 from moonpad.explain.shell.loops import loop_values, reads_arguments
@@ -41,6 +41,7 @@ from moonpad.explain.shell.shell_tests import (
 from moonpad.explain.shell.tokens import Here, Token
 from moonpad.explain.shell.wrappers import Peeled, peel
 from moonpad.explain.source_text import InputText, Problems, Source
+from moonpad.values.records import replace
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _BUILTINS: Final = """
@@ -72,7 +73,6 @@ class ScriptState:
     held: dict[str, bool] = field(default_factory=dict)
     """Of `scripts`, parts of the text that other parts of it run, and whether one of these calls has values."""
     running: list[str] = field(default_factory=list)
-    """Of these, those that are being read."""
     machines: list[tuple[int, str]] = field(default_factory=list)
     """Line and cluster (`8xH200`) that a task asks for."""
     config_maps: dict[tuple[str, str], dict[str, Word]] = field(default_factory=dict)
@@ -101,9 +101,9 @@ class ScriptState:
     @contextmanager
     def running_script(self, name: str) -> Iterator[None]:
         """While that script is read ("" for another text): it is not read inside of itself."""
-        self.running += [name] if name else []
+        before, self.running = self.running, [*self.running, name]
         yield
-        del self.running[len(self.running) - bool(name) :]
+        self.running = before
 
     def add(self, command: Command) -> None:
         self.budget.count(command.program != "other")
@@ -137,6 +137,8 @@ class Shell:
     tested: tuple[Token, ...] = ()
     """The words of that test."""
     piped: Here | Word | None = None
+    left_open: tuple[LeftOpen, ...] = ()
+    """What conditions add to this command."""
     emitting: int = 0
     """How deep functions are read for what they write."""
 
@@ -293,7 +295,9 @@ class Shell:
         if tokens[0].text in _DECLARE:
             self._declare(tokens[0].text, tokens[1:])
             return
-        words = [word for token in tokens for word in self.expander.fields(token)]
+        fields = [self.expander.fields(token) for token in tokens]
+        words = [word for own in fields for word in own]
+        self.left_open = open_places(tokens, fields, self.scope.additions, self.scope.lengths)
         if self.paid:
             self.state.budget.spend(len(words), sum(len(word.text) for word in words))
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
@@ -312,12 +316,13 @@ class Shell:
             with self._layer() if assignments else nullcontext():
                 self.assign(assignments, export=True)
                 self.command(with_program(words, self.scope, self.state.problems), node, here)
+        self.left_open = ()
 
     def assign(self, tokens: Sequence[Token], *, export: bool) -> None:
         """One after the other: `A=1 B=$A`."""
         for token in tokens:
             if pair := self.expander.assignment(token):
-                self.scope.set(*pair, export=export)
+                self.scope.assign(token, *pair, export=export)
 
     def _declare(self, name: str, tokens: Sequence[Token]) -> None:
         options = "".join(token.text for token in tokens if token.text.startswith("-"))
@@ -344,7 +349,7 @@ class Shell:
         evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
         if self.paid:
             self.state.budget.spend(1, len(inside.text))
-        held = next((name for name in self.state.held if self.state.scripts.get(name) is inside), "")
+        held = next((name for name, script in self.state.scripts.items() if script is inside), "")
         with self.scope.evaluating(inside.text if evaluated else ""), self.state.running_script(held):
             shell = Shell(
                 self.state,
@@ -380,6 +385,7 @@ class Shell:
                 line=peeled.words[0].line if peeled.words else 0,
                 arms=tuple(self.state.arms),
                 choices=self.scope.choices_in(peeled.argv),
+                left_open=tuple(replace(each, at=each.at - len(peeled.prefix)) for each in self.left_open),
             )
         )
 

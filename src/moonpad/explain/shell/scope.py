@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import EXPORTED, too_large
+from moonpad.explain.shell.conditional_words import Additions, adds_to, noted
+from moonpad.explain.shell.tokens import Token
 from moonpad.values.records import replace
 
 Value = Word | tuple[Word, ...]
@@ -47,6 +49,8 @@ class Scope:
         worse than the value before."""
         self.choices: dict[str, frozenset[str]] = {}
         """Variables that are one thing or another, as a condition says → the options that any of them holds."""
+        self.additions: dict[str, Additions] = {}
+        """Variables to which a condition adds words that are not in their values."""
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
@@ -54,6 +58,12 @@ class Scope:
         self.variables[name] = value
         if export or self.export_all or name in self.exports:
             self.export(name, value)
+
+    def assign(self, token: Token, name: str, value: Value, *, export: bool) -> None:
+        """As the assignment of the token does."""
+        if name in self.additions and not adds_to(token, name):
+            del self.additions[name]
+        self.set(name, value, export=export)
 
     def give(self, name: str, value: Word) -> None:
         """As what starts the shell does."""
@@ -131,7 +141,10 @@ class Scope:
         does a place that it looked for on the disk, where a branch sets another (`places`).
         """
         for name in dict.fromkeys(name for variables, _ in branches for name in variables):
-            self._note_choices(name, [variables[name] for variables, _ in branches if name in variables])
+            values = [variables[name] for variables, _ in branches if name in variables]
+            self._note_choices(name, values)
+            if not (exhaustive and len(values) == len(branches)):
+                self._note_additions(name, values)
         _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults, self.asked, self.places)
         _join(self.exports, [exports for _, exports in branches], exhaustive, defaults, self.asked, self.places)
 
@@ -148,6 +161,23 @@ class Scope:
         if not any(word.unresolved for word in others) and (known or len(others) == len(words)):
             texts = [text for word in others for text in word.text.split()]
             self.choices[name] = known | {text.partition("=")[0] for text in texts if text.startswith("-")}
+
+    def _note_additions(self, name: str, values: Sequence[Value]) -> None:
+        """What the branches only add: it is left out."""
+        before = self.variables.get(name)
+        longer = [] if before is None or name in self.asked else [each for each in values if _extends(each, before)]
+        longer = [each for each in longer if before is not None and _length(each) > _length(before)]
+        if before is not None and longer and is_known(before):
+            self.additions[name] = noted(self.additions.get(name), before, longer)
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """Of the variables that conditions add to."""
+        return {name: _length(self.variables.get(name, ())) for name in self.additions}
+
+
+def _length(value: Value) -> int:
+    return len(value.text) if isinstance(value, Word) else len(value)
 
 
 def unresolved(name: str, at: Value) -> Word:
