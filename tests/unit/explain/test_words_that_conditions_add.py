@@ -83,6 +83,36 @@ def test_what_is_added_is_named(text: str) -> None:
     assert row["left_open"]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f'if [ "$ON" = 1 ]; then A=(--seed 3); fi\n{START} "${{A[@]}}" {END}\n', ["--seed 3"]),
+        (f'[ "$ON" = 1 ] && A="--seed 3"\n{START} $A {END}\n', ["--seed 3"]),
+        (
+            f'A=({END})\nif [ $ON ]; then A+=(--seed 3); else A+=(--seed 4); fi\n{START} "${{A[@]}}"\n',
+            ["--seed 3", "--seed 4"],
+        ),
+        (f'X=""\nif [ $ON ]; then X="--seed 3"; fi\n{START} $X {END}\n', ["--seed 3"]),
+    ],
+)
+def test_options_in_a_variable_that_stays_are_named(text: str, told: list[str]) -> None:
+    (row,) = explain_json(ask(text, "8xH200"), read_script(text))["deployments"]
+    assert [each["words"] for each in row["left_open"]] == told
+    assert corrected(text).count("$") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'if [ -z "$A" ]; then A="--seed 3"; fi\n{START} $A {END}\n',
+        f"PORT=8000\nif [ $ON ]; then PORT=9000; fi\n{START} --port $PORT {END}\n",
+    ],
+)
+def test_a_value_by_default_and_the_value_of_an_option_are_no_additions(text: str) -> None:
+    (row,) = explain_json(ask(text, "8xH200"), read_script(text))["deployments"]
+    assert row["left_open"] == []
+
+
 def test_words_behind_an_addition_are_not_in_its_variable_twice() -> None:
     text = f"""A=(--seed 1)
 [ -n "$ON" ] && A+=(--max-num-seqs 8)

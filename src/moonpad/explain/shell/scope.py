@@ -143,8 +143,11 @@ class Scope:
         for name in dict.fromkeys(name for variables, _ in branches for name in variables):
             values = [variables[name] for variables, _ in branches if name in variables]
             self._note_choices(name, values)
-            if not (exhaustive and len(values) == len(branches)):
-                self._note_additions(name, values)
+            everywhere = exhaustive and len(values) == len(branches)
+            if name in self.asked or (everywhere and len({text_of(each) for each in values}) == 1):
+                continue
+            if everywhere or name not in defaults:
+                self._note_additions(name, values, everywhere)
         _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults, self.asked, self.places)
         _join(self.exports, [exports for _, exports in branches], exhaustive, defaults, self.asked, self.places)
 
@@ -162,13 +165,21 @@ class Scope:
             texts = [text for word in others for text in word.text.split()]
             self.choices[name] = known | {text.partition("=")[0] for text in texts if text.startswith("-")}
 
-    def _note_additions(self, name: str, values: Sequence[Value]) -> None:
-        """What the branches only add: it is left out."""
+    def _note_additions(self, name: str, values: Sequence[Value], everywhere: bool) -> None:
+        """What branches only add is left out; where there was nothing, and of branches one of which runs, the variable
+        stays among the words, and the options are noted."""
         before = self.variables.get(name)
-        longer = [] if before is None or name in self.asked else [each for each in values if _extends(each, before)]
-        longer = [each for each in longer if before is not None and _length(each) > _length(before)]
-        if before is not None and longer and is_known(before):
-            self.additions[name] = noted(self.additions.get(name), before, longer)
+        nothing = before is None or (isinstance(before, Word) and not before.text)
+        if before is not None and not nothing and not everywhere:
+            longer = [each for each in values if _extends(each, before) and _length(each) > _length(before)]
+            if longer and is_known(before):
+                self.additions[name] = noted(self.additions.get(name), before, longer)
+            return
+        first = len(before) if isinstance(before, tuple) else 0
+        added = [each[first:] if isinstance(each, tuple) else (each,) for each in values]
+        options = [words for words in added if words and words[0].text.startswith("-")]
+        if options and (nothing or isinstance(before, tuple)):
+            self.additions[name] = replace(noted(self.additions.get(name), (), options), behind=-1)
 
     @property
     def lengths(self) -> dict[str, int]:
