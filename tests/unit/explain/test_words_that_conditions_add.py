@@ -105,6 +105,7 @@ def test_options_in_a_variable_that_stays_are_named(text: str, told: list[str]) 
     "text",
     [
         f'if [ -z "$A" ]; then A="--seed 3"; fi\n{START} $A {END}\n',
+        f'H=""\nif [ $RANK != 0 ]; then H="--headless"; fi\n{START} $H {END}\n',
         f"PORT=8000\nif [ $ON ]; then PORT=9000; fi\n{START} --port $PORT {END}\n",
     ],
 )

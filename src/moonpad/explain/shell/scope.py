@@ -177,7 +177,7 @@ class Scope:
             return
         first = len(before) if isinstance(before, tuple) else 0
         added = [each[first:] if isinstance(each, tuple) else (each,) for each in values]
-        options = [words for words in added if words and words[0].text.startswith("-")]
+        options = [words for words in added if words and words[0].text.startswith("-") and not _switches(name, words)]
         if options and (nothing or isinstance(before, tuple)):
             self.additions[name] = replace(noted(self.additions.get(name), (), options), behind=-1)
 
@@ -252,6 +252,11 @@ def _switch(name: str, values: Sequence[Value]) -> Word | None:
         return None
     text = f"${{{name}:+{max(texts)}}}"
     return replace(known[0], text=text, unresolved=(text,), pieces=()) if _is_switch(text) else None
+
+
+def _switches(name: str, words: Sequence[Word]) -> bool:
+    """Whether it is of one machine, or of the endpoint."""
+    return _is_switch(f"${{{name}:+{' '.join(word.text for word in words).strip()}}}")
 
 
 def _is_switch(text: str) -> bool:
