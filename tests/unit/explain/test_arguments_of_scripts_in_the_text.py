@@ -130,6 +130,12 @@ def test_a_document_that_tells_only_how_to_call_it_gives_no_values(call: str) ->
     assert [(words[1], words[3]) for words in servers(read_script(text))] == [("$1", "$2")]
 
 
+@pytest.mark.parametrize("arguments", ['"$@"', '"${ARGS[@]}"', f'{K2} "$@"'])
+def test_arguments_of_which_the_number_is_not_known(arguments: str) -> None:
+    ((_, model, _, size, *_),) = servers(read_files([("run.sh", f"bash serve.sh {arguments}\n"), ("serve.sh", SERVE)]))
+    assert (model, size) == ("$1", "$2")
+
+
 def test_of_two_files_of_one_name_neither_is_meant_for_sure() -> None:
     files = [("run.sh", f"bash serve.sh {K2} 8\n"), ("a/serve.sh", SERVE), ("b/serve.sh", SERVE)]
     assert {words[3] for words in servers(read_files(files))} == {"$2"}

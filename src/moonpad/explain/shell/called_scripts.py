@@ -43,6 +43,15 @@ def script_of(peeled: Peeled, state: ScriptState) -> Word | None:
     return None
 
 
+def arguments_of(peeled: Peeled) -> tuple[Word, ...] | None:
+    """None where it is not known how many they are: `bash serve.sh "$@"`."""
+    return None if any(_is_several(word) for word in peeled.arguments) else peeled.arguments
+
+
+def _is_several(word: Word) -> bool:
+    return not {"@", "*"}.isdisjoint(word.unresolved) or (bool(word.unresolved) and "[@]" in word.text)
+
+
 def sourced(words: Sequence[Word], state: ScriptState) -> str:
     """The name of the script that the shell itself reads, "" where the text does not hold it."""
     if len(words) < 2 or words[0].text not in _SOURCES:
@@ -60,7 +69,8 @@ def read_sourced(shell: Shell, name: str, arguments: tuple[Word, ...]) -> None:
     )
     inner.functions, inner.ever_called = shell.functions, shell.ever_called
     _note_run(name, state)
-    before, scope.arguments = scope.arguments, arguments or scope.arguments
+    before = scope.arguments
+    scope.arguments = None if any(map(_is_several, arguments)) else arguments or before
     with state.running_script(name), scope.called_with(bool(arguments)):
         inner.statements(Parser(Lexer(source, state.problems).tokens(), source, state.problems).statements())
     scope.arguments = before

@@ -16,7 +16,7 @@ from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budge
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
-from moonpad.explain.shell.called_scripts import asked_of_slurm, read_sourced, script_of, sourced
+from moonpad.explain.shell.called_scripts import arguments_of, asked_of_slurm, read_sourced, script_of, sourced
 from moonpad.explain.shell.conditional_words import open_places
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
@@ -354,7 +354,7 @@ class Shell:
             shell = Shell(
                 self.state,
                 Source.inside(inside, self.state.text),
-                self.scope if evaluated else Scope(peeled.env, peeled.arguments, called=bool(held)),
+                self.scope if evaluated else Scope(peeled.env, arguments_of(peeled), called=bool(held)),
                 wrappers=(*self.wrappers, *peeled.wrappers),
                 label=node.label or self.label,
                 comments=(*self.comments, *node.comments),
