@@ -120,4 +120,8 @@ def _kept(line: Line, options: Sequence[_Kept], variables: Sequence[_Kept]) -> L
         if env.get(each.name) == each.value:
             env[each.name] = each.written
             names.add(each.unresolved)
+        for at, word in enumerate(argv):
+            if word == f"{each.name}={each.value}":  # of a container
+                argv[at] = f"{each.name}={each.written}"
+                names.add(each.unresolved)
     return replace(line, argv=tuple(argv), env=env, unresolved=frozenset(names))

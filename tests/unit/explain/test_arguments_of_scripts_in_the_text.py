@@ -130,6 +130,20 @@ def test_a_document_that_tells_only_how_to_call_it_gives_no_values(call: str) ->
     assert [(words[1], words[3]) for words in servers(read_script(text))] == [("$1", "$2")]
 
 
+@pytest.mark.parametrize(
+    ("call", "block"),
+    [
+        ("bash install_deps.sh 12.4", "vllm serve $1 -tp $SIZE"),
+        ("bash tune.sh 12.4", "IP=$(hostname -I | awk '{print $1}')\nvllm serve m -tp $SIZE --host $IP"),
+        ("bash tune.sh 12.4", "serve() {\n  vllm serve $1 -tp $SIZE\n}\nserve m"),
+    ],
+)
+def test_a_block_without_a_name_is_not_any_script_that_is_run(call: str, block: str) -> None:
+    alone = f"# Serving\n\n```bash\nSIZE=8\n```\n\n```bash\n{block}\n```\n"
+    assert servers(read_script(f"{alone}\n```bash\n{call}\n```\n")) == servers(read_script(alone))
+    assert "8" in servers(read_script(alone))[0]
+
+
 @pytest.mark.parametrize("arguments", ['"$@"', '"${ARGS[@]}"', f'{K2} "$@"'])
 def test_arguments_of_which_the_number_is_not_known(arguments: str) -> None:
     ((_, model, _, size, *_),) = servers(read_files([("run.sh", f"bash serve.sh {arguments}\n"), ("serve.sh", SERVE)]))

@@ -24,13 +24,17 @@ def corrected(text: str) -> str:
     return "\n".join(typed_lines(line))
 
 
-def rank(command: str, given: dict[str, str]) -> str:
-    """What bash makes of it on one machine."""
-    script = f"sglang() {{ printf '%s\\n' \"$@\"; }}\n{command}"
+def started(program: str, command: str, given: dict[str, str]) -> list[str]:
+    """The arguments that bash makes of it on one machine."""
+    script = f"{program}() {{ printf '%s\\n' \"$@\"; }}\n{command}"
     done = subprocess.run(
         ["bash", "-c", script], env={"PATH": "/usr/bin:/bin", **given}, capture_output=True, text=True, check=True
     )
-    words = done.stdout.replace("--node-rank=", "--node-rank\n").split("\n")
+    return done.stdout.replace("--node-rank=", "--node-rank\n").split("\n")
+
+
+def rank(command: str, given: dict[str, str]) -> str:
+    words = started("sglang", command, given)
     return words[words.index("--node-rank") + 1]
 
 
@@ -50,6 +54,14 @@ def test_each_machine_has_its_own(text: str, name: str) -> None:
     assert "kimi_k3" in command
     assert rank(command, {name: "1"}) == "1"
     assert rank(command, {}) == "0"
+
+
+def test_a_variable_of_a_container_is_that_of_the_machine() -> None:
+    run = "docker run --gpus all -e NODE_RANK=${SLURM_NODEID:-0} lmsysorg/sglang:v0.5.23"
+    command = corrected(f"{run} {SERVE} --node-rank ${{SLURM_NODEID:-0}}")
+    words = started("docker", command, {"SLURM_NODEID": "1"})
+    assert words[words.index("-e") + 1] == "NODE_RANK=1"
+    assert words[words.index("--node-rank") + 1] == "1"
 
 
 def test_a_number_stays_one() -> None:

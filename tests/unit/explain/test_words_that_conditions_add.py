@@ -76,15 +76,15 @@ def test_the_corrected_command_starts_what_the_script_does(text: str, given: dic
 @pytest.mark.parametrize("text", SCRIPTS.values(), ids=list(SCRIPTS))
 def test_what_is_added_is_named(text: str) -> None:
     shown = explain_view(ask(text, "8xH200"), read_script(text), 200).plain
-    (told,) = [line for line in shown.splitlines() if line.startswith("Judged without what conditions add: ")]
-    assert "--max-num-seqs" in told
+    (shown_line,) = [line for line in shown.splitlines() if line.startswith("Judged without what conditions add: ")]
+    assert "--max-num-seqs" in shown_line
     (row,) = explain_json(ask(text, "8xH200"), read_script(text))["deployments"]
     assert all(text.splitlines()[each["line"] - 1].count(each["words"].split()[0]) for each in row["left_open"])
     assert row["left_open"]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "named"),
     [
         (f'if [ "$ON" = 1 ]; then A=(--seed 3); fi\n{START} "${{A[@]}}" {END}\n', ["--seed 3"]),
         (f'[ "$ON" = 1 ] && A="--seed 3"\n{START} $A {END}\n', ["--seed 3"]),
@@ -95,9 +95,9 @@ def test_what_is_added_is_named(text: str) -> None:
         (f'X=""\nif [ $ON ]; then X="--seed 3"; fi\n{START} $X {END}\n', ["--seed 3"]),
     ],
 )
-def test_options_in_a_variable_that_stays_are_named(text: str, told: list[str]) -> None:
+def test_options_in_a_variable_that_stays_are_named(text: str, named: list[str]) -> None:
     (row,) = explain_json(ask(text, "8xH200"), read_script(text))["deployments"]
-    assert [each["words"] for each in row["left_open"]] == told
+    assert [each["words"] for each in row["left_open"]] == named
     assert corrected(text).count("$") == 1
 
 

@@ -59,15 +59,15 @@ def open_places(
     the variables now."""
     if not additions:
         return ()
-    found: list[LeftOpen] = []
+    places: list[LeftOpen] = []
     count = 0
     for token, words in zip(tokens, fields, strict=True):
         count += len(words)
         for name in dict.fromkeys(_names(token.segments)):
             if (each := additions.get(name)) is not None:
                 known = each.behind if each.behind == lengths.get(name, -2) else -1
-                found.append(LeftOpen(count, name, _written(name, known, each.is_array), each.added))
-    return tuple(found)
+                places.append(LeftOpen(count, name, _written(name, known, each.is_array), each.added))
+    return tuple(places)
 
 
 def _written(name: str, behind: int, is_array: bool) -> str:

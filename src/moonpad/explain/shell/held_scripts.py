@@ -46,6 +46,16 @@ _RUNNER: Final = (
 )
 _FILL_INS: Final = re.compile(r"<[^<>\n]{1,60}>|\[[^\[\]\n]{1,60}\]|\.\.\.|…")
 _POSITIONAL: Final = re.compile(r"\$\{?(?:[1-9@*]|\#(?!\w))")
+_QUOTED: Final = re.compile(r"'[^'\n]*'")
+_FUNCTION: Final = re.compile(
+    r"^[ \t]*(?:function[ \t]+)?[\w-]{1,60}[ \t]*(?:\([ \t]*\))?[ \t]*\{[ \t]*\n(?:(?![ \t]*\}).*\n)*[ \t]*\}",
+    re.MULTILINE,
+)
+"""`serve() {`, whose `$1` is an argument of its own."""
+_PREPARES: Final = re.compile(
+    r"install|setup|download|build|bench|test|client|eval|clean|stop|kill|env\b|prepare|convert|deps|requirements",
+    re.IGNORECASE,
+)
 _LONGEST: Final = 2_000
 _MOST_LINES: Final = 20_000
 _MOST: Final = 40
@@ -82,7 +92,8 @@ def is_script(name: str, text: str) -> bool:
 
 
 def takes_arguments(text: str) -> bool:
-    return _POSITIONAL.search(text) is not None
+    """Whether it uses `$1`, `$@` or `$#` itself: not in a function, nor in `awk '{print $1}'`."""
+    return "$" in text and _POSITIONAL.search(_FUNCTION.sub("", _QUOTED.sub("", text))) is not None
 
 
 def starts_something(text: str) -> bool:
@@ -103,9 +114,10 @@ def calls_of(name: str, text: str) -> Iterator[Call]:
 
 
 def names_called(text: str) -> list[str]:
-    """Scripts that lines of a text run."""
+    """Scripts that lines of a text run, and that may start a server."""
     names = dict.fromkeys(match["name"] for match in islice(_NAME.finditer(text), _MOST * 5))
-    return [name for name in islice(names, _MOST) if next(calls_of(name, text), None) is not None]
+    called = (name for name in islice(names, _MOST) if next(calls_of(name, text), None) is not None)
+    return [name for name in called if not _PREPARES.search(name)]
 
 
 def name_in(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Messages that a script prints in case of a failure, `echo "Server failed to start"`: they are no complaint."""
+"""Messages that a script prints in case of a failure, `echo "Server failed to start"`: not complaints of its author."""
 
 from __future__ import annotations
 
