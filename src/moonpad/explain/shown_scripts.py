@@ -45,7 +45,7 @@ def hold_files(files: Sequence[tuple[str, int, str]], typed: Typed, state: Scrip
 
 def hold_parts(parts: Sequence[Part], text: str, start: int, typed: Typed, state: ScriptState) -> dict[int, str]:
     """Of the parts of a text those that are scripts which it runs with arguments: their numbers and their names."""
-    named = dict(_named(parts, text, start))
+    named = dict(_named(parts, text, start)) if shown.names_scripts(text) else {}
     held: dict[int, str] = {}
     state.budget.work(len(named) * len(text) // 20, "its scripts")
     for at, name in named.items():

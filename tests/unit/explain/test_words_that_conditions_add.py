@@ -92,6 +92,10 @@ def test_what_is_added_is_named(text: str) -> None:
             f'A=({END})\nif [ $ON ]; then A+=(--seed 3); else A+=(--seed 4); fi\n{START} "${{A[@]}}"\n',
             ["--seed 3", "--seed 4"],
         ),
+        (
+            f'if [ $ON ]; then A="--enforce-eager"; else A="--seed 4"; fi\n{START} $A {END}\n',
+            ["--enforce-eager", "--seed 4"],
+        ),
         (f'X=""\nif [ $ON ]; then X="--seed 3"; fi\n{START} $X {END}\n', ["--seed 3"]),
     ],
 )

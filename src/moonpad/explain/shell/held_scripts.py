@@ -48,7 +48,7 @@ _FILL_INS: Final = re.compile(r"<[^<>\n]{1,60}>|\[[^\[\]\n]{1,60}\]|\.\.\.|…")
 _POSITIONAL: Final = re.compile(r"\$\{?(?:[1-9@*]|\#(?!\w))")
 _QUOTED: Final = re.compile(r"'[^'\n]*'")
 _FUNCTION: Final = re.compile(
-    r"^[ \t]*(?:function[ \t]+)?[\w-]{1,60}[ \t]*(?:\([ \t]*\))?[ \t]*\{[ \t]*\n(?:(?![ \t]*\}).*\n)*[ \t]*\}",
+    r"^[ \t]*(?:function[ \t]+)?[\w-]{1,60}[ \t]*(?:\([ \t]*\))?[ \t]*\{[ \t]*\n(?:(?![ \t]*\}).*\n){0,60}[ \t]*\}",
     re.MULTILINE,
 )
 """`serve() {`, whose `$1` is an argument of its own."""
@@ -89,6 +89,10 @@ def base(path: str) -> str:
 def is_script(name: str, text: str) -> bool:
     """Whether a file is a script of a shell."""
     return re.search(rf"{_SUFFIX}$", name) is not None or _BEGINS.match(text) is not None
+
+
+def names_scripts(text: str) -> bool:
+    return any(suffix in text for suffix in (".sh", ".bash", ".zsh", ".slurm", ".sbatch"))
 
 
 def takes_arguments(text: str) -> bool:
@@ -135,7 +139,7 @@ def first_comment(text: str) -> str:
 def sections_of(text: str, start: int) -> list[Section]:
     """A paste of several scripts, each below a line that names it; one section without a name where it is none."""
     whole = [Section("", start, text)]
-    if not any(suffix in text for suffix in (".sh", ".bash", ".slurm", ".sbatch", ".zsh")):
+    if not names_scripts(text):
         return whole
     lines = text.split("\n")
     sections: list[Section] = []

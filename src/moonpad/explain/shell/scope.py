@@ -177,8 +177,12 @@ class Scope:
             return
         first = len(before) if isinstance(before, tuple) else 0
         added = [each[first:] if isinstance(each, tuple) else (each,) for each in values]
-        options = [words for words in added if words and words[0].text.startswith("-") and not _switches(name, words)]
-        if options and (nothing or isinstance(before, tuple)):
+        options = [words for words in added if words and words[0].text.startswith("-")]
+        if (
+            options
+            and not (len(options) == 1 and _switches(name, options[0]))
+            and (nothing or isinstance(before, tuple))
+        ):
             self.additions[name] = replace(noted(self.additions.get(name), (), options), behind=-1)
 
     @property
