@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
-from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Problem, Script, Word
+from moonpad.explain.commands import SURELY_WRONG, HereFile, Piece, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
@@ -49,6 +49,7 @@ from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
 from moonpad.explain.shell.lost_lines import once_a_command
+from moonpad.explain.shell.odd_characters import odd_characters
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.shown_lines import without_marks
@@ -75,9 +76,6 @@ _PRINTED_WORDS: Final = re.compile(
 )
 """One line without quotes, with brackets inside a word."""
 _ADDITION: Final = 6
-_DASHES: Final = ("–", "—", "−", "‐", "‑")
-_QUOTES: Final = frozenset("“”„‘’«»")
-_FIXABLE: Final = 50
 BLOCK_STEPS: Final = 150
 """What a block of shell takes besides its words: it is looked at for what else it may be, and has its own shell."""
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -371,7 +369,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines, state.commands)
-    problems = (*without_hard_breaks(found, whole.lines), *islice(_odd_characters(state.commands), PROBLEMS))
+    problems = (*without_hard_breaks(found, whole.lines), *islice(odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),
         whole.lines,
@@ -386,16 +384,3 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         error_lines=error_lines(whole.lines, logs.lines),
         budget=state.budget,
     )
-
-
-def _odd_characters(commands: Sequence[Command]) -> Iterator[Problem]:
-    """Dashes and quotes that a text processor has made of the typed ones."""
-    for word in (word for command in commands if command.program != "other" for word in command.words):
-        end = word.end_column if word.end_line == word.line else word.column + 1
-        if word.text.startswith(_DASHES):
-            message = f"this begins with {word.text[0]}, not with a hyphen, so it is not read as a flag"
-            remedy = f"--{word.text.lstrip(''.join(_DASHES) + '-')}"[:_FIXABLE]
-            yield Problem("dash", word.line, word.column, end, message, remedy)
-        elif _QUOTES & set(word.text[:1] + word.text[-1:]):
-            message = "the shell does not read these characters as quotes"
-            yield Problem("quotes", word.line, word.column, end, message, "type ' or \"")
