@@ -146,6 +146,18 @@ class Wrapper(Struct, frozen=True):
         return tuple(host for value in self.values("-H") for host in value.split(",") if host)
 
 
+class LeftOpen(Struct, frozen=True):
+    """A variable that has more words where a condition holds, behind the word number `at` of the arguments.
+
+    `written` stands for these words alone in a shell, "" where nothing does; `added` are the lines and their words.
+    """
+
+    at: int
+    name: str
+    written: str
+    added: tuple[tuple[int, str], ...]
+
+
 class Command(Struct, frozen=True):
     """One command of the script.
 
@@ -184,6 +196,8 @@ class Command(Struct, frozen=True):
     choices: Mapping[str, frozenset[str]] = in_struct(default_factory=dict)
     """Variables in its arguments that are one thing or another, by the branches of the script → the options that any of
     these holds."""
+    left_open: tuple[LeftOpen, ...] = ()
+    """What conditions add to it, and is not among its arguments."""
     more: str = ""
     """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
     by_ray: bool = False

@@ -23,10 +23,15 @@ _SET: Final = re.compile(
 )
 """`export NAME=value`, `NAME="${NAME:-value}"`, `: "${NAME:=value}"`."""
 _DEFAULT: Final = re.compile(r"\$\{(?P<name>\w+):?[-=](?P<value>[^${}]*)\}")
+_HANDED_ON: Final = re.compile(
+    r"^[ \t]*(?:set[ \t]+-(?:a|o[ \t]+allexport)\b|export[ \t]+[A-Z]|exec[ \t]|(?:source|\.)[ \t]+\S)", re.MULTILINE
+)
+"""What is not exported where it is set reaches another program so."""
 _TRAINS: Final = re.compile(
     r"\b(?:torchrun|deepspeed|accelerate|megatron|verl|train|finetune|sft|grpo|ppo)\b", re.IGNORECASE
 )
 """Programs of training have options of the same names."""
+_OF_LAUNCHER: Final = "<the line of the launcher that uses these variables>"
 _FEWEST: Final = 5
 """So many of them are options of one engine."""
 _FEW: Final = 3
@@ -49,11 +54,30 @@ def exported_options(
             continue
         program = max(by_program, key=lambda each: len(_flags(by_program[each])))
         words, flags = by_program[program], _flags(by_program[program])
+        launched = _is_launcher(text)
         whole = len(flags) >= _FEWEST and bool(flags & {*decisive})
         if not whole and not _is_layout(flags, program):
             continue
-        rest = () if whole else (more("<what reads the variables adds>", words[0].line),)
+        rest = (
+            ()
+            if whole and not launched
+            else (more(_OF_LAUNCHER if launched else "<what reads the variables adds>", words[0].line),)
+        )
         yield replace(fragment([*words, *rest], state, ""), program=program, env=_other(values, program), guessed=True)
+
+
+def _is_launcher(text: str) -> bool:
+    """Whether they are the defaults of a script, `TP="${TP:-1}"`, whose own line that uses them is not shown: what is
+    not exported reaches no other program."""
+    own = [match for match in islice(_SET.finditer(text), _MOST) if _is_default(match)]
+    if not own or _HANDED_ON.search(text):
+        return False
+    return not any(match[0].lstrip().startswith(("export", ":")) for match in own)
+
+
+def _is_default(match: re.Match[str]) -> bool:
+    default = _DEFAULT.fullmatch(match["value"])
+    return default is not None and default["name"] == match["name"]
 
 
 def _values(state: ScriptState, start: int, text: str) -> Iterator[tuple[str, Word]]:

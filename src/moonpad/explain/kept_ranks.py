@@ -1,48 +1,127 @@
-"""The rank of a machine that a script takes from outside (`NODE_RANK=${1:-0}`) stays a variable in what is shown, with
-the rank that it has where nothing else is said."""
+"""What a script takes from outside on each machine (`NODE_RANK=${1:-0}`, `${LWS_WORKER_INDEX:-0}`) stays a variable in
+what is shown, with the value that it has where nothing else is said."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from moonpad.explain.commands import Command, Script
+from msgspec import Struct
+
+from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line
 from moonpad.values.records import replace
 
 _RANKS: Final = ("--node-rank", "--data-parallel-start-rank", "--data-parallel-rank")
 _VARIABLE: Final = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::-[0-9]{1,4})?\}|(?P<bare>[A-Za-z_]\w*))")
+_DEFAULTED: Final = re.compile(r"\$\{[A-Za-z_]\w*:?-(?:\$\{\w+:?-)*(?:[0-9]{1,4}|\$\{?\w+\}?)?\}+")
+"""`${NODE_RANK:-${LWS_WORKER_INDEX:-0}}`: the first of several variables that is set."""
+_OF_MACHINE: Final = re.compile(
+    r"\$\{(?:NODE_?RANK|RANK|NODE_?(?:ID|INDEX)|MACHINE_RANK|GROUP_RANK|WORKER_(?:INDEX|ID)|SLURM_(?:PROCID|NODEID)"
+    r"|LWS_WORKER_INDEX|JOB_COMPLETION_INDEX|OMPI_COMM_WORLD_RANK|PMI_RANK|PMIX_RANK)\b"
+)
+"""What tells a machine which of them it is."""
+_SET: Final = (
+    r"^[ \t]*(?:export[ \t]+|local[ \t]+|readonly[ \t]+|declare[ \t]+)?{}"
+    r"=([\"']?)(?P<value>\$[^\s\"';&|]+)\1[ \t]*(?:#.*)?$"
+)
+_MOST_ABOVE: Final = 2_000
+"""Lines above a command in which its variables are looked for."""
+
+
+class _Kept(Struct, frozen=True):
+    """Of an option, or of a variable in front of the command, its value and what is written in its place."""
+
+    name: str
+    value: str
+    written: str
+    unresolved: str
 
 
 def with_own_ranks(judged: Judged, commands: Iterable[Command], script: Script) -> Judged:
     """Where one command stands for all machines."""
-    written = tuple(_written(commands, script))
-    if not written or len(judged.corrected) > 1:
+    command, *others = commands
+    if others or len(judged.corrected) > 1:
+        return judged
+    options, variables = tuple(_options(command, script)), tuple(_variables(command, script))
+    if not options and not variables:
         return judged
     unchanged = judged.corrected == judged.commands
-    corrected = judged.corrected if unchanged else tuple(_kept(line, written) for line in judged.corrected)
-    better = (replace(each, lines=tuple(_kept(line, written) for line in each.lines)) for each in judged.better)
+    corrected = judged.corrected if unchanged else tuple(_kept(line, options, variables) for line in judged.corrected)
+    better = (
+        replace(each, lines=tuple(_kept(line, options, variables) for line in each.lines)) for each in judged.better
+    )
     return replace(judged, corrected=corrected, better=tuple(better))
 
 
-def _written(commands: Iterable[Command], script: Script) -> Iterator[tuple[str, str, str, str]]:
-    """Option, value, what is written in its place, and the variable."""
-    command, *others = commands
+def _options(command: Command, script: Script) -> Iterator[_Kept]:
     for flag, word in pairwise(command.argv):
-        if others or flag.text not in _RANKS or not word.text.isdigit() or not 0 < word.line <= len(script.lines):
-            continue
-        source = script.lines[word.line - 1][word.column : word.end_column].strip("'\"")
-        if match := _VARIABLE.fullmatch(source):
-            yield flag.text, word.text, source, match["braced"] or match["bare"]
+        if flag.text in _RANKS and word.text.isdigit():
+            yield from _of_option(flag.text, word.text, _source(word, script), word.line, script)
+    for word in command.argv:
+        name, _, value = word.text.partition("=")
+        if name in _RANKS and value.isdigit():
+            yield from _of_option(name, value, _source(word, script).partition("=")[2], word.line, script)
 
 
-def _kept(line: Line, written: tuple[tuple[str, str, str, str], ...]) -> Line:
-    argv, names = list(line.argv), set(line.unresolved)
-    for flag, value, source, name in written:
+def _of_option(flag: str, value: str, source: str, line: int, script: Script) -> Iterator[_Kept]:
+    source = source.strip("'\"")
+    match = _VARIABLE.fullmatch(source)
+    name = (match["braced"] or match["bare"]) if match is not None else ""
+    above = _assigned(name, line, script) if name and ":-" not in source else ""
+    written = next((each for each in (above, source) if _DEFAULTED.fullmatch(each)), "")
+    if written and _is_of_machine(written):
+        yield _Kept(flag, value, written, written)
+    elif name:
+        yield _Kept(flag, value, source if ":-" in source else f"${{{name}:-{value}}}", name)
+
+
+def _variables(command: Command, script: Script) -> Iterator[_Kept]:
+    """`export NODE_RANK="${NODE_RANK:-0}"`."""
+    for name, word in command.env.items():
+        source = _source(word, script).partition("=")[2].strip("'\"")
+        if _DEFAULTED.fullmatch(source) and _is_of_machine(source):
+            yield _Kept(name, word.text.removeprefix(f"{name}="), source, source)
+
+
+def _source(word: Word, script: Script) -> str:
+    """The word as it is written, "" where it has more than one line."""
+    if not 0 < word.line <= len(script.lines) or word.end_line != word.line:
+        return ""
+    return script.lines[word.line - 1][word.column : word.end_column].removeprefix("export ")
+
+
+def _assigned(name: str, line: int, script: Script) -> str:
+    """What the nearest line above sets the variable to, where that is a variable."""
+    sets = re.compile(_SET.format(re.escape(name)))
+    above = script.lines[max(0, line - 1 - _MOST_ABOVE) : max(0, line - 1)]
+    script.budget.work(len(above) // 4, "the ranks of its machines")
+    return next((match["value"] for text in reversed(above) if (match := sets.match(text[:200])) is not None), "")
+
+
+def _is_of_machine(source: str) -> bool:
+    return source.count("{") == source.count("}") and _OF_MACHINE.search(source) is not None
+
+
+def _kept(line: Line, options: Sequence[_Kept], variables: Sequence[_Kept]) -> Line:
+    argv, names, env = list(line.argv), set(line.unresolved), dict(line.env)
+    for each in options:
         for at, (option, word) in enumerate(pairwise(tuple(argv))):
-            if (option, word) == (flag, value):
-                argv[at + 1] = source if ":-" in source else f"${{{name}:-{value}}}"
-                names.add(name)
-    return replace(line, argv=tuple(argv), unresolved=frozenset(names))
+            if (option, word) == (each.name, each.value):
+                argv[at + 1] = each.written
+                names.add(each.unresolved)
+        for at, word in enumerate(argv):
+            if word == f"{each.name}={each.value}":
+                argv[at] = f"{each.name}={each.written}"
+                names.add(each.unresolved)
+    for each in variables:
+        if env.get(each.name) == each.value:
+            env[each.name] = each.written
+            names.add(each.unresolved)
+        for at, word in enumerate(argv):
+            if word == f"{each.name}={each.value}":  # of a container
+                argv[at] = f"{each.name}={each.written}"
+                names.add(each.unresolved)
+    return replace(line, argv=tuple(argv), env=env, unresolved=frozenset(names))

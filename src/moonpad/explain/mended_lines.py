@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from moonpad.engines.value_checks import as_json
@@ -28,6 +30,7 @@ _LEADS: Final = re.compile(
 )
 """Words of a sentence that stand in front of a command on its own line."""
 _MOST_LEADING: Final = 8
+_DETACHED: Final = "nohup"
 
 
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
@@ -62,13 +65,17 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         env |= sets
     if not front:
         env = {}  # arguments of an image, whose environment stands elsewhere
+    kept = [each for each in command.left_open if each.written and each.at >= 0]
+    by_place = groupby(sorted(kept, key=attrgetter("at")), key=attrgetter("at"))
+    edits = [*(Edit(at, 0, tuple(each.written for each in those)) for at, those in by_place), *edits]
     arguments = mended([word.text for word in command.argv], edits)
     if not command.prefix and not command.wrappers:
         arguments = _model_first(arguments, front)
     return Line(
         env,
         (*front, *_with_own_variables(arguments, env, command)),
-        frozenset((*command.unresolved, *_given(env))) | {name for word in command.prefix for name in word.unresolved},
+        frozenset((*command.unresolved, *_given(env), *(name for each in kept for name in (each.name, each.written))))
+        | {name for word in command.prefix for name in word.unresolved},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
 
@@ -106,7 +113,8 @@ def _behind_words(own: tuple[Word, ...]) -> tuple[Word, ...]:
 def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """What is wrapped around the program on the same line, and the words that name the program.
 
-    A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out.
+    A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out. So is `nohup`, as the `&`
+    and the file that belong to it are not among the words.
     """
     command = _without_sentence(command)
     for first in range(len(command.wrappers) + 1):
@@ -121,7 +129,11 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         program = program_named(command.program)
         start = program.start if program and program.start else command.program
         return (), tuple(Word(text) for text in start.split())
-    return (around if first == 0 else _launcher(command.wrappers[first:])), own
+    if first == 0:
+        return _without(
+            around, [word for each in command.wrappers if each.kind == _DETACHED for word in each.words]
+        ), own
+    return _launcher(command.wrappers[first:]), own
 
 
 def _launcher(inner: Sequence[Wrapper]) -> tuple[Word, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.engines.log_lines import without
-from moonpad.explain.commands import SURELY_WRONG, Command, HereFile, Piece, Problem, Script, Word
+from moonpad.explain.commands import SURELY_WRONG, HereFile, Piece, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.device_mentions import machines_of
@@ -40,6 +40,7 @@ from moonpad.explain.input_kinds import gather_config_maps, is_file, is_program,
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
 from moonpad.explain.programs import starts_with_options
+from moonpad.explain.repeated_options import without_named_files, without_parts
 from moonpad.explain.shell.changes_of_lines import after_change
 from moonpad.explain.shell.cut_commands import with_rest_cut_off
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
@@ -48,6 +49,7 @@ from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.launchers import with_launchers
 from moonpad.explain.shell.line_repair import repaired, words_of_lines, words_of_options
 from moonpad.explain.shell.lost_lines import once_a_command
+from moonpad.explain.shell.odd_characters import odd_characters
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.shown_lines import without_marks
@@ -55,6 +57,7 @@ from moonpad.explain.shell.slurm_directives import slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
 from moonpad.explain.shell.wrappers import assignment
+from moonpad.explain.shown_scripts import hold_files, hold_parts, in_sections, read_calls
 from moonpad.explain.source_text import IGNORED, InputText, Source, without_template_comments
 from moonpad.values.records import replace
 
@@ -73,9 +76,6 @@ _PRINTED_WORDS: Final = re.compile(
 )
 """One line without quotes, with brackets inside a word."""
 _ADDITION: Final = 6
-_DASHES: Final = ("–", "—", "−", "‐", "‑")
-_QUOTES: Final = frozenset("“”„‘’«»")
-_FIXABLE: Final = 50
 BLOCK_STEPS: Final = 150
 """What a block of shell takes besides its words: it is looked at for what else it may be, and has its own shell."""
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -120,10 +120,14 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
     start, placed, logs = 0, [], pasted_logs(whole)
     unlogged = _unlogged(whole, logs)
     for text in texts:
-        part = slice(start, start + len(text))
-        placed.append((start, unlogged[part]))
-        documents |= _read_file(start, whole.clean[part], unlogged[part], state)
+        placed.append((start, unlogged[start : start + len(text)]))
         start += len(text)
+    held = hold_files([(name, *each) for (name, _), each in zip(files, placed, strict=True)], _as_typed, state)
+    for number in sorted(range(len(placed)), key=held.__contains__):
+        if (name := held.get(number, "")) not in state.ran_scripts:
+            start, text = placed[number]
+            state.ran_scripts |= {name} - {""}
+            documents |= _read_file(start, whole.clean[start : start + len(text)], text, state)
     return replace(_script(state, documents, placed, logs), origins=tuple(origins))
 
 
@@ -154,27 +158,43 @@ def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bo
     if not (document or rest) and read_kind(raw, start, state):
         return False
     document = document or rest
-    parts = list(blocks_of(text, start) if rest else parts_of(text, start) if document else whole_script(text, start))
+    parts = list(
+        blocks_of(text, start)
+        if rest
+        else parts_of(text, start)
+        if document
+        else in_sections(*whole_script(text, start))
+    )
     for part in parts:
         if isinstance(part, Block) and part.other:
             gather_config_maps(part.text, part.start, state)
-    for part in parts:
-        state.heading = part.heading
-        if isinstance(part, Block) and document:
-            name_file(part, state)
-        if isinstance(part, Inline):
-            _read_inline(part, state)
-        elif isinstance(part, Block) and (part.other or is_file(part.text)):
-            _read_other(part, state, document)
-        elif isinstance(part, Bullets) or only_flags(part.text):
-            _read_flags(part, state)
-        else:
-            _read_block(part, state, document)
+    held = hold_parts(parts, text, start, _as_typed, state)
+    for part in (part for at, part in enumerate(parts) if at not in held):
+        _read_part(part, state, document)
+    read_calls([*held.values()], text, start, state)
+    for at, name in held.items():
+        if name not in state.ran_scripts:
+            state.ran_scripts.add(name)
+            _read_part(parts[at], state, document)
     state.heading = None
     speaks = any(command.program not in ("other", "docker") for command in state.commands[known_before:])
     if document and markdown is None and not speaks and read_kind(text, start, state):
         return False  # YAML with a guide in one of its values
     return document
+
+
+def _read_part(part: Block | Bullets | Inline, state: ScriptState, document: bool) -> None:
+    state.heading = part.heading
+    if isinstance(part, Block) and document:
+        name_file(part, state)
+    if isinstance(part, Inline):
+        _read_inline(part, state)
+    elif isinstance(part, Block) and (part.other or is_file(part.text)):
+        _read_other(part, state, document)
+    elif isinstance(part, Bullets) or only_flags(part.text):
+        _read_flags(part, state)
+    else:
+        _read_block(part, state, document)
 
 
 def _read_other(block: Block, state: ScriptState, document: bool) -> None:
@@ -233,13 +253,18 @@ def read_command(
     return _script(state, False, [])
 
 
+def _as_typed(block: Block, state: ScriptState) -> str:
+    """As a shell reads it, with all characters in their places."""
+    changed = after_change(block.text)
+    text = as_shell(changed) if is_powershell(changed) else without_prompts(without_marks(changed))
+    return with_joined_lines(repaired(text, block.start, state.problems), block.start, state.problems)
+
+
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.budget.work(BLOCK_STEPS, "its blocks")
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
-    changed = after_change(block.text)
-    text = as_shell(changed) if is_powershell(changed) else without_prompts(without_marks(changed))
-    text = with_joined_lines(repaired(text, block.start, state.problems), block.start, state.problems)
+    text = _as_typed(block, state)
     shell = Shell(state, Source.block(state.text, block.start, with_columns(text, block, state)))
     if placed := (words_of_options(block.text) if block.plain else []) or words_of_lines(block.text):
         at = block.start
@@ -326,10 +351,10 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
     lines = state.text.lines
-    state.commands[:] = _without_named_files(state)
+    state.commands[:] = without_named_files(state)
     state.commands[:] = with_labelled_settings(with_rest_cut_off(state.commands, state.text), state.text)
     state.commands[:] = with_spoken_serving(state.commands, lines)
-    state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
+    state.commands[:] = with_forks(with_roles(without_repeats(without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -344,7 +369,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     found = without_prose(beside_logs(state.problems.items, state.commands, logs), whole.lines, state.commands)
-    problems = (*without_hard_breaks(found, whole.lines), *islice(_odd_characters(state.commands), PROBLEMS))
+    problems = (*without_hard_breaks(found, whole.lines), *islice(odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),
         whole.lines,
@@ -359,41 +384,3 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         error_lines=error_lines(whole.lines, logs.lines),
         budget=state.budget,
     )
-
-
-def _without_parts(state: ScriptState) -> list[Command]:
-    """Without the lists of flags that only tell what stands in a whole command."""
-    parts = [command for command in state.commands if command.program == "fragment"]
-    whole = [command for command in state.commands if parts and starts_with_options(command)]
-    state.budget.work(len(parts) * len(whole) + sum(len(command.argv) for command in whole), "its lists of flags")
-    words = [{word.text for word in command.argv} for command in whole]
-    told = [part for part in parts if any({word.text for word in part.argv} <= own for own in words)]
-    return [command for command in state.commands if command not in told] if told else list(state.commands)
-
-
-def _without_named_files(state: ScriptState) -> list[Command]:
-    """Without what a file for another tool seems to start, where a server's command names that file: it is told by it
-    how to run, and nothing else starts."""
-    made = [command for command in state.commands if command.custom]
-    if not made or not state.files:
-        return list(state.commands)
-    servers = [command for command in state.commands if starts_with_options(command) and not command.custom]
-    state.budget.work(len(state.files) + sum(len(command.argv) for command in servers), "its files")
-    named = {word.text.rpartition("=")[2] for command in servers for word in command.argv}
-    files = [file for path, file in state.files.items() if path in named]
-    spans = [(file.line, file.line + file.text.count("\n")) for file in files]
-    told = [command for command in made if any(first <= command.line <= last for first, last in spans)]
-    return [command for command in state.commands if command not in told] if told else list(state.commands)
-
-
-def _odd_characters(commands: Sequence[Command]) -> Iterator[Problem]:
-    """Dashes and quotes that a text processor has made of the typed ones."""
-    for word in (word for command in commands if command.program != "other" for word in command.words):
-        end = word.end_column if word.end_line == word.line else word.column + 1
-        if word.text.startswith(_DASHES):
-            message = f"this begins with {word.text[0]}, not with a hyphen, so it is not read as a flag"
-            remedy = f"--{word.text.lstrip(''.join(_DASHES) + '-')}"[:_FIXABLE]
-            yield Problem("dash", word.line, word.column, end, message, remedy)
-        elif _QUOTES & set(word.text[:1] + word.text[-1:]):
-            message = "the shell does not read these characters as quotes"
-            yield Problem("quotes", word.line, word.column, end, message, "type ' or \"")

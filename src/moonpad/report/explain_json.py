@@ -8,6 +8,7 @@ from typing import Any
 from moonpad.explain.alternatives import differences
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Line, printable
+from moonpad.report.changed_lines import is_changed
 from moonpad.values.records import as_dict
 
 
@@ -54,6 +55,12 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         if judged.layout
         else None,
         "unknown": sorted(judged.unknown),
+        "left_open": [
+            {"name": each.name, **_place(script, line), "words": printable(words)}
+            for command in judged.sources
+            for each in command.left_open
+            for line, words in each.added
+        ],
         "settings": {name: value for name, value in as_dict(judged.settings).items() if value is not None}
         if judged.settings
         else None,
@@ -62,7 +69,7 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         "fits": judged.fits,
         "confidence": judged.confidence,
         "findings": [finding.as_json() for finding in judged.findings],
-        "corrected": [_line(line) for line in judged.corrected],
+        "corrected": [_line(line) for line in judged.corrected] if _is_corrected(judged, script) else [],
         "corrected_files": [{"path": file.path, "text": file.text} for file in judged.corrected_files],
         "better": [
             {
@@ -76,6 +83,12 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         ],
         "alternatives": alternatives,
     }
+
+
+def _is_corrected(judged: Judged, script: Script) -> bool:
+    """In words, in variables, or in a file of options that it reads."""
+    variables = [[dict(line.env) for line in lines] for lines in (judged.commands, judged.corrected)]
+    return bool(judged.corrected_files) or variables[0] != variables[1] or is_changed(judged, script)
 
 
 def _line(line: Line) -> dict[str, Any]:

@@ -6,20 +6,20 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 from typing import Final
 
 from rich.text import Text
 
 from moonpad.catalog.cached_names import repository_of
 from moonpad.explain.alternatives import SHOWN, differences
-from moonpad.explain.commands import NUMBER_AS_WORD, Command, Problem, Script, Word
+from moonpad.explain.commands import NUMBER_AS_WORD, Command, Script, Word
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
-from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
+from moonpad.explain.shell.typo_repair import shown_with_words
 from moonpad.explain.spoiling import left_in
 from moonpad.report.caret_rows import Mark, source_rows
+from moonpad.report.changed_lines import is_changed, left_open, misread, own_lines
 from moonpad.report.explain_sentences import STYLES, finding_text, is_told, mended_later, message_text, said, wrapped
-from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict, whole_names
+from moonpad.report.explain_verdict import is_mended_later, memory_words, suspected, usual, verdict
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.shell_line import filled_lines, typed_lines
 from moonpad.values.finding import Finding, Severity
@@ -49,11 +49,9 @@ def explain_view(
         if place:
             text.append("\n")
         sentence, style = verdict(judged)
-        if misread := _misread(judged, script):
-            who = (
-                "Python does not start it" if misread.code == NUMBER_AS_WORD else "The shell does not read it as meant"
-            )
-            sentence = f"{who} ({script.where(misread.line)}). As meant: {sentence}"
+        if (slip := misread(judged, script)) is not None:
+            who = "Python does not start it" if slip.code == NUMBER_AS_WORD else "The shell does not read it as meant"
+            sentence = f"{who} ({script.where(slip.line)}). As meant: {sentence}"
             style = STYLES[Severity.ERROR]
         if sentence.startswith(_UNTROUBLED) and any(map(_TRACEBACK.match, script.lines)):
             cause = suspected(judged) or "."
@@ -77,13 +75,6 @@ def explain_view(
     shown = "".join(char if char.isprintable() or char in "\n\t" else " " for char in text.plain)
     text.plain = shown.translate(_PLAIN).encode("ascii", "replace").decode("ascii") if ascii_only else shown
     return text
-
-
-def _misread(judged: Judged, script: Script) -> Problem | None:
-    """The first of the deployment at which a shell reads something else; None where there is none."""
-    own = {line for source in judged.sources for line in _own_lines(source, script)}
-    of_shell = (problem for problem in script.problems if problem.code != ONE_ITEM)
-    return min((problem for problem in of_shell if problem.line in own), key=attrgetter("line"), default=None)
 
 
 def _short(judged: Judged, script: Script, width: int, reported: set[int], told: set[str], ascii_only: bool) -> Text:
@@ -132,8 +123,9 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(wrapped(memory_words(judged.memory), width, ""))
-    is_changed = _is_changed(judged, script)
-    if is_changed:
+    text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
+    changed = is_changed(judged, script)
+    if changed:
         typed = "".join(f"  {row}\n" for line in judged.corrected[:NOTES] for row in filled_lines(line, width - 2))
         same = typed in before
         text.append_text(wrapped(f"{_corrected_heading(judged)}{': as above' if same else ''}", width, "bold"))
@@ -144,7 +136,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
         text.append_text(_left_in(judged, width))
     text.append_text(_corrected_files(judged, width))
     for better in judged.better:
-        if is_changed and better.why == judged.corrected_with:
+        if changed and better.why == judged.corrected_with:
             continue
         text.append_text(wrapped(f"Better: {better.why}", width, "bold green"))
         words = shlex.join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
@@ -183,23 +175,12 @@ def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Tex
     return text
 
 
-def _is_changed(judged: Judged, script: Script) -> bool:
-    """Whether there is a correction that differs from what a shell reads, in more than whole names of short ones."""
-    differs = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) is not None
-    differs |= any(remark.sets or remark.unsets for remark in judged.remarks)
-    return bool(judged.corrected) and differs
-
-
 def _left_in(judged: Judged, width: int) -> Text:
     """Which warnings the corrected commands do not mend."""
     places = dict.fromkeys(remark.finding.where for remark in left_in(judged))
     if not places:
         return Text()
     return wrapped(f"Not mended in it: {', '.join(places)}, see above", width, STYLES[Severity.WARNING], "  ")
-
-
-def _argvs(lines: Iterable[Line]) -> list[list[str]]:
-    return [list(whole_names(line.argv)) for line in lines]
 
 
 def _usual(deployments: Sequence[Judged], width: int) -> Text:
@@ -217,16 +198,17 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number]
         remarks = [remark for remark in remarks if not is_mended_later(remark)]
-        if not remarks and _own_lines(source, script) <= lines:
+        if not remarks and own_lines(source, script) <= lines:
             continue  # a loop: the same line, read with its next value
-        lines |= _own_lines(source, script)
+        lines |= own_lines(source, script)
         text.append_text(_command(source, remarks, script, width, reported))
     for remark in judged.remarks:
         if remark.command is None:
             text.append_text(finding_text(remark.finding, width))
     text.append_text(mended_later(judged, width, frozenset(), {}, verbose=True))
     text.append_text(_memory(judged, width, ascii_only))
-    if _is_changed(judged, script):
+    text.append_text(wrapped(left_open(judged, script), width, STYLES[Severity.NOTE]))
+    if is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append_text(_typed(judged.corrected))
     text.append_text(_corrected_files(judged, width))
@@ -292,7 +274,7 @@ def _command(
 ) -> Text:
     """The script's own lines that the command takes, each with its carets and findings below it; or of these only the
     lines that have some."""
-    own = _own_lines(source, script)
+    own = own_lines(source, script)
     last = max(own, default=0)
     marks: dict[int, list[Mark]] = {}
     unplaced = Text()
@@ -322,22 +304,6 @@ def _command(
         written = script.lines[line - 1] if 1 <= line <= len(script.lines) else ""
         text.append_text(source_rows(written, marks.get(line, ()), width, marked_only=marked_only))
     return text.append_text(unplaced)
-
-
-def _own_lines(source: Command, script: Script) -> set[int]:
-    words = (*source.prefix, *source.argv)
-    lines = {line for word in words for line in range(word.line, word.end_line + 1)}
-    inside = (problem.line for problem in script.problems if problem.code == "comment-in-command")
-    lines |= {line for line in inside if _line_above(line, script) in lines}
-    return {line for line in lines if 1 <= line <= len(script.lines)}
-
-
-def _line_above(line: int, script: Script) -> int:
-    """The one that a line of a command goes on from, over lines that hold nothing but a backslash."""
-    above = line - 1
-    while above > 1 and script.lines[above - 1].strip() == "\\":
-        above -= 1
-    return above
 
 
 def _columns(word: Word, script: Script) -> tuple[int, int]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # `plan` shows commands too, and reads none
 
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*|[1-9@*])[^{}]*\}|([A-Za-z_]\w*|[1-9@*]))", re.ASCII)
+_REST_OF_TEXT: Final = re.compile(r"\$\{[A-Za-z_]\w*:[0-9]{1,5}\}", re.ASCII)
 _SPECIAL: Final = re.compile(r'[\\"`$]')
 _OF_MANIFESTS: Final = re.compile(r"\$\(([A-Z][A-Z0-9_]*)\)")
 _CONTINUED: Final = re.compile(r"[ \t]*\\\n[ \t]*")
@@ -67,6 +68,8 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
     kept = _kept(word, unresolved) if is_visible(word.replace("\n", " ").replace("\t", " ")) else []
     if word in unresolved and (SWITCHED.fullmatch(word) or ENDPOINT.fullmatch(word)):
         return word  # in quotes it would be an argument where it is empty
+    if word in unresolved and _REST_OF_TEXT.fullmatch(word):
+        return word  # its words are several
     if word == "$*" and "*" in unresolved:
         return word  # in quotes it would be one argument
     if not kept:

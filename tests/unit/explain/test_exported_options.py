@@ -66,3 +66,35 @@ def test_training_and_texts_of_no_engine_are_left_alone() -> None:
 def test_variables_in_front_of_a_command_over_several_lines_are_its_own() -> None:
     names = ("MAX_NUM_SEQS=32", "MAX_MODEL_LEN=65536", "GPU_MEMORY_UTILIZATION=0.82", "PORT=8000", "MODEL=m/k", "TP=8")
     assert not ask("# vLLM\n" + " \\\n".join((*names, "./start")) + "\n")
+
+
+DEFAULTS = """The launcher of our vLLM for Kimi-K2-Instruct:
+
+```
+MODEL="${MODEL:-moonshotai/Kimi-K2-Instruct}"
+TP_SIZE="${TP_SIZE:-1}"
+DCP_SIZE="${DCP_SIZE:-8}"
+MAX_MODEL_LEN="${MAX_MODEL_LEN:-131072}"
+MAX_NUM_SEQS="${MAX_NUM_SEQS:-8}"
+TOOL_CALL_PARSER="${TOOL_CALL_PARSER:-kimi_k2}"
+```
+"""
+
+
+def test_defaults_of_a_launcher_whose_line_is_not_shown_are_no_command() -> None:
+    for text in (DEFAULTS, DEFAULTS.replace('TP_SIZE="${TP_SIZE:-1}"\n', "")):
+        judged = only(text)
+        assert judged.unknown
+        assert "launcher" in judged.unjudged
+        assert judged.corrected == judged.better == ()
+        assert judged.memory is None
+        assert {each.severity for each in judged.findings} <= {Severity.NOTE}
+
+
+def test_what_reaches_another_program_is_one() -> None:
+    handed_on = [
+        DEFAULTS.replace("```\nMODEL", "```\nset -a\nMODEL"),
+        DEFAULTS.replace('-kimi_k2}"\n', '-kimi_k2}"\nexport MODEL TP_SIZE\n'),
+    ]
+    for text in handed_on:
+        assert "launcher" not in only(text).unjudged

@@ -15,6 +15,34 @@ def test_a_message_of_the_script_is_no_complaint(printed: str) -> None:
     assert first_line(f"{LINEAR} >log 2>&1 &\n{printed.format(FAILS)}\n").startswith("No error")
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        'die_with() {{ exit 1; }}\nwait || die_with "{}"',
+        'log_fatal "{}"',
+        'wait || {{ echo >&2 "{}"; exit 1; }}',
+        'why="{}"\nwait || exit_with "$why"',
+        "cat <<EOF\n{}\nEOF",
+        'echo "Giving up:\n{}"',
+        'logger.error("{}")',
+        'raise RuntimeError("{}")',
+    ],
+)
+def test_other_ways_to_print_it_are_none_either(printed: str) -> None:
+    assert first_line(f"{LINEAR} >log 2>&1 &\n{printed.format(FAILS)}\n").startswith("No error")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f'why="{FAILS}"',  # and no command uses it
+        f'echo "done"\n{FAILS}',
+    ],
+)
+def test_words_beside_what_is_printed_are_a_complaint(said: str) -> None:
+    assert not first_line(f"{LINEAR} >log 2>&1 &\n{said}\n").startswith("No error")
+
+
 @pytest.mark.parametrize("said", [f"# {FAILS}", f"The {FAILS[0].lower()}{FAILS[1:]}"])
 def test_a_sentence_is_one(said: str) -> None:
     assert not first_line(f"{LINEAR} >log 2>&1 &\n{said}\n").startswith("No error")

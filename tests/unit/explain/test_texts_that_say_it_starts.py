@@ -45,5 +45,5 @@ def test_words_of_the_sentence_are_not_part_of_the_command(lead: str) -> None:
 
 
 def test_wrappers_stay() -> None:
-    judged = ask_one(f"nohup {TOO_LITTLE.replace('--trust', '--truts')}", on="8xH200", version="0.28.0")
-    assert [line.argv[:3] for line in judged.corrected] == [("nohup", "vllm", "serve")]
+    judged = ask_one(f"sudo {TOO_LITTLE.replace('--trust', '--truts')}", on="8xH200", version="0.28.0")
+    assert [line.argv[:3] for line in judged.corrected] == [("sudo", "vllm", "serve")]

@@ -43,6 +43,8 @@ class Branches(Struct, frozen=True):
     exhaustive: bool
     subject: Token | None = None
     patterns: tuple[str, ...] = ()
+    loops: bool = False
+    """It is a `while`."""
 
 
 class Function(Struct, frozen=True):
@@ -247,7 +249,8 @@ class Parser:
         openers = ("if", "elif", "while", "until")
         conditions = tuple(node for word, nodes in sections if word in openers for node in nodes)
         bodies = tuple(nodes for word, nodes in sections if word in ("then", "else", "do"))
-        return Branches(conditions, bodies, any(word == "else" for word, _ in sections))
+        loops = sections[0][0] == "while"
+        return Branches(conditions, bodies, any(word == "else" for word, _ in sections), loops=loops)
 
     def _parenthesis(self, depth: int) -> Node:
         following = self.tokens[self.position + 1]

@@ -1,7 +1,7 @@
 """Variables and the words that come out of them, without running anything.
 
-What the script itself does not say stays as it is written, and the word names it as unresolved. The environment
-of the user who runs the script is unknown: `${TP:-8}` is 8 unless the script sets TP.
+What the script does not say stays as it is written, and is unresolved. The environment of its user is unknown:
+`${TP:-8}` is 8 unless the script sets TP.
 """
 
 from __future__ import annotations
@@ -195,6 +195,8 @@ class Expander:
             value, index = arguments, "@"
         elif name.isdigit() and name.strip("0") and arguments is not None:
             value, index = (Word(""), *arguments), name
+        elif name == "#":
+            value = self.scope.count
         if index in ("@", "*") and name not in ("@", "*") and value is not None and not segment.operator:
             return _of_all(name, value)
         if isinstance(value, tuple):
@@ -336,10 +338,8 @@ def _masked(value: Word) -> str:
 
 
 def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
-    """The inside of `$((…))` where it is whole numbers, + - * / % and variables that are known numbers, else None.
-
-    As in bash, / rounds towards zero.
-    """
+    """The inside of `$((…))` where it is whole numbers, + - * / % (/ rounds towards zero) and variables that are known
+    numbers, else None."""
     if len(text) > _LONGEST_SUM or text.count("(") > _NESTED_SUMS or _SUM_TOKEN.sub("", text):
         return None
     tokens: list[str] = []

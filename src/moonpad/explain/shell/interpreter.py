@@ -1,5 +1,4 @@
 """Reads statements in their order, keeping variables, functions and files, and hands each command on. Runs nothing.
-
 Both sides of an `if` are read. A `for` over a written list is read once for each value (up to 32), with the value; a
 `while` once. A function is read where it is called, or at the end with its arguments unresolved.
 """
@@ -12,13 +11,16 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.explain.commands import Command, HereFile, Word, Wrapper
+from moonpad.explain.commands import Command, HereFile, LeftOpen, Word, Wrapper
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
+from moonpad.explain.shell.called_scripts import arguments_of, asked_of_slurm, read_sourced, script_of, sourced
+from moonpad.explain.shell.conditional_words import open_places
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
+from moonpad.explain.shell.loops import loop_values, reads_arguments
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell.sentences import is_sentence
 from moonpad.explain.shell.shell_builtins import run_builtin
@@ -50,9 +52,6 @@ _NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
 _TAKES_MANIFESTS: Final = frozenset({"kubectl", "oc", "cat", "tee", "sudo", "k3s", "microk8s"})
-_HANDLES: Final = {*("tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln")}
-"""What does something with a script and does not run it."""
-_RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _LEAST_FLAGS: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -71,6 +70,9 @@ class ScriptState:
     scripts: dict[str, Word] = field(default_factory=dict)
     """Scripts that the text holds besides those that it writes, by file name."""
     ran_scripts: set[str] = field(default_factory=set)
+    held: dict[str, bool] = field(default_factory=dict)
+    """Of `scripts`, parts of the text that other parts of it run, and whether one of these calls has values."""
+    running: list[str] = field(default_factory=list)
     machines: list[tuple[int, str]] = field(default_factory=list)
     """Line and cluster (`8xH200`) that a task asks for."""
     config_maps: dict[tuple[str, str], dict[str, Word]] = field(default_factory=dict)
@@ -95,6 +97,13 @@ class ScriptState:
     def __post_init__(self) -> None:
         self.problems = Problems(self.text)
         self.budget = self.text.budget
+
+    @contextmanager
+    def running_script(self, name: str) -> Iterator[None]:
+        """While that script is read ("" for another text): it is not read inside of itself."""
+        before, self.running = self.running, [*self.running, name]
+        yield
+        self.running = before
 
     def add(self, command: Command) -> None:
         self.budget.count(command.program != "other")
@@ -128,6 +137,8 @@ class Shell:
     tested: tuple[Token, ...] = ()
     """The words of that test."""
     piped: Here | Word | None = None
+    left_open: tuple[LeftOpen, ...] = ()
+    """What conditions add to this command."""
     emitting: int = 0
     """How deep functions are read for what they write."""
 
@@ -137,13 +148,16 @@ class Shell:
     def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
         """Raises UsageError beyond the limits."""
         tokens = Lexer(self.source, self.state.problems, substitutions=substitutions, indent=indent).tokens()
-        self._statements(Parser(tokens, self.source, self.state.problems).statements())
+        self.statements(Parser(tokens, self.source, self.state.problems).statements())
         for name in [*self.functions]:
             if name not in self.ever_called:
                 self._called_with(name, None)
 
     def command(self, words: Sequence[Word], node: Simple = _ALONE, here: Here | None = None) -> None:
         """One command with all its words expanded."""
+        if (script := sourced(words, self.state)) and self.depth < SHELLS:
+            read_sourced(self, script, tuple(words[2:]))
+            return
         if base_name(words[0]) in _NO_PROGRAMS:
             return
         if words[0].text.endswith((":", "=")) and len(words) > _LEAST_FLAGS and words[1].text.startswith("--"):
@@ -167,7 +181,7 @@ class Shell:
                 return
         commands_before = self.state.budget.commands
         stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
-        inside = peeled.nested or (stdin if peeled.reads_stdin else None) or self._script_of(peeled)
+        inside = peeled.nested or (stdin if peeled.reads_stdin else None) or script_of(peeled, self.state)
         if inside is not None and self.depth < SHELLS:
             self._inner_shell(inside, peeled, node, None if inside is stdin else stdin)
             in_container = any(wrapper.kind == "docker run" for wrapper in peeled.wrappers)
@@ -179,7 +193,7 @@ class Shell:
 
     # --- statements ---
 
-    def _statements(self, nodes: Sequence[Node]) -> None:
+    def statements(self, nodes: Sequence[Node]) -> None:
         """Raises UsageError where blocks, function calls and shells are nested too deep."""
         with self.state.budget.level("blocks, function calls and shells"):
             for node in nodes:
@@ -207,10 +221,12 @@ class Shell:
             case For():
                 self._for(node)
             case Branches(conditions, bodies, exhaustive):
-                self._statements(conditions)
+                if reads_arguments(self, node):
+                    return
+                self.statements(conditions)
                 asked_for(node, self.scope)
                 if (body := chosen(node, self.scope, self.expander.fields)) is not None:
-                    self._statements(body)
+                    self.statements(body)
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 with self.scope.asking(tested_values(conditions, self.scope), tested_files(conditions)):
@@ -222,7 +238,7 @@ class Shell:
                 if self.after_test and leaves(body):
                     asked_by(lacking_in(self.tested, True) | lacking_in(self.tested, False), self.scope)
                 with self._layer() if subshell else nullcontext():
-                    self._statements(body)
+                    self.statements(body)
         self.after_test = after_test
 
     @contextmanager
@@ -238,7 +254,7 @@ class Shell:
         for arm, body in enumerate(bodies):
             self.scope.push()
             self.state.arms.append((condition, arm))
-            self._statements(body)
+            self.statements(body)
             self.state.arms.pop()
             layers.append(self.scope.pop())
         left = [layer for layer, body in zip(layers, bodies, strict=True) if not leaves(body)]
@@ -258,7 +274,7 @@ class Shell:
         self.scope.join(layers, exhaustive, defaults)
 
     def _for(self, node: For) -> None:
-        values = self._loop_values(node)
+        values = loop_values(self, node)
         if not values or len(values) > LOOP_VALUES or self.passes * len(values) > LOOP_PASSES:
             values = [unresolved(node.name, tuple(values))]
         paid, passes, arguments = self.paid, self.passes, self.scope.arguments
@@ -266,18 +282,9 @@ class Shell:
         for number, value in enumerate(values):
             self.paid = paid or number > 0
             self.scope.set(node.name, value)
-            self._statements(node.body)
+            self.statements(node.body)
         self.paid, self.passes = paid, passes
         self.scope.arguments = arguments
-
-    def _loop_values(self, node: For) -> list[Word]:
-        """Empty where they are unknown."""
-        words = [word for token in node.values for word in self.expander.fields(token)]
-        if len(words) == 1 and (match := _RANGE.fullmatch(words[0].text)):
-            first, last = (int(text) for text in match.groups() if text is not None)
-            if first <= last < first + LOOP_VALUES:
-                return [replace(words[0], text=str(n), unresolved=(), pieces=()) for n in range(first, last + 1)]
-        return [] if any(name[:1] in "$`" for word in words for name in word.unresolved) else words
 
     def _simple(self, node: Simple) -> None:
         count = next((at for at, token in enumerate(node.words) if assignment_of(token) is None), len(node.words))
@@ -288,7 +295,9 @@ class Shell:
         if tokens[0].text in _DECLARE:
             self._declare(tokens[0].text, tokens[1:])
             return
-        words = [word for token in tokens for word in self.expander.fields(token)]
+        fields = [self.expander.fields(token) for token in tokens]
+        words = [word for own in fields for word in own]
+        self.left_open = open_places(tokens, fields, self.scope.additions, self.scope.lengths)
         if self.paid:
             self.state.budget.spend(len(words), sum(len(word.text) for word in words))
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
@@ -307,12 +316,13 @@ class Shell:
             with self._layer() if assignments else nullcontext():
                 self.assign(assignments, export=True)
                 self.command(with_program(words, self.scope, self.state.problems), node, here)
+        self.left_open = ()
 
     def assign(self, tokens: Sequence[Token], *, export: bool) -> None:
         """One after the other: `A=1 B=$A`."""
         for token in tokens:
             if pair := self.expander.assignment(token):
-                self.scope.set(*pair, export=export)
+                self.scope.assign(token, *pair, export=export)
 
     def _declare(self, name: str, tokens: Sequence[Token]) -> None:
         options = "".join(token.text for token in tokens if token.text.startswith("-"))
@@ -330,37 +340,31 @@ class Shell:
         paid, self.paid = self.paid, self.paid or name in self.ever_called
         self.called.append(name)
         self.ever_called.add(name)
-        self._statements(self.functions[name])
+        self.statements(self.functions[name])
         self.called.pop()
         self.paid, self.scope.arguments = paid, before
-
-    def _script_of(self, peeled: Peeled) -> Word | None:
-        """The script that a command runs, `bash /scripts/start.sh`, where the text holds it; its arguments are $1 …"""
-        for at, word in enumerate(peeled.rest[:3] if peeled.rest and base_name(peeled.rest[0]) not in _HANDLES else ()):
-            name = base_name(word)
-            if name in self.state.scripts:
-                self.state.ran_scripts.add(name)
-                peeled.arguments = peeled.rest[at + 1 :]
-                return self.state.scripts[name]
-        return None
 
     def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
         self.state.budget.work(20 + len(inside.pieces) + len(self.comments) + len(node.comments), "its shells")
         evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
         if self.paid:
             self.state.budget.spend(1, len(inside.text))
-        with self.scope.evaluating(inside.text if evaluated else ""):
-            Shell(
+        held = next((name for name, script in self.state.scripts.items() if script is inside), "")
+        with self.scope.evaluating(inside.text if evaluated else ""), self.state.running_script(held):
+            shell = Shell(
                 self.state,
                 Source.inside(inside, self.state.text),
-                self.scope if evaluated else Scope(peeled.env, peeled.arguments),
+                self.scope if evaluated else Scope(peeled.env, arguments_of(peeled), called=bool(held)),
                 wrappers=(*self.wrappers, *peeled.wrappers),
                 label=node.label or self.label,
                 comments=(*self.comments, *node.comments),
                 stdin=stdin,
                 depth=self.depth + 1,
                 paid=self.paid,
-            ).read()
+            )
+            if held:
+                shell.scope.variables.update(asked_of_slurm(inside, self.state))
+            shell.read()
 
     # --- what is read ---
 
@@ -381,6 +385,7 @@ class Shell:
                 line=peeled.words[0].line if peeled.words else 0,
                 arms=tuple(self.state.arms),
                 choices=self.scope.choices_in(peeled.argv),
+                left_open=tuple(replace(each, at=each.at - len(peeled.prefix)) for each in self.left_open),
             )
         )
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import EXPORTED, too_large
+from moonpad.explain.shell.conditional_words import Additions, adds_to, noted
+from moonpad.explain.shell.tokens import Token
 from moonpad.values.records import replace
 
 Value = Word | tuple[Word, ...]
@@ -25,7 +27,11 @@ class Scope:
     """Variables and exports in layers: a branch that may not run writes into a layer of its own."""
 
     def __init__(
-        self, environment: Mapping[str, Word] | None = None, arguments: tuple[Word, ...] | None = None
+        self,
+        environment: Mapping[str, Word] | None = None,
+        arguments: tuple[Word, ...] | None = None,
+        *,
+        called: bool = False,
     ) -> None:
         self.variables: ChainMap[str, Value] = ChainMap(dict(environment or {}))
         self.exports: ChainMap[str, Value] = ChainMap(dict(environment or {}))
@@ -33,6 +39,8 @@ class Scope:
         """Names that the shell was started with."""
         self.arguments = arguments
         """`$1`, `$2` …; None where they are unknown."""
+        self.called = called
+        """Whether they are those of a call of this script that the text shows."""
         self.export_all = False
         self.asked: frozenset[str] = frozenset()
         """Variables whose value was asked for by the conditions around: `if [ "$TP" = auto ]; then TP=8; fi`."""
@@ -41,6 +49,8 @@ class Scope:
         worse than the value before."""
         self.choices: dict[str, frozenset[str]] = {}
         """Variables that are one thing or another, as a condition says → the options that any of them holds."""
+        self.additions: dict[str, Additions] = {}
+        """Variables to which a condition adds words that are not in their values."""
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
@@ -48,6 +58,35 @@ class Scope:
         self.variables[name] = value
         if export or self.export_all or name in self.exports:
             self.export(name, value)
+
+    def assign(self, token: Token, name: str, value: Value, *, export: bool) -> None:
+        """As the assignment of the token does."""
+        if name in self.additions and not adds_to(token, name):
+            del self.additions[name]
+        self.set(name, value, export=export)
+
+    def give(self, name: str, value: Word) -> None:
+        """As what starts the shell does."""
+        self.set(name, value)
+        self.given |= {name}
+
+    @property
+    def count(self) -> Word | None:
+        """`$#`, where the text shows the call."""
+        return Word(str(len(self.arguments))) if self.called and self.arguments is not None else None
+
+    @property
+    def decides(self) -> frozenset[str]:
+        """Names of which a condition may be decided: people change what the script itself sets."""
+        known = self.called and self.arguments is not None
+        return self.given | ({"#", *map(str, range(1, 10))} if known else set())
+
+    @contextmanager
+    def called_with(self, given: bool) -> Iterator[None]:
+        """While a script is read that gets arguments of its own, if it does."""
+        before, self.called = self.called, self.called or given
+        yield
+        self.called = before
 
     def is_open(self, name: str) -> bool:
         """Whether its value is not known."""
@@ -102,7 +141,13 @@ class Scope:
         does a place that it looked for on the disk, where a branch sets another (`places`).
         """
         for name in dict.fromkeys(name for variables, _ in branches for name in variables):
-            self._note_choices(name, [variables[name] for variables, _ in branches if name in variables])
+            values = [variables[name] for variables, _ in branches if name in variables]
+            self._note_choices(name, values)
+            everywhere = exhaustive and len(values) == len(branches)
+            if name in self.asked or (everywhere and len({text_of(each) for each in values}) == 1):
+                continue
+            if everywhere or name not in defaults:
+                self._note_additions(name, values, everywhere)
         _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults, self.asked, self.places)
         _join(self.exports, [exports for _, exports in branches], exhaustive, defaults, self.asked, self.places)
 
@@ -119,6 +164,35 @@ class Scope:
         if not any(word.unresolved for word in others) and (known or len(others) == len(words)):
             texts = [text for word in others for text in word.text.split()]
             self.choices[name] = known | {text.partition("=")[0] for text in texts if text.startswith("-")}
+
+    def _note_additions(self, name: str, values: Sequence[Value], everywhere: bool) -> None:
+        """What branches only add is left out; where there was nothing, and of branches one of which runs, the variable
+        stays among the words, and the options are noted."""
+        before = self.variables.get(name)
+        nothing = before is None or (isinstance(before, Word) and not before.text)
+        if before is not None and not nothing and not everywhere:
+            longer = [each for each in values if _extends(each, before) and _length(each) > _length(before)]
+            if longer and is_known(before):
+                self.additions[name] = noted(self.additions.get(name), before, longer)
+            return
+        first = len(before) if isinstance(before, tuple) else 0
+        added = [each[first:] if isinstance(each, tuple) else (each,) for each in values]
+        options = [words for words in added if words and words[0].text.startswith("-")]
+        if (
+            options
+            and not (len(options) == 1 and _switches(name, options[0]))
+            and (nothing or isinstance(before, tuple))
+        ):
+            self.additions[name] = replace(noted(self.additions.get(name), (), options), behind=-1)
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """Of the variables that conditions add to."""
+        return {name: _length(self.variables.get(name, ())) for name in self.additions}
+
+
+def _length(value: Value) -> int:
+    return len(value.text) if isinstance(value, Word) else len(value)
 
 
 def unresolved(name: str, at: Value) -> Word:
@@ -182,6 +256,11 @@ def _switch(name: str, values: Sequence[Value]) -> Word | None:
         return None
     text = f"${{{name}:+{max(texts)}}}"
     return replace(known[0], text=text, unresolved=(text,), pieces=()) if _is_switch(text) else None
+
+
+def _switches(name: str, words: Sequence[Word]) -> bool:
+    """Whether it is of one machine, or of the endpoint."""
+    return _is_switch(f"${{{name}:+{' '.join(word.text for word in words).strip()}}}")
 
 
 def _is_switch(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final
 
@@ -40,14 +41,14 @@ def _of_case(
 ) -> Sequence[Node] | None:
     """Of `case "$NAME" in`, where what starts the shell has given it the variable."""
     names = {segment.name for segment in subject.segments if isinstance(segment, Variable)}
-    values = fields(subject) if names and names <= scope.given else ()
+    values = fields(subject) if names and names <= scope.decides else ()
     if len(values) != 1 or values[0].unresolved or not all(isinstance(part, Variable) for part in subject.segments):
         return None
     for pattern, body in zip(node.patterns, node.bodies, strict=False):
         alternatives = [each.strip("() \t\"'") for each in pattern.split("|")]
-        if "*" in alternatives or values[0].text in alternatives:
+        if any(fnmatchcase(values[0].text, each) for each in alternatives):
             return body
-        if any(set(each) & set("*?[$") for each in alternatives):
+        if any("$" in each for each in alternatives):
             return None
     return ()
 
@@ -72,7 +73,7 @@ def compared(tokens: Sequence[Token], words: Sequence[Word], scope: Scope) -> bo
     names = {segment.name for token in tokens for segment in token.segments if isinstance(segment, Variable)}
     opaque = any(isinstance(segment, Opaque) for token in tokens for segment in token.segments)
     inner = [word for word in words if word.text not in TESTS and word.text not in ("]", "]]")]
-    if not names or not names <= scope.given or opaque or len(inner) != 3 or any(word.unresolved for word in inner):
+    if not names or not names <= scope.decides or opaque or len(inner) != 3 or any(word.unresolved for word in inner):
         return None
     first, sign, second = (word.text for word in inner)
     if sign in ("=", "==", "!="):

@@ -13,6 +13,7 @@ from moonpad.catalog.kept_rows import table
 from moonpad.catalog.known_reports import report_files, reports_of
 from moonpad.catalog.mended_faults import mended_faults, mended_files
 from moonpad.engines import ENGINES
+from moonpad.explain.checks.releases.printed_messages import printed_messages
 from moonpad.explain.commands import Command, Script
 
 _WORD: Final = re.compile(r"[a-z_]\w{3,}")
@@ -71,10 +72,6 @@ _LEAST_OF_SENTENCE: Final = 4
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 
 
-_PRINTS: Final = re.compile(r"(?:^|[;&|{(]|\b(?:then|else|do))[ \t]*(?:echo|printf|log_error|die)[ \t]+[-\"'$]")
-"""Messages that a script prints in case of a failure, `echo "Server failed to start"`: they are no complaint."""
-
-
 def told_words(script: Script) -> frozenset[str]:
     """Stems of what the text says beside its commands and blocks of code; none where it says much."""
     prose = _prose(script)
@@ -125,12 +122,13 @@ def _prose_lines(script: Script) -> Sequence[str]:
         for word in command.words
         for line in range(word.line, min(word.end_line, word.line + _MOST) + 1)
     }
+    taken |= printed_messages(tuple(script.lines))
     prose_lines: list[str] = []
     length, fenced = 0, False
     for number, line in enumerate(script.lines, 1):
         if script.markdown and _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and number not in taken and not _PRINTS.search(line[:_MOST]):
+        elif not fenced and number not in taken:
             prose_lines.append(line)
             length += len(line)
             if length > _MOST:

@@ -1,0 +1,63 @@
+"""Whether the corrected commands of a deployment differ from what a shell makes of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Final
+
+from moonpad.explain.commands import Command, Problem, Script
+from moonpad.explain.results import Judged, Line, shortened
+from moonpad.explain.shell.typo_repair import ONE_ITEM
+from moonpad.report.explain_verdict import whole_names
+
+_MOST: Final = 3
+"""Additions that are named."""
+
+
+def is_changed(judged: Judged, script: Script) -> bool:
+    """Whether there is a correction that differs from what a shell reads, in more than whole names of short ones."""
+    differs = _argvs(judged.corrected) != _argvs(judged.commands) or misread(judged, script) is not None
+    differs |= any(remark.sets or remark.unsets for remark in judged.remarks)
+    return bool(judged.corrected) and differs
+
+
+def left_open(judged: Judged, script: Script) -> str:
+    """What conditions of the script add to its commands, and is not judged; "" where there is none."""
+    added = {
+        (each.name, line, words): f"{shortened(words)} ({each.name}, {script.where(line)})"
+        for command in judged.sources
+        for each in command.left_open
+        for line, words in each.added
+    }
+    if not added:
+        return ""
+    more = f" and {len(added) - _MOST} more" if len(added) > _MOST else ""
+    return f"Judged without what conditions add: {', '.join([*added.values()][:_MOST])}{more}"
+
+
+def misread(judged: Judged, script: Script) -> Problem | None:
+    """The first of the deployment at which a shell reads something else; None where there is none."""
+    own = {line for source in judged.sources for line in own_lines(source, script)}
+    of_shell = (problem for problem in script.problems if problem.code != ONE_ITEM)
+    return min((problem for problem in of_shell if problem.line in own), key=attrgetter("line"), default=None)
+
+
+def own_lines(source: Command, script: Script) -> set[int]:
+    words = (*source.prefix, *source.argv)
+    lines = {line for word in words for line in range(word.line, word.end_line + 1)}
+    inside = (problem.line for problem in script.problems if problem.code == "comment-in-command")
+    lines |= {line for line in inside if _line_above(line, script) in lines}
+    return {line for line in lines if 1 <= line <= len(script.lines)}
+
+
+def _argvs(lines: Iterable[Line]) -> list[list[str]]:
+    return [list(whole_names(line.argv)) for line in lines]
+
+
+def _line_above(line: int, script: Script) -> int:
+    """The one that a line of a command goes on from, over lines that hold nothing but a backslash."""
+    above = line - 1
+    while above > 1 and script.lines[above - 1].strip() == "\\":
+        above -= 1
+    return above
