@@ -188,3 +188,10 @@ def test_a_schema_starts_nothing() -> None:
 def test_beside_it_there_is_one(text: str, words: str) -> None:
     errors = [each.message for one in ask(text) for each in one.findings if each.severity is Severity.ERROR]
     assert any(words in message for message in errors)
+
+
+def test_an_image_for_amd_beside_the_usual_one_names_no_devices() -> None:
+    assert [one.cluster for one in ask(V32)] == [None]
+    (of_amd,) = ask(V32.replace("docker pull lmsysorg/sglang:latest\n", ""))
+    assert of_amd.cluster is not None
+    assert of_amd.cluster.device.capability == "gfx950"

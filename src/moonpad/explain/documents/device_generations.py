@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from moonpad.catalog.hardware import find_hardware
+from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.explain.documents.device_mentions import Mention, capability_of, platform_of
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
@@ -64,8 +65,8 @@ def _elsewhere(each: Mention, named: Sequence[Mention], lines: Sequence[str]) ->
 
 def spoken_generation(lines: Sequence[str]) -> str:
     """A kind that stands for the only generation of AMD that the text speaks of; "" where its kinds differ in
-    memory, or where it speaks of another maker's."""
-    if any("nvidia" in text[:_LONGEST].casefold() for text in lines):
+    memory, or where it speaks of another maker's or pulls an image for that."""
+    if any("nvidia" in text[:_LONGEST].casefold() or PULLED_FOR_CUDA.search(text[:_LONGEST]) for text in lines):
         return ""
     spoken = (text[:_LONGEST].replace("_", "-") for text in lines if not _FOR_BUILDS.search(text[:_LONGEST]))
     words = {match[1].lower() for text in spoken for match in _IN_WORDS.finditer(text)}
