@@ -44,6 +44,7 @@ SGLANG_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "prefix_caching": st.just(False),  # on by default, and there is no flag that says so
     "attention_backend": st.sampled_from(["flashmla", "triton"]),
     "block_size": st.sampled_from([1, 64]),
+    "mm_encoder_tp_mode": st.just("data"),  # sliced otherwise, and there is no flag that says so
 }
 
 

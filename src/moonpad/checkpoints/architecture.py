@@ -94,6 +94,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
         max_context=integer(text, keys["max_position_embeddings"], 1, MAX_CONTEXT),
         tied_embeddings=tied_embeddings,
         vision_parameters=_vision(config),
+        vision_heads=_vision_heads(config),
         nextn_layers=integer(text, "num_nextn_predict_layers", 0, MAX_LAYERS, 0),
         topk_method=_word(text, "topk_method", "noaux_tc"),
         scoring=_word(text, keys["scoring_func"], "sigmoid"),
@@ -197,6 +198,14 @@ def _vision(config: Mapping[str, Any]) -> int:
     tower = _linear(3 * patch * patch, width) + grid * width + layer_norm
     tower += layers * block
     return tower + layer_norm + _linear(merged, merged) + _linear(merged, text_width)
+
+
+def _vision_heads(config: Mapping[str, Any]) -> int:
+    """Of its attention; 0 where there is no tower, or its heads are not given."""
+    vision = config.get("vision_config")
+    if not isinstance(vision, dict) or config["model_type"] not in MULTIMODAL:
+        return 0
+    return integer(vision, f"{'' if config['model_type'] == VL else 'vt_'}num_attention_heads", 0, MAX_HEADS, 0)
 
 
 def pair(table: Mapping[str, Any], key: str, most: int) -> tuple[int, int]:

@@ -129,6 +129,8 @@ class CommandLine(Struct, frozen=True):
     """
 
     options: Mapping[str, str]
+    switches: Mapping[str, str] = field(default_factory=dict)
+    """Our names of settings → the switch that stands for their one value other than the engine's own."""
     programs: tuple[Program, ...] = ()
     build: Build | None = None
     names: tuple[str, ...] = ()
@@ -160,3 +162,4 @@ class CommandLine(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         force_setattr(self, "options", MappingProxyType(dict(self.options)))
+        force_setattr(self, "switches", MappingProxyType(dict(self.switches)))

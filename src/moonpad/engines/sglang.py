@@ -30,7 +30,7 @@ from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, Phas
 from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.engines.sglang_api import API_FACTS
 from moonpad.engines.sglang_facts import SGLANG as FACTS
-from moonpad.engines.sglang_read import DRAFT, GRAPHS_OFF, KV_OFFLOAD, SETTING_FLAGS, TEXT_ONLY
+from moonpad.engines.sglang_read import DRAFT, GRAPHS_OFF, KV_OFFLOAD, SETTING_FLAGS, TEXT_ONLY, WHOLE_VISION
 from moonpad.values.deployment import Deployment, File, PortSpec, Process, Runtime
 from moonpad.values.plan import Plan
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
@@ -47,6 +47,7 @@ SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
     "prefix_caching",
     "redundant_experts",
     "text_only",
+    "mm_encoder_tp_mode",
     "draft_tokens",
     "draft",
 }
@@ -287,6 +288,8 @@ def _setting_argv(plan: Plan, program: str) -> Iterator[Arg]:
         yield "--disable-radix-cache"
     if settings.text_only:
         yield TEXT_ONLY
+    if settings.mm_encoder_tp_mode == "data":
+        yield WHOLE_VISION
     if settings.draft_tokens:
         # One branch, as deep as the draft proposes; the target checks those and gives one more.
         yield from ("--speculative-algorithm", "EAGLE3", DRAFT, PathRef("draft"))

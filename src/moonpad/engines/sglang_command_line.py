@@ -6,7 +6,7 @@ from typing import Final
 
 from moonpad.engines import ktransformers_read
 from moonpad.engines.command_line import DYNAMO, INFERA, Build, CommandLine, Program, Removal
-from moonpad.engines.sglang_read import PROGRAM, SETTING_FLAGS
+from moonpad.engines.sglang_read import PROGRAM, SETTING_FLAGS, WHOLE_VISION
 from moonpad.values.records import replace
 
 PROGRAMS: Final = (
@@ -52,6 +52,7 @@ SGLANG: Final = CommandLine(
         "redundant_experts": "--ep-num-redundant-experts",
         "quantization": "--quantization",
     },
+    switches={"mm_encoder_tp_mode": WHOLE_VISION},
     programs=PROGRAMS,
     names=("sglang", r"SGL(?= version)"),
     images=("sglang(?:-rocm)?",),

@@ -92,6 +92,10 @@ SGLANG: Final = EngineFacts(
         "max_total_tokens": "kv_cache_tokens",
     },
     attention_dp=True,
+    # PyPI sglang 0.5.9 to 0.5.23, models/kimi_k25.py and layers/attention/vision.py: VisionAttention divides its heads
+    # by the ranks of attention, and --mm-enable-dp-encoder alone makes that 1. The tower of Kimi-K3 is always whole.
+    vision_heads_until={"kimi_k25": ""},
+    whole_vision_since="0.5.16",  # sgl-project/sglang#31212: before it the server hangs with few pictures
     stages_since="0.4.6.post5",
     dcp_since="0.5.15",
     linear_dcp_since="0.5.17",
@@ -119,6 +123,7 @@ SGLANG_CPU: Final = replace(
     limits_over_dp=False,
     fp8_kv_name=None,
     weight_only_nvfp4_since=None,
+    vision_heads_until={},
     pads_slices=True,  # python/sglang/srt/configs/update_config.py, adjust_config_with_unaligned_cpu_tp
     pools=None,
     rules=sglang_rules.CPU_RULES,

@@ -43,6 +43,7 @@ SETTING_FLAGS: Final = (
     ("--hicache-ratio", "kv_offload_ratio"),
 )
 TEXT_ONLY: Final = "--language-model-only"
+WHOLE_VISION: Final = "--mm-enable-dp-encoder"
 KV_OFFLOAD: Final = "--enable-hierarchical-cache"
 KV_OFFLOAD_RATIO: Final = 2.0  # the default of --hicache-ratio
 KEEPS_FRACTION: Final = "SGLANG_AITER_HONOR_EXPLICIT_MEM_FRACTION"
@@ -60,6 +61,7 @@ SOME_RELEASES: Final = (
     Option(("--enable-deepep-moe",), "flag", "0"),
     Option(("--enable-ep-moe",), "flag", "0"),
     Option((TEXT_ONLY,), "flag", "0"),
+    Option((WHOLE_VISION,), "flag", "0"),
     *(Option((flag,), "text", "1") for flag in GRAPHS_OFF),
     Option(("--cuda-graph-bs",), "int", "+"),
     Option(("--kt-num-gpu-experts",), "int", "1"),
@@ -180,6 +182,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         block_size=words.whole("--page-size"),
         redundant_experts=words.whole("--ep-num-redundant-experts", least=0) or 0,
         text_only=bool(words.switch(TEXT_ONLY)),
+        mm_encoder_tp_mode="data" if words.switch(WHOLE_VISION) else None,
         draft_tokens=_draft_tokens(words),
         draft=known_draft(words.text(DRAFT)) if _draft_tokens(words) else None,
         cpu_offload_gib=words.amount("--cpu-offload-gb"),

@@ -54,6 +54,7 @@ VLLM: Final = EngineFacts(
     dcp_unasked=True,
     native_nodes_since="0.11.1",
     vision_sliced=True,  # 0.32: --mm-encoder-tp-mode weights
+    vision_heads_until={"kimi_k25": "0.26.0"},  # vllm-project/vllm#49046: is_vit_use_data_parallel(num_heads)
     # `MLAAttention.process_weights_after_loading` of 0.11 to 0.32 transposes views of a BF16 kv_b.
     unpacks_kv_b="where quantised",
     draft_table_bytes=2,  # `cos_sin_cache`, in the model's type

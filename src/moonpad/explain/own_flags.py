@@ -15,6 +15,8 @@ def in_own_flags(remedy: str, line: CommandLine) -> str:
 
     def own(match: re.Match[str]) -> str:
         before, name, written = match[1] or "", match[2], match[3].strip('"')
+        if (switch := line.switches.get(name)) is not None:
+            return f"{'add ' if before else ''}{switch}"
         option = line.options.get(name)
         if option is None:
             return match[0]

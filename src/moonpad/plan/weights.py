@@ -28,7 +28,6 @@ Stage = tuple[int, int]
 VOCABULARY_STEP: Final = 64
 """Embedding and lm_head are padded to a multiple of it before they are sliced (vLLM: DEFAULT_VOCAB_PADDING_SIZE)."""
 MOST_REDUNDANT: Final = 1 << 20
-MOONVIT_HEADS: Final = 16
 MOONVIT_SLICED_PARAMETERS: Final = 27 * (3 * 1152 * 1153 + 1152 * 1152 + 4304 * 1153 + 4304 * 1152)
 """What tensor parallelism slices of MoonViT: wqkv, wo, fc0 and fc1 of 27 layers, with the biases of wqkv and fc0."""
 _BF16_BYTES: Final = 2
@@ -258,7 +257,7 @@ def _outside(group: TensorGroup, architecture: Architecture, tp: int) -> int:
 
 def _vision(size: int, architecture: Architecture, tp: int) -> int:
     """vLLM (0.32) builds the tower on every stage and slices it where its 16 heads divide, else it is whole."""
-    if architecture.vision_parameters != MOONVIT_PARAMETERS or MOONVIT_HEADS % tp:
+    if architecture.vision_parameters != MOONVIT_PARAMETERS or architecture.vision_heads % tp:
         return size
     sliced = round(size * MOONVIT_SLICED_PARAMETERS / MOONVIT_PARAMETERS)
     return size - sliced + -(-sliced // tp)

@@ -68,7 +68,7 @@ class SettingsTable(Table):
     text_only: Switch = False
     """Leave out the vision tower of a model that has one."""
     mm_encoder_tp_mode: Annotated[EncoderMode | None, Field(description='"data" or "weights"')] = None
-    """vLLM: `data` holds the whole vision tower on each rank, `weights` slices it."""
+    """vLLM and SGLang: `data` holds the whole vision tower on each rank. vLLM alone: `weights` slices it."""
     all2all_backend: Text | None = None
     """vLLM: what carries tokens between the ranks that share the experts."""
     draft: Text | None = None

@@ -105,6 +105,8 @@ class Architecture(Struct, frozen=True):
     max_context: int
     tied_embeddings: bool = False
     vision_parameters: int = 0
+    vision_heads: int = 0
+    """Attention heads of the vision tower; 0: there is none, or they are not known."""
     nextn_layers: int = 0
     """Layers for multi-token prediction: 0 in the whole Kimi-K2 family."""
     topk_method: str = "noaux_tc"

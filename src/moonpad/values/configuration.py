@@ -84,6 +84,11 @@ class EngineFacts(Struct, frozen=True):
     # Memory
     vision_sliced: bool = False
     """The vision tower is known to be tensor-parallel."""
+    vision_heads_until: Mapping[str, str] = field(default_factory=dict)
+    """`model_type` → the first version that gives each rank the whole vision tower where its heads do not divide; "":
+    none does so unasked. Before it the start ends."""
+    whole_vision_since: str = ""
+    """The first version that serves with the whole tower on each rank when asked for it (`mm_encoder_tp_mode`)."""
     host_experts: HostExperts = ""
     """Routed experts may lie in host RAM, where the processors compute them: some of each layer, or those of the first
     layers. "": they may not."""
@@ -147,6 +152,7 @@ class EngineFacts(Struct, frozen=True):
     def __post_init__(self) -> None:
         force_setattr(self, "first_versions", MappingProxyType(dict(self.first_versions)))
         force_setattr(self, "asked_versions", MappingProxyType(dict(self.asked_versions)))
+        force_setattr(self, "vision_heads_until", MappingProxyType(dict(self.vision_heads_until)))
         force_setattr(self, "unasked", MappingProxyType(dict(self.unasked)))
         force_setattr(self, "setting_names", MappingProxyType(dict(self.setting_names)))
 

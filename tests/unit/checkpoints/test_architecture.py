@@ -45,6 +45,7 @@ def test_k2_5_keeps_its_sizes_under_text_config() -> None:
     assert (architecture.model_type, architecture.max_context, architecture.layers) == ("kimi_k25", 262144, 61)
     # 942,287,840 bytes of vision tensors in BF16.
     assert architecture.vision_parameters * 2 == 942_287_840
+    assert architecture.vision_heads == 16
 
 
 def test_of_a_multimodal_one_the_text_alone_can_be_there() -> None:

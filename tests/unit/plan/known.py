@@ -29,7 +29,7 @@ K2 = Architecture(
     vocabulary=163840,
     max_context=262144,
 )
-K2_VISION = replace(K2, model_type="kimi_k25", vision_parameters=471_143_920)
+K2_VISION = replace(K2, model_type="kimi_k25", vision_parameters=471_143_920, vision_heads=16)
 KIMI_LINEAR = replace(
     K2,
     model_type="kimi_linear",

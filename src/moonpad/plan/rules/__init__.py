@@ -27,6 +27,7 @@ GENERAL: Final[tuple[Callable[[Configuration], Iterator[Finding]], ...]] = (
     formats.nvfp4_device,
     formats.mxfp4_device,
     layout.heads_divide_tp,
+    layout.vision_heads,
     layout.layers_fill_pp,
     layout.pp_engine,
     layout.ep_group,

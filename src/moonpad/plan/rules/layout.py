@@ -29,6 +29,23 @@ def heads_divide_tp(case: Configuration) -> Iterator[Finding]:
         yield illegal("tp", message, f"set tp = {largest_divisor(linear.heads, tp)}")
 
 
+def vision_heads(case: Configuration) -> Iterator[Finding]:
+    """What shares out the attention of the text shares out that of the vision tower, unless each rank has it whole."""
+    heads, tp, settings = case.architecture.vision_heads, case.layout.tp, case.settings
+    until = case.engine.vision_heads_until.get(case.architecture.model_type)
+    asked = settings.text_only or settings.mm_encoder_tp_mode == "data"
+    if until is None or asked or not heads or not heads % tp or (until and case.since(until)):
+        return
+    message = f"tensor parallel {tp}: the {heads} heads of the vision tower cannot be shared out evenly, the start ends"
+    fewer = f"tp = {largest_divisor(heads, tp)} with the other devices for pp or dp"
+    whole, first = 'set mm_encoder_tp_mode = "data"', case.engine.whole_vision_since
+    if first and not case.since(first):
+        remedy = f"set {fewer}, or take {case.engine.title} {first} or newer and {whole}"
+    else:
+        remedy = f"{whole}, or {fewer}"
+    yield illegal("tp", message, remedy)
+
+
 def layers_fill_pp(case: Configuration) -> Iterator[Finding]:
     layers, pp = case.architecture.layers, case.layout.pp
     if pp > layers:

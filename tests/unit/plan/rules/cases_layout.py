@@ -11,6 +11,7 @@ from tests.unit.plan.rules.builders import (
     CPU,
     H200,
     K3,
+    K25,
     KIMI_LINEAR,
     MI300X,
     MI355X,
@@ -30,6 +31,7 @@ from tests.unit.plan.rules.trial import (
     Trial,
 )
 
+WHOLE = Settings(mm_encoder_tp_mode="data")
 LAYOUT: dict[str, tuple[Trial, ...]] = {
     "heads-divide-tp": (
         Trial(Layout(tp=6), says=("6", "64 attention heads"), where="tp"),
@@ -44,6 +46,19 @@ LAYOUT: dict[str, tuple[Trial, ...]] = {
             where="tp",
         ),
         Trial(Layout(tp=32), "mxfp4-packed", architecture=K3),
+    ),
+    "vision-heads": (
+        Trial(Layout(tp=32), on=FOUR, engine="sglang", architecture=K25, says=("32", "16 heads"), where="tp"),
+        Trial(
+            Layout(tp=32), on=FOUR, engine="sglang", version="0.5.9", architecture=K25, says=("16 heads",), where="tp"
+        ),
+        Trial(Layout(tp=32), on=FOUR, version="0.25.1", architecture=K25, says=("32", "16 heads"), where="tp"),
+        Trial(Layout(tp=32), on=FOUR, version="0.26.0", architecture=K25),
+        Trial(Layout(tp=32), on=FOUR, version="0.25.1", settings=WHOLE, architecture=K25),
+        Trial(Layout(tp=32), on=FOUR, engine="sglang", settings=WHOLE, architecture=K25),
+        Trial(Layout(tp=16, dp=2), on=FOUR, engine="sglang", architecture=K25),
+        Trial(Layout(tp=32), on=FOUR, engine="sglang"),
+        Trial(Layout(tp=8), "mxfp4-packed", FOUR, "sglang", architecture=K3),
     ),
     "layers-fill-pp": (
         Trial(Layout(pp=64), says=("64", "61 layers"), where="pp"),
