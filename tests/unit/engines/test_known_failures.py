@@ -235,6 +235,7 @@ SAMPLES = {
     "connector-without-hybrid-cache": WORKER
     + "ValueError: Connector OffloadingConnector does not support HMA but HMA is enabled. Please set --disable-hybrid-kv-cache-manager",
     "lmcache-batched-tokens": "ValueError: Mamba-hybrid models with LMCache require block_size <= max_num_batched_tokens < 2 * block_size",
+    "npu-list-of-all-experts": "AclNN_Parameter_Error(EZ1001): When groupList is not null, size of groupList(tensor) 256 should be equal to weight dim 0 32 with groupType 0.",
     "nixl-side-channel-address": "zmq.error.ZMQError: Cannot assign requested address (addr='tcp://10.0.0.7:5558'), VLLM_NIXL_SIDE_CHANNEL_HOST=10.0.0.7",
     "ascend-direct-connect": "E1210 03:24:54.778028 2548307 ascend_direct_transport.cpp:820] Failed to connect to target: 172.16.100.99:25389, status: 103900",
     "trtllm-heads-of-a-group": "RuntimeError: fmhaKernels.cuh:444: numHeadsQ/numHeadsKv is not supported",

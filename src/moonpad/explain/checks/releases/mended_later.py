@@ -60,6 +60,12 @@ _FORMAT: Final = re.compile(r"fp4|fp8|int[48]|awq|gptq|gguf|bf16|w[48]a|bnb", re
 _WORD: Final = re.compile(r"(?!(?:that|this|with|which|from|where|when|have|been|they|than|into|more)\b)[a-z]\w{3,}")
 _SHARED: Final = 0.25
 """Of 86 pairs those of other faults have up to 0.22."""
+_OF_GPUS: Final = re.compile(
+    r"\b(?:CUDA kernels?|Triton|FlashInfer|FlashAttention|FlashMLA|FlyDSL|DeepGEMM|CUTLASS|CuTe ?DSL|cuDNN|cuBLAS\w*"
+    r"|TRT-?LLM(?:'s)?|trtllm_\w+|XQA|Marlin|Machete|AITER|NVLink|NVSHMEM|NCCL|Hopper|Blackwell|NVIDIA|AMD|ROCm|fa[34]"
+    r"|FA[34]|SM ?\d{2,3})\b"
+)
+"""What a fault names that is of GPUs alone: the NPUs of Ascend have kernels of their own."""
 _LEAST: Final = 3
 """So much has to agree where no release is named: two settings, or one with a model or its group; one less where it is
 about devices, which then have to be known."""
@@ -225,6 +231,8 @@ def _format_word(name: str) -> re.Pattern[str]:
 
 
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
+    if case.platform == Platform.ASCEND and not row.devices and _OF_GPUS.search(row.fault):
+        return False
     of_amd = spoken == Platform.ROCM and any(map(is_generation_of_amd, row.devices))
     unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
     unknown = unknown and not (row.devices and (speaks_of_others(case.script) or is_elsewhere(row.devices, case)))
