@@ -15,7 +15,8 @@ Pairs = frozenset[tuple[str, str]]
 _WORD: Final = re.compile(r"[a-z_]\w{3,}")
 _COMMON: Final = re.compile(
     r"\w*error|that|this|with|which|from|where|when|have|been|they|than|into|more|were|file|line|lib64|python\d?|packages"
-    r"|cuda|most|recent|call|last|traceback|runtime|torch|model|models|kernel|value|start|ends?|"
+    r"|cuda|most|recent|call|last|traceback|runtime|torch|model|models|kernel|value|start|ends?"
+    r"|kimi|moonshotai|deepseek|qwen|llama|gemma|mistral|minimax|"  # a model's name is no part of what went wrong
     + "|".join(sorted(ENGINES))
 )
 _LONGEST: Final = 400

@@ -180,7 +180,14 @@ def _once(found: Iterable[tuple[KnownReport, Remark]]) -> Iterator[tuple[KnownRe
 def _is_told(row: KnownReport, case: Case, errors: Pairs, words: frozenset[str]) -> bool:
     if row.complained_of and row.also_unnamed:
         return True  # its text is in the command's own: the release of a package, say
-    return bool(shared_pairs(row.message, errors)) or is_told(row.message, case.engine.name, words)
+    least = 2 if _is_of_latest(case) else 1
+    return shared_pairs(row.message, errors) >= least or is_told(row.message, case.engine.name, words)
+
+
+def _is_of_latest(case: Case) -> bool:
+    """Whether its image is asked for by the tag of the newest build: what ended long ago needs more than one sign."""
+    container = case.commands[0].container
+    return container is not None and container.image is not None and container.image.text.endswith(":latest")
 
 
 def _as_past(remark: Remark, row: KnownReport, recent: str, current: str, kinds: frozenset[str]) -> Remark:
