@@ -15,7 +15,7 @@ from moonpad.catalog.other_models import COMMIT
 from moonpad.catalog.toml_rows import Row, rows, unique
 from moonpad.values.cluster import Device
 
-__all__ = ["Model", "find_model", "models", "native_siblings"]
+__all__ = ["Model", "find_model", "models", "native_siblings", "same_in_formats"]
 
 FILE: Final = "models.toml"
 
@@ -39,6 +39,17 @@ def native_siblings(name: str, device: Device) -> tuple[Model, ...]:
     formats = row.native_formats
     made_of_it = (model for model in models().values() if model.base == known.id and model.quantization)
     return tuple(model for model in made_of_it if model.quantization and model.quantization.scheme in formats)
+
+
+def same_in_formats(name: str, schemes: frozenset[str]) -> Model | None:
+    """The checkpoint in one of these formats of the model that `name` is a checkpoint of: that model's own, or one made
+    of it. None where the catalogue has none."""
+    known = find_model(name)
+    if known is None:
+        return None
+    first = known.base or known.id
+    of_it = sorted((each for each in models().values() if first in (each.id, each.base)), key=lambda each: each.base)
+    return next((each for each in of_it if each.quantization and each.quantization.scheme in schemes), None)
 
 
 def find_model(name: str) -> Model | None:

@@ -14,7 +14,7 @@ def nvfp4_device(configuration: Configuration) -> Iterator[Finding]:
         yield unsupported(
             "quantization",
             "NVFP4 weights: ktransformers multiplies the experts on the processor, and has no kernel for NVFP4 there",
-            "take the INT4 checkpoint, which it reads as it is (RAWINT4)",
+            "take the INT4 weights, if the model has them, which it reads as they are (RAWINT4)",
         )
 
 

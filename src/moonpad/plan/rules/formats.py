@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.catalog.models import same_in_formats
 from moonpad.engines import ENGINES
 from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.finding import Code, Finding, Severity, suboptimal, unsupported
@@ -12,6 +13,7 @@ from moonpad.values.platform import Platform
 from moonpad.values.versions import may_hold
 
 QUANTIZATION: Final = "quantization"
+INT4: Final = frozenset({"int4", "w4a16"})
 MODELSLIM: Final = frozenset({"w8a8", "w4a8"})
 PLATFORM_NAMES: Final = {
     Platform.CUDA: "NVIDIA GPUs",
@@ -21,6 +23,12 @@ PLATFORM_NAMES: Final = {
 }
 EMULATES_PACKED: Final = "0.32.0"
 """The release of vLLM that emulates MXFP4 of compressed-tensors on AMD's: vllm-project/vllm#51274 and #52803."""
+
+
+def in_int4(case: Configuration) -> str:
+    """How a remedy calls the INT4 weights of the same model: not every model has them."""
+    found = same_in_formats(case.checkpoint.name, INT4)
+    return found.id if found is not None else "an INT4 checkpoint (AWQ, GPTQ), if there is one"
 
 
 def _engines(able: Callable[[EngineFacts], bool]) -> str:
@@ -103,7 +111,7 @@ def fp8_device(case: Configuration) -> Iterator[Finding]:
     first = case.engine.weight_only_fp8_since
     if first is not None and case.since(first):
         slower = f"{case.engine.title} multiplies them in BF16 (Marlin, weights alone), which is slower"
-        remedy = "take the INT4 checkpoint, which needs none"
+        remedy = f"take {in_int4(case)}: it needs none"
         yield suboptimal(QUANTIZATION, f"FP8 weights: {lacks}; {slower}", remedy)
     else:
         older = f" before {first}" if first is not None else ""
@@ -130,7 +138,7 @@ def nvfp4_device(case: Configuration) -> Iterator[Finding]:
                 QUANTIZATION,
                 f"{lacks}; {case.engine.name} multiplies them in BF16 (Marlin, weights alone), and "
                 "NVIDIA tests the checkpoint from Blackwell on",
-                "take the INT4 checkpoint",
+                f"take {in_int4(case)}",
             )
         else:
             yield unsupported(QUANTIZATION, f"{lacks}, and {case.program} needs it", "take INT4 or FP8")
@@ -152,11 +160,9 @@ def mxfp4_device(case: Configuration) -> Iterator[Finding]:
         message = f"MXFP4 weights: {device} has no such arithmetic, and {engine.title} emulates it, slowly"
         if packed and not case.since(EMULATES_PACKED):
             message = f"MXFP4 weights: {engine.title} has no kernel for them on {device} before {EMULATES_PACKED}"
-        yield suboptimal(
-            QUANTIZATION, message, "take devices of gfx950" if packed else "take the INT4 or FP8 checkpoint"
-        )
+        yield suboptimal(QUANTIZATION, message, "take devices of gfx950" if packed else f"take {in_int4(case)}, or FP8")
     else:
         by = "" if packed else " by Quark"
         message = f"they are made for gfx950 (MI350, MI355), not for {device} with {engine.name}"
-        remedy = "take the INT4, FP8 or NVFP4 checkpoint"
+        remedy = f"take {in_int4(case)}, or FP8 or NVFP4 weights"
         yield unsupported(QUANTIZATION, f"MXFP4 weights{by}: {message}", remedy)
