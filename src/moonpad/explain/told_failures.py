@@ -12,6 +12,7 @@ from moonpad.catalog.options import values_of, versions
 from moonpad.engines import ENGINES
 from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs
 from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.documents.loading_memory import LOADING
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import Code, Finding, Severity
@@ -258,7 +259,9 @@ def _with_remedies(failure: Remark, told: Iterable[Remark], script: Script) -> R
     lacks = (remark.finding for remark in told if _LACKS_MODEL.search(remark.finding.message))
     if _OF_MODEL.search(finding.message) and (cause := next(lacks, None)) is not None:
         return _in_words_of(failure, cause)  # the engine says what follows from it
-    short = (remark.finding.remedy for remark in told if remark.finding.code is Code.DOES_NOT_FIT)
+    loading = LOADING in finding.message
+    lacking = (remark.finding for remark in told if remark.finding.code is Code.DOES_NOT_FIT)
+    short = (each.remedy for each in lacking if not loading or each.message.startswith("the weights"))
     if _OF_MEMORY.search(finding.message) and (enough := next(filter(None, short), "")):
         # Weights that do not fit fit with no other share of the memory.
         return replace(failure, finding=replace(finding, remedy=enough), edits=())
@@ -267,7 +270,7 @@ def _with_remedies(failure: Remark, told: Iterable[Remark], script: Script) -> R
         message = f"{finding.message.removesuffix(': tp is too large')}: the weights are BF16, and {_COPIED}"
         return replace(failure, finding=replace(finding, message=message, remedy=instead))
     share = (remark.finding.remedy for remark in told if remark.finding.code is Code.TIGHT)
-    if _OF_MEMORY.search(finding.message) and (less := next(filter(_SHARE.fullmatch, share), "")):
+    if _OF_MEMORY.search(finding.message) and not loading and (less := next(filter(_SHARE.fullmatch, share), "")):
         return replace(failure, finding=replace(finding, remedy=less))
     if (later := _release_with_choice(finding)) is not None:
         return replace(failure, finding=replace(finding, remedy=later))

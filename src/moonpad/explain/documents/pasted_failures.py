@@ -18,6 +18,7 @@ from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.documents.broken_errors import continued
 from moonpad.explain.documents.error_items import behind_marker
 from moonpad.explain.documents.fenced_logs import fenced_logs
+from moonpad.explain.documents.loading_memory import KEYS, LOADING, is_of_loading, remedy_for
 from moonpad.explain.documents.log_owners import writer_of
 from moonpad.explain.documents.model_types import of_known_type
 from moonpad.explain.documents.order_of_errors import causes_first, each_once
@@ -242,6 +243,9 @@ def _remark(
         failure = failure_at(cause, match)
         message = f"{STOPPED}{shortened(failure.message, 400)}"
         remedy = of_known_type(match) or _in_flags(failure.remedy, engine)
+        if cause.key in KEYS and is_of_loading(error.number, script.lines):
+            message = message.replace("out of memory", LOADING, 1)
+            remedy = remedy_for(ENGINES[engine].command_line.options)
         finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
     return None

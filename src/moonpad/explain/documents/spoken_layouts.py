@@ -14,7 +14,9 @@ from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.values.records import replace
 
 _USED: Final = re.compile(
-    rf"(?:\b(?:with|using|via|through|on|by)|用|使用)[ ]?(?:the )?{NAME_IN_WORDS.pattern}", re.IGNORECASE
+    rf"(?:\b(?:with|using|via|through|on|by)|用|使用)[ ]?(?:the )?{NAME_IN_WORDS.pattern}"
+    rf"|^\W{{0,6}}(?:engine[*_]{{0,2}}: ?)?{NAME_IN_WORDS.pattern}[*_`]{{0,3}}[,:] ",
+    re.IGNORECASE | re.MULTILINE,
 )
 _SIZE: Final = re.compile(
     r"(?<![\w.-])(?P<name>tp|pp|dp)(?:[ _-]?size)?[ ]?[=:×x]?[ ]?(?P<size>[0-9]{1,3})(?!\w|\.[0-9])"

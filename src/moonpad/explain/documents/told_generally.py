@@ -49,6 +49,13 @@ _OF_ATTEMPTS: Final = re.compile(
     re.IGNORECASE,
 )
 """Those of parts that tell of earlier ones, where the text also says which works."""
+_BLOCKED: Final = re.compile(r"\bblock(?:er|ed)s?\b", re.IGNORECASE)
+_RESOLVED: Final = re.compile(
+    r"(?<!not )(?<!un)\bresolved\b|\bwhat (?:un(?:blocks?|blocked)|fixed|solved|resolved)\b"
+    r"|\bhow (?:we|I) (?:fixed|solved|resolved)\b|\babandoned\b|(?<!未)已解决|已放弃",
+    re.IGNORECASE,
+)
+"""Headings below which the failure of a part before it, or of that part, is told as past."""
 _WORKS: Final = re.compile(
     r"\b(?:what (?:finally )?work(?:ed|s)|(?:final|working|current) (?:working )?(?:configuration|config|command|setup"
     r"|recipe|launch|flags|settings))\b|最终(?:配置|命令|方案|可用)|可用配置",
@@ -65,7 +72,7 @@ def is_general(text: str) -> bool:
 def mended_lines(lines: Sequence[str]) -> set[int]:
     """Lines, from 0, of parts that name a cause, or are headed by a failure, and below it say what mended it; and of
     parts about earlier attempts in a text that says which command works."""
-    mended = _of_attempts(lines)
+    mended = _of_attempts(lines) | _resolved(lines)
     begin, told, headed, fenced, starts = 0, False, False, False, False
     for number, line in enumerate(lines):
         text = line[:LONGEST]
@@ -82,6 +89,32 @@ def mended_lines(lines: Sequence[str]) -> set[int]:
         else:
             told = told or _CAUSE_TOLD.match(text) is not None
     return mended
+
+
+def _resolved(lines: Sequence[str]) -> set[int]:
+    """Parts about a failure, without a command of their own, that say in their heading that it is resolved, or before
+    such a part of the same level."""
+    if not any(_RESOLVED.search(line[:LONGEST]) for line in lines if line.lstrip().startswith("#")):
+        return set()
+    parts = list[tuple[int, int, str, bool]]()
+    """First line, level, title, and whether a command stands in it."""
+    fenced = False
+    for number, line in enumerate(lines):
+        text = line[:LONGEST]
+        fenced ^= FENCE.match(text) is not None
+        if not fenced and (heading := HEADING.match(text)) and heading[1]:
+            parts.append((number, len(heading[1]), heading[2] or "", False))
+        elif fenced and parts and STARTS_ROUGHLY.search(text):
+            parts[-1] = (*parts[-1][:3], True)
+    ends = [*(part[0] for part in parts[1:]), len(lines)]
+    found: set[int] = set()
+    for at, ((first, level, title, starts), end) in enumerate(zip(parts, ends, strict=True)):
+        failed = _FAILED.search(title) is not None or _BLOCKED.search(title) is not None
+        later = (other for _, its_level, other, _ in parts[at + 1 :] if its_level == level)
+        past = _RESOLVED.search(title) is not None or any(_RESOLVED.search(other) for other in later)
+        if failed and past and not starts:
+            found |= {*range(first, end)}
+    return found
 
 
 def _of_attempts(lines: Sequence[str]) -> set[int]:
