@@ -24,6 +24,7 @@ from moonpad.explain.option_names import as_option
 from moonpad.explain.programs import base_name, is_waiting, starts_with_options
 from moonpad.explain.python.signs import is_python
 from moonpad.explain.shell.handed_texts import handed_texts
+from moonpad.explain.shell.helm_values import helm_values
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.printed_commands import printed_commands
@@ -123,6 +124,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         return
     ways = (
         powershell_lists(state, texts),
+        helm_values(state, texts),
         quoted_options(state, texts),
         chat_programs(state),
         offline_programs(state),

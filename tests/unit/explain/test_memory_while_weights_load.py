@@ -12,7 +12,7 @@ from tests.unit.explain.judging import ask
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 588.00 MiB."
 HELD = "GPU 0 has a total capacity of 139.81 GiB of which 546.94 MiB is free. 137.23 GiB is allocated by PyTorch"
 SHARED = "GPU 0 has a total capacity of 139.81 GiB of which 546.94 MiB is free. 30.00 GiB is allocated by PyTorch"
-COMMAND = "vllm serve moonshotai/Kimi-K3 --tensor-parallel-size 16 --nnodes 2 --node-rank 0 --trust-remote-code --max-model-len 8192"
+COMMAND = "vllm serve moonshotai/Kimi-K3 -tp 16 --nnodes 2 --node-rank 0 --trust-remote-code --max-model-len 8192"
 LOWERED = ("--gpu-memory-utilization", "--max-num-seqs", "--max-num-batched-tokens")
 
 

@@ -1,4 +1,4 @@
-"""Memory that ran out while the weights were loaded: what is taken at run time comes later, and lowering it is no help."""
+"""Memory that ran out while the weights were loaded: what is taken at run time comes later, and lowering it is vain."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _FRAME: Final = re.compile(
 )
 _BEGINS: Final = re.compile(r"Traceback \(most recent call last\)")
 _SAID: Final = re.compile(
-    r"\bcreate_weights\b|\bbefore\W{1,3}Model loading took|\b(?:while|when|during|in) (?:the )?(?:loading (?:of )?(?:the )?"
-    r"(?:model(?:'s)? )?weights|weights? (?:are|were|is) (?:being )?loaded|weight[- ]load(?:ing)?)\b"
+    r"\bcreate_weights\b|\bbefore\W{1,3}Model loading took|\b(?:while|when|during|in) (?:the )?"
+    r"(?:loading (?:of )?(?:the )?(?:model(?:'s)? )?weights|weights? (?:are|were|is) (?:being )?loaded"
+    r"|weight[- ]load(?:ing)?)\b"
     r"|加载(?:模型)?权重(?:时|阶段|过程)",
     re.IGNORECASE,
 )
