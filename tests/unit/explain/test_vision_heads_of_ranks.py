@@ -39,7 +39,7 @@ def test_the_corrected_command_keeps_the_ranks_and_gives_each_the_whole_tower() 
 
 def test_a_release_whose_whole_tower_hangs_is_not_told_to_use_it() -> None:
     before = judged(f"{SGLANG} --tp 32", "0.5.9")
-    assert remedies(before)[0].startswith("set --tp-size 16")
+    assert remedies(before)[0].startswith("use data-parallel attention in groups of 16 ranks")
     assert "0.5.16" in remedies(before)[0]
     assert not before.corrected
 

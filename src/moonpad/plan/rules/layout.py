@@ -37,12 +37,13 @@ def vision_heads(case: Configuration) -> Iterator[Finding]:
     if until is None or asked or not heads or not heads % tp or (until and case.since(until)):
         return
     message = f"tensor parallel {tp}: the {heads} heads of the vision tower cannot be shared out evenly, the start ends"
-    fewer = f"tp = {largest_divisor(heads, tp)} with the other devices for pp or dp"
+    share = largest_divisor(heads, tp)
+    fewer = f"set tp = {share} with the other devices for pp or dp"
+    if case.engine.attention_dp:
+        fewer = f"use data-parallel attention in groups of {share} ranks"
     whole, first = 'set mm_encoder_tp_mode = "data"', case.engine.whole_vision_since
-    if first and not case.since(first):
-        remedy = f"set {fewer}, or take {case.engine.title} {first} or newer and {whole}"
-    else:
-        remedy = f"{whole}, or {fewer}"
+    later = first and not case.since(first)
+    remedy = f"{fewer}, or take {case.engine.title} {first} or newer and {whole}" if later else f"{whole}, or {fewer}"
     yield illegal("tp", message, remedy)
 
 
