@@ -69,7 +69,7 @@ from moonpad.explain.stage_layouts import but_refused_stages
 from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Subject, best_remedy
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
-from moonpad.explain.unknowns import CONTEXT, may_be_cut, missing_pieces, sentence
+from moonpad.explain.unknowns import CONTEXT, STEP, may_be_cut, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -144,7 +144,7 @@ class Deployment(Struct, frozen=True):
         suggestions: tuple[Improvement, ...] = ()
         if cut := cut_off(checked):
             unjudged, unknown = cut, unknown | {*LAYOUT}
-        elif unknown - {CONTEXT}:
+        elif unknown - {CONTEXT, *STEP}:
             unjudged = sentence(missing, line)
         elif checkpoint is not None and cluster is not None:
             unjudged = first.left_to_engine
@@ -154,6 +154,8 @@ class Deployment(Struct, frozen=True):
                 if offload_ignored(case):
                     subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
+                if unknown & STEP and judgement.memory is not None and judgement.memory.fits:
+                    beside = beside or sentence(missing, line)
                 if beside:
                     judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
@@ -175,7 +177,7 @@ class Deployment(Struct, frozen=True):
                     judgement = replace(judgement, findings=tuple(findings))
                 of_memory = self._judgement_remarks(subject, judgement, suggestions, first, checked)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
-                if missing:
+                if missing and unjudged != sentence(missing, line):
                     remarks.append(guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
             unjudged = because
