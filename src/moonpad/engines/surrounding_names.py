@@ -27,6 +27,16 @@ NOT_FOR_MODELS: Final = re.compile(
 PLATFORM_OPTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("--device", "npu"): "ascend",
     ("--attention-backend", "ascend"): "ascend",
+    ("--attention-backend", "aiter"): "rocm",
+    ("--prefill-attention-backend", "aiter"): "rocm",
+    ("--decode-attention-backend", "aiter"): "rocm",
+    ("--moe-runner-backend", "aiter"): "rocm",
+    ("--attention-backend", "ROCM_ATTN"): "rocm",
+    ("--attention-backend", "ROCM_AITER_FA"): "rocm",
+    ("--attention-backend", "ROCM_AITER_UNIFIED_ATTN"): "rocm",
+    ("--attention-backend", "ROCM_AITER_MLA"): "rocm",
+    ("--attention-backend", "ROCM_AITER_MLA_SPARSE"): "rocm",
+    ("--attention-backend", "ROCM_AITER_TRITON_MLA"): "rocm",
 }
 """Options and values that are for devices of one platform alone."""
 MODULE_ROLES: Final = ("--multimodal-worker", ("--multimodal-processor", "--multimodal-encode-worker"))
