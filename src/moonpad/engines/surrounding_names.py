@@ -182,3 +182,10 @@ MEASURED_BY: Final[Mapping[str, str]] = {
     "sglang-kt": "sglang.bench_serving",
 }
 """The program of a server → the one that measures it."""
+
+CLIENT_KEYS: Final = re.compile(
+    r"(?:OPENAI|ANTHROPIC|MOONSHOT(?:_?AI)?|KIMI|DEEPSEEK|TOGETHER|OPENROUTER|GROQ|MISTRAL|GEMINI|GOOGLE|COHERE|XAI|GROK"
+    r"|FIREWORKS|DASHSCOPE|ZHIPU(?:AI)?|ZAI|MINIMAX|SILICONFLOW|PERPLEXITY|CEREBRAS|NVIDIA|AZURE_OPENAI)_API_KEY"
+    r"|ANTHROPIC_AUTH_TOKEN"
+)
+"""Keys by which clients are known to a hosted service: no engine reads one."""

@@ -18,6 +18,7 @@ from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.checks.options.security import wrapper_remarks
 from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
+from moonpad.explain.client_keys import without_client_keys
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
@@ -57,7 +58,7 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     script = replace(script, budget=deepcopy(script.budget))  # each judgement begins where the reading ended
     words = sum(len(command.words) + len(command.env) for command in script.commands if command.program != "other")
     script.budget.work(8 * words + len(script.commands), "its engine commands")
-    groups = group(as_commands(script.commands))
+    groups = group(map(without_client_keys, as_commands(script.commands)))
     errors = owners_of(groups, script)
     judged = (
         _judged(member, own, script, question, tuple(calibrations)) for member, own in zip(groups, errors, strict=True)
