@@ -35,6 +35,7 @@ from moonpad.explain.kept_ranks import with_own_ranks
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.measured_builds import as_measured
 from moonpad.explain.mended_lines import mended_line
+from moonpad.explain.paired_releases import but_of_one_release
 from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.remedy_edits import Started, with_remedy
@@ -124,7 +125,7 @@ def _judged(
         def by_release(version: str) -> Judged | None:
             return by(replace(question, version=version))
 
-        build = judged_as_build(by(question), by_release, script, other.commands)
+        build = judged_as_build(but_of_one_release(by(question), by_release), by_release, script, other.commands)
         return as_measured(build, script, other.commands)
 
     judged = judged_as(meant, repairs, again=False)
