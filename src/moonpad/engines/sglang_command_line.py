@@ -57,6 +57,7 @@ SGLANG: Final = CommandLine(
     names=("sglang", r"SGL(?= version)"),
     images=("sglang(?:-rocm)?",),
     option_files=("--config",),
+    rocm_env=("SGLANG_USE_AITER", "SGLANG_AITER_", "SGLANG_ROCM_"),
     model="--model-path",
     tool_parser="--tool-call-parser",
     reasoning_parser="--reasoning-parser",

@@ -27,6 +27,16 @@ NOT_FOR_MODELS: Final = re.compile(
 PLATFORM_OPTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("--device", "npu"): "ascend",
     ("--attention-backend", "ascend"): "ascend",
+    ("--attention-backend", "aiter"): "rocm",
+    ("--prefill-attention-backend", "aiter"): "rocm",
+    ("--decode-attention-backend", "aiter"): "rocm",
+    ("--moe-runner-backend", "aiter"): "rocm",
+    ("--attention-backend", "ROCM_ATTN"): "rocm",
+    ("--attention-backend", "ROCM_AITER_FA"): "rocm",
+    ("--attention-backend", "ROCM_AITER_UNIFIED_ATTN"): "rocm",
+    ("--attention-backend", "ROCM_AITER_MLA"): "rocm",
+    ("--attention-backend", "ROCM_AITER_MLA_SPARSE"): "rocm",
+    ("--attention-backend", "ROCM_AITER_TRITON_MLA"): "rocm",
 }
 """Options and values that are for devices of one platform alone."""
 MODULE_ROLES: Final = ("--multimodal-worker", ("--multimodal-processor", "--multimodal-encode-worker"))
@@ -172,3 +182,10 @@ MEASURED_BY: Final[Mapping[str, str]] = {
     "sglang-kt": "sglang.bench_serving",
 }
 """The program of a server → the one that measures it."""
+
+CLIENT_KEYS: Final = re.compile(
+    r"(?:OPENAI|ANTHROPIC|MOONSHOT(?:_?AI)?|KIMI|DEEPSEEK|TOGETHER|OPENROUTER|GROQ|MISTRAL|GEMINI|GOOGLE|COHERE|XAI|GROK"
+    r"|FIREWORKS|DASHSCOPE|ZHIPU(?:AI)?|ZAI|MINIMAX|SILICONFLOW|PERPLEXITY|CEREBRAS|NVIDIA|AZURE_OPENAI)_API_KEY"
+    r"|ANTHROPIC_AUTH_TOKEN"
+)
+"""Keys by which clients are known to a hosted service: no engine reads one."""

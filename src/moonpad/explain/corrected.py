@@ -223,8 +223,15 @@ def _is_meant(other: Judged, judged: Judged) -> bool:
     if other.layout == judged.layout or _may_change(judged):
         return True
     told = any(remark.changes and remark.finding.code in _OF_FAULTS for remark in judged.remarks)
+    told = told or any(_spreads_experts(remark, judged) for remark in judged.remarks)
     sizes = [layout.world_size for layout in (other.layout, judged.layout) if layout is not None]
     return told and len(sizes) == 2 and sizes[0] == sizes[1]
+
+
+def _spreads_experts(remark: Remark, judged: Judged) -> bool:
+    """Whether it writes the engine's switch for a size of expert parallelism that the engine has no option for."""
+    switch = ENGINES[judged.engine].command_line.options.get("ep") if judged.engine in ENGINES else None
+    return remark.finding.code is Code.UNKNOWN_FLAG and any(edit.words == (switch,) for edit in remark.edits)
 
 
 def _needs_its_pods(judged: Judged, command: Command) -> bool:

@@ -61,6 +61,7 @@ from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Edit, Judged, Remark
+from moonpad.explain.seen_devices import seen_alone
 from moonpad.explain.shares_beside import share_left
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.sound_suggestions import barred_settings, better_of, edits_of, sound_improvements
@@ -69,7 +70,7 @@ from moonpad.explain.stage_layouts import but_refused_stages
 from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Subject, best_remedy
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
-from moonpad.explain.unknowns import CONTEXT, may_be_cut, missing_pieces, sentence
+from moonpad.explain.unknowns import CONTEXT, STEP, may_be_cut, missing_pieces, sentence
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -117,6 +118,9 @@ class Deployment(Struct, frozen=True):
         part = part_of_machines(commands[0], readings[0], cluster)
         if self._is_guess(readings[0], checkpoint, cluster):
             cluster, because = None, NO_DEVICES
+        seen = seen_alone(cluster, commands, readings[0], self.script) if cluster is not None else None
+        if seen is not None and self.question.cluster is None:
+            cluster, because = seen[0], f"{because}, {seen[1]}"
         first = whole_layout(readings[0], cluster, commands[0], line)
         remarks = [*self.repairs, *guesses(readings[0], first, checkpoint, commands[0], line, self.script)]
         if note := unknown_version(program_of(commands[0], self.engine), self.engine.name, version.text):
@@ -144,7 +148,7 @@ class Deployment(Struct, frozen=True):
         suggestions: tuple[Improvement, ...] = ()
         if cut := cut_off(checked):
             unjudged, unknown = cut, unknown | {*LAYOUT}
-        elif unknown - {CONTEXT}:
+        elif unknown - {CONTEXT, *STEP}:
             unjudged = sentence(missing, line)
         elif checkpoint is not None and cluster is not None:
             unjudged = first.left_to_engine
@@ -154,6 +158,8 @@ class Deployment(Struct, frozen=True):
                 if offload_ignored(case):
                     subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
+                if unknown & STEP and judgement.memory is not None and judgement.memory.fits:
+                    beside = beside or sentence(missing, line)
                 if beside:
                     judgement = replace(judgement, memory=None, unjudged=beside, findings=beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
@@ -175,7 +181,7 @@ class Deployment(Struct, frozen=True):
                     judgement = replace(judgement, findings=tuple(findings))
                 of_memory = self._judgement_remarks(subject, judgement, suggestions, first, checked)
                 remarks += (with_remedy(remark, begun) for remark in of_memory)
-                if missing:
+                if missing and unjudged != sentence(missing, line):
                     remarks.append(guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
             unjudged = because
@@ -343,7 +349,7 @@ class Deployment(Struct, frozen=True):
         given, maps = self.group.commands, self.engine.facts.gguf_only
         found = but_with_amx(but_longer(but_held(judgement, first.layout), given), self.script, checked)
         for finding in but_chosen(found, given, self.script.lines):
-            if is_idle(finding) and runs_side_by_side(self.script):
+            if is_idle(finding) and (runs_side_by_side(self.script) or self._sees_ranks_alone(subject, first)):
                 continue
             spoken = as_spoken(finding, memory, self.script, given[0], maps=maps)
             if spoken is None or is_of_its_fork(spoken, given[0]):
@@ -368,6 +374,11 @@ class Deployment(Struct, frozen=True):
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
                 message = "the KV cache could hold more"
                 yield Remark(Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", message, best.why), None)
+
+    def _sees_ranks_alone(self, subject: Subject, first: Reading) -> bool:
+        """Whether the process sees none of the devices that it leaves idle."""
+        seen = seen_alone(subject.configuration.cluster, self.group.commands, first, self.script)
+        return seen is not None and seen[0].devices == ranks_of(first)
 
     def _stated(self, finding: Finding, first: Reading) -> tuple[Edit, ...]:
         """What mends an error of one command whose remedy is one value."""

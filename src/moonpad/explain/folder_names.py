@@ -1,10 +1,13 @@
-"""Names of the family as people call folders: `kimi_k2_5`, `kimik2.5-w4a8`, `Kimi2.6`."""
+"""Names of the family as people call folders: `kimi_k2_5`, `kimik2.5-w4a8`, `Kimi2.6`, `nvidia-Kimi-K2.5-NVFP4`."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+_OWNED: Final = re.compile(
+    r"(?P<owner>[a-z][a-z0-9]{1,30})[-_]{1,2}(?P<name>kimi[\w.-]{1,80})", re.ASCII | re.IGNORECASE
+)
 _FOLDER: Final = re.compile(
     r"kimi[-_ ]?k?(?P<major>[23])(?:[-_.pd]?(?P<minor>[5-9]))?(?![0-9.])[-_]?(?P<rest>[\w.-]{0,60})",
     re.ASCII | re.IGNORECASE,
@@ -20,3 +23,9 @@ def usual_name(written: str) -> str:
     version = match["major"] + (f".{match['minor']}" if match["minor"] else "")
     rest = match["rest"].replace("_", "-")
     return f"Kimi-K{version}{f'-{rest}' if rest else ''}"
+
+
+def with_owner(written: str) -> str:
+    """The repository after which a folder is called with its owner, `/models/nvidia-Kimi-K2.5-NVFP4`; "" for others."""
+    match = _OWNED.fullmatch(written.rstrip("/").rpartition("/")[2])
+    return f"{match['owner']}/{match['name']}" if match is not None else ""

@@ -12,6 +12,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.surrounding_names import MEASURED_BY, OPTIONS_OF_MEASUREMENTS
 from moonpad.explain.change_edits import respelled
+from moonpad.explain.expert_sizes import switch_for_size
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Remark, make_remark
@@ -79,6 +80,11 @@ def foreign_remark(words: Sequence[str], option: Occurrence, book: Rulebook, for
         remedy = f"give it to {foreign.title}, in a command of its own"
         return make_remark(
             Severity.ERROR, Code.UNKNOWN_FLAG, option.written, message, remedy, at=option.index, edits=[dropped]
+        )
+    if (spread := switch_for_size(words, option, book)) is not None:
+        remedy, edit = spread
+        return make_remark(
+            Severity.ERROR, Code.UNKNOWN_FLAG, option.written, message, remedy, at=option.index, edits=[edit]
         )
     if not foreign.own:
         remark = make_remark(

@@ -18,6 +18,7 @@ from moonpad.explain.checks.options.placeholders import stand_in_remarks
 from moonpad.explain.checks.options.security import wrapper_remarks
 from moonpad.explain.checks.pools.disaggregated_file import file_of_pools
 from moonpad.explain.checks.pools.router_addresses import router_addresses
+from moonpad.explain.client_keys import without_client_keys
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
@@ -34,6 +35,7 @@ from moonpad.explain.kept_ranks import with_own_ranks
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.measured_builds import as_measured
 from moonpad.explain.mended_lines import mended_line
+from moonpad.explain.paired_releases import but_of_one_release
 from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.remedy_edits import Started, with_remedy
@@ -57,7 +59,7 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     script = replace(script, budget=deepcopy(script.budget))  # each judgement begins where the reading ended
     words = sum(len(command.words) + len(command.env) for command in script.commands if command.program != "other")
     script.budget.work(8 * words + len(script.commands), "its engine commands")
-    groups = group(as_commands(script.commands))
+    groups = group(map(without_client_keys, as_commands(script.commands)))
     errors = owners_of(groups, script)
     judged = (
         _judged(member, own, script, question, tuple(calibrations)) for member, own in zip(groups, errors, strict=True)
@@ -123,7 +125,7 @@ def _judged(
         def by_release(version: str) -> Judged | None:
             return by(replace(question, version=version))
 
-        build = judged_as_build(by(question), by_release, script, other.commands)
+        build = judged_as_build(but_of_one_release(by(question), by_release), by_release, script, other.commands)
         return as_measured(build, script, other.commands)
 
     judged = judged_as(meant, repairs, again=False)

@@ -17,7 +17,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.spoken_models import spoken_model
-from moonpad.explain.folder_names import usual_name
+from moonpad.explain.folder_names import usual_name, with_owner
 from moonpad.explain.mounted_models import on_the_host
 from moonpad.explain.programs import program_table
 from moonpad.explain.results import shortened
@@ -51,6 +51,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     only_gguf = _reads_gguf(commands)
     asked = _asked_format(commands)
     if (model := find_model(usual_name(written))) is not None and not only_gguf and not _other_format(asked, model):
+        return model, f"named {written}"
+    if not only_gguf and (model := _owned(written)) is not None:
         return model, f"named {written}"
     if served and (model := find_model(served)) is not None and not only_gguf and not _is_another(written, model):
         return model, f"served as {served}"
@@ -112,11 +114,21 @@ _GENERATION: Final = re.compile(r"(?<![a-z0-9])[vkr][0-9](?:\.[0-9])?(?![0-9])",
 
 
 def _is_another(written: str, model: Model) -> bool:
-    """Whether the folder's own name is that of another generation of the family, `DeepSeek-V3.1` served as R1."""
+    """Whether the folder's own name is that of another generation of the family, `DeepSeek-V3.1` served as R1, or of
+    weights in another format, `Kimi-K2.5-MXFP4` served as Kimi-K2.5."""
     name, known = written.rstrip("/").rpartition("/")[2].casefold(), model.id.rpartition("/")[2].casefold()
     generations, others = ({*_GENERATION.findall(each)} for each in (name, known))
     family = known.partition("-")[0]
+    if _other_format(name, model):
+        return True
     return name.startswith(family) and bool(generations and others) and generations.isdisjoint(others)
+
+
+def _owned(written: str) -> Model | None:
+    """Of a folder that is called after the whole repository."""
+    repository = with_owner(written)
+    model = find_model(repository) if repository else None
+    return model if model is not None and model.id.casefold() == repository.casefold() else None
 
 
 _FOLDER: Final = re.compile(r"(?=[\w.-]*[A-Za-z])(?=[\w.-]*[0-9])[A-Za-z0-9][\w.-]{3,95}", re.ASCII)

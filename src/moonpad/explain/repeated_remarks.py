@@ -15,7 +15,8 @@ _LINE: Final = re.compile(r"[^:\n]{0,200}?line \d+: ")
 
 
 def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
+    """The same finding of two pieces of one deployment stays at each; the same at one place stays once, and so does one
+    report of two options of a command.
 
     A value that the parser refuses is refused by a rule too: the parser's word is enough. So is the first of two
     findings about one variable of a line.
@@ -26,7 +27,12 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
         said: object = Code.INVALID_VALUE if value else remark.finding
         if remark.finding.code is Code.CONFLICT and (line := _LINE.match(remark.finding.message)):
             said = line[0], remark.finding.where
-        kept.setdefault((said, remark.command, remark.at), remark)
+        at = remark.at
+        if remark.finding.code is Code.KNOWN_REPORT:
+            said, at = (remark.finding.message, remark.finding.remedy), None
+            if (other := kept.get((said, remark.command, at))) is not None and _is_worse(remark, other):
+                kept[said, remark.command, at] = remark
+        kept.setdefault((said, remark.command, at), remark)
     errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
     refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
@@ -42,6 +48,10 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
         # No kernel takes the value here: what was reported of it says that again.
         if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
             yield remark
+
+
+def _is_worse(remark: Remark, other: Remark) -> bool:
+    return other.finding.severity is Severity.NOTE and remark.finding.severity is not Severity.NOTE
 
 
 def _says_it(error: Remark, report: Remark) -> bool:

@@ -26,6 +26,7 @@ from moonpad.explain.grouping import model_of
 from moonpad.explain.host_releases import release_beside
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
+from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.started_releases import day_out_by, last_with_all, release_of_trace, started_release
 from moonpad.values.checkpoint import Checkpoint
@@ -270,12 +271,11 @@ def _paired(engine: str, versions: Mapping[str, str]) -> Version | None:
     line = ENGINES[engine].command_line
     if line.build is None or not line.names or line.build.own_releases or line.build.of not in versions:
         return None
-    named, days = versions[line.build.of], release_days().get(engine)
-    alike = [each for each in days.releases if re.fullmatch(rf"{re.escape(named)}(?:rc\d+)?", each)] if days else []
+    named = versions[line.build.of]
+    alike = releases_for(engine, named)
     if not alike:
         return None
-    release = max(alike, key=order)
-    return Version(release, f"the text names {line.build.of} {named}, for which {engine} {release} is")
+    return Version(alike[-1], f"the text names {line.build.of} {named}{FOR_WHICH} {engine} {alike[-1]} is")
 
 
 def _came_later(command: Command, engine: str, version: str) -> bool:

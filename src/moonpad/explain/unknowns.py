@@ -19,8 +19,19 @@ from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT_OFF
 from moonpad.values.finding import Code
 
 CONTEXT: Final = "max_model_len"
-_MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
-_EXAMPLES: Final = {CONTEXT: "131072", "kv_cache_dtype": "auto", "pp": "1", "dcp": "1"}
+_FRACTIONS: Final = ("gpu_memory_utilization", "kv_free_fraction")
+_MEMORY: Final = (
+    *(*_FRACTIONS, "kv_cache_dtype", "kv_cache_bytes", "kv_cache_tokens", "cpu_offload_gib"),
+    *("gpu_experts", "device_layers", "host_expert_layers"),
+)
+"""Settings without which nothing can be said of the memory of a device."""
+STEP: Final = frozenset({"max_num_seqs", "max_num_batched_tokens"})
+"""Settings without which too large weights are still too large, and nothing fits for sure."""
+_EXAMPLES: Final = {
+    **{CONTEXT: "131072", "kv_cache_dtype": "auto", "pp": "1", "dcp": "1", "kv_cache_bytes": "17179869184"},
+    **{"kv_cache_tokens": "131072", "cpu_offload_gib": "32", "max_num_seqs": "128", "max_num_batched_tokens": "8192"},
+    **dict.fromkeys(_FRACTIONS, "0.9"),
+}
 _STANDS_IN: Final = re.compile(r"X+|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
 _FILLED: Final = re.compile(r"\{\{[^{}]+\}\}|\{\w+\}")
 """`{extra_args}`, of a template."""
@@ -76,7 +87,9 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
         named = [*named[:_MOST_SHOWN], f"{len(named) - _MOST_SHOWN} more"]
     what = " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
     words = {*re.split(r"[^a-z]+", what.casefold())}
-    usual = [name for name in (*_ASKED, *_MEMORY) if name in keys and (name in line.options or len(keys) == 1)]
+    usual = [
+        name for name in (*_ASKED, *_MEMORY, *sorted(STEP)) if name in keys and (name in line.options or len(keys) == 1)
+    ]
     example = next((name for name in usual if name in words), usual[0])  # `ep` of `$EP_FLAG`
     only_more = all(piece.more_options for piece in pieces)
     lacks = f"{what} {verb} not known here"
@@ -89,7 +102,7 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
 
 
 def _set(name: str) -> str:
-    return f"--set {name}={_EXAMPLES.get(name, '0.9' if name in _MEMORY else '8')}"
+    return f"--set {name}={_EXAMPLES.get(name, '8')}"
 
 
 def set_words(given: Mapping[str, str], line: CommandLine) -> tuple[str, ...]:
@@ -112,7 +125,7 @@ def _occurs(reading: Reading, line: CommandLine, name: str) -> bool:
 
 def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> Iterator[Missing]:
     """Sizes that are there, and stand for something else."""
-    for name in (*_ASKED, *_MEMORY):
+    for name in (*_ASKED, *_MEMORY, *sorted(STEP)):
         option = reading.parsed.occurrence(line.options.get(name))
         if option is not None and isinstance(option.value, str) and _is_open(option.value) and name not in given:
             # Names that stand for templates are as long as these.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moonpad.report.explain_verdict import verdict
 from moonpad.values.finding import Code
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 SERVE = "vllm serve moonshotai/Kimi-K2-Thinking -tp 8 --trust-remote-code"
 KT = "python -m sglang.launch_server --model /w/Kimi-K2-Instruct-0905 --kt-weight-path /w/Kimi-K2-Instruct-0905 \
@@ -43,3 +43,12 @@ def test_prompts_that_are_computed_whole() -> None:
     assert any("262144 tokens is computed in one pass" in each.message for each in judged.findings)
     judged = ask_one(f"{text} --chunked-prefill-size -1 --context-length 8192")
     assert not any("in one pass" in each.message for each in judged.findings)
+
+
+def test_a_report_about_two_options_of_one_command() -> None:
+    text = "pip install vllm==0.7.3\nray start --head\n"
+    text += "vllm serve deepseek-ai/DeepSeek-R1 -tp 8 -pp 6 --trust-remote-code\n"
+    (judged,) = [each for each in ask(text) if each.layout is not None]
+    reports = [each.message for each in judged.findings if each.code is Code.KNOWN_REPORT]
+    assert any("NCCL 2.21" in each for each in reports)
+    assert len(reports) == len({*reports})

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moonpad.explain.script import read_script
-from moonpad.explain.shell.expansion import evaluate
+from moonpad.explain.shell.arithmetic import evaluate
 
 NUMBERS = st.integers(0, 9999).map(str)
 SUMS = st.recursive(
@@ -37,8 +37,6 @@ def test_what_is_not_evaluated() -> None:
     for text in (
         "",
         "A *",
-        "A ** 2",
-        "1 << 3",
         "A = 3",
         "i++",
         "BAD",

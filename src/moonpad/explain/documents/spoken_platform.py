@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.device_nearness import sections
+from moonpad.explain.meant_platform import is_for_rocm
 
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
 ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
@@ -16,10 +17,10 @@ _LONGEST: Final = 2000
 
 
 def speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
-    """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
+    """By the headings above, the container's image, and what the commands themselves say."""
     texts = [*_titles(script, line)]
     for command in commands:
-        if any(name.startswith(variables) for name in command.env):
+        if is_for_rocm(command, variables):
             return True
         image = command.container.image if command.container else None
         texts += (*command.comments, command.heading or "", image.text if image else "")

@@ -19,7 +19,7 @@ from moonpad.explain.shell.commented_lines import below_folded, end_of_comments
 from moonpad.explain.shell.joined_blocks import next_option_of_block
 from moonpad.explain.shell.nested_quotes import behind_closer
 from moonpad.explain.shell.places_to_fill import PLACEHOLDER, PLACEHOLDER_OF_SPHINX
-from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
+from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable, substituted
 from moonpad.explain.source_text import IGNORED, Problems, Source
 
 _Mode = Literal["word", "double", "here", "operand", "quoted operand"]
@@ -355,7 +355,7 @@ class Lexer:
         behind = behind_closer(self.text, inside, closer, end, self.work) if self.failures <= FAILURES else -1
         if behind >= 0:
             self.at = behind
-            return Opaque(self.text[start:behind].replace(IGNORED, ""), start, behind, quoted)
+            return substituted(self.text[start:behind].replace(IGNORED, ""), start, behind, quoted)
         self._fail(start, inside)
         self.at = inside
         return LiteralText(self.text[start:inside], start, inside, quoted)

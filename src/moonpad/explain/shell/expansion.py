@@ -6,8 +6,6 @@ What the script does not say stays as it is written, and is unresolved. The envi
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
 from moonpad.explain.input_limits import Budget, too_large
+from moonpad.explain.shell.arithmetic import evaluate
 from moonpad.explain.shell.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 from moonpad.explain.source_text import IGNORED, Problems, Source
@@ -28,12 +27,7 @@ _COMMAND: Final = re.compile(r"\$\(.*\)|`.*`", re.DOTALL)
 _INNER: Final = re.compile(r"'[^']*'|\$\{(?P<name>[A-Za-z_]\w*)\}|\$(?P<bare>[A-Za-z_]\w*)", re.ASCII)
 _PLAIN: Final = re.compile(r"(?:[\w./:@%+,-]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+", re.ASCII)
 _FIELD: Final = re.compile(r"[^ \t\n]+")
-_SUM_TOKEN: Final = re.compile(
-    r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)(?::?-(?=\d+\})(\d{1,18}))?\}?|([-+*/%()]))\s*", re.ASCII
-)
 _LONGEST_SUM: Final = 200
-_LARGEST_NUMBER: Final = 2**63
-_NESTED_SUMS: Final = 50
 _FOLDERS: Final = re.compile(r"\w*PATH|LD_PRELOAD", re.ASCII)
 _OF_ZSH: Final = re.compile(r"#![^\n]{0,60}\bzsh\b")
 _SWALLOWED: Final = re.compile(r"[\w./:,-]*?(?P<program>python3?(?:\.\d{1,2})?)")
@@ -332,57 +326,6 @@ def _masked(value: Word) -> str:
         if _BLANK.search(name):
             text = text.replace(name, _BLANK.sub("_", name))
     return text
-
-
-# --- arithmetic ---
-
-
-def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
-    """The inside of `$((…))` where it is whole numbers, + - * / % (/ rounds towards zero) and variables that are known
-    numbers, else None."""
-    if len(text) > _LONGEST_SUM or text.count("(") > _NESTED_SUMS or _SUM_TOKEN.sub("", text):
-        return None
-    tokens: list[str] = []
-    for match in _SUM_TOKEN.finditer(text):
-        number, name, default, sign = match.groups()
-        if name is not None:
-            number = lookup(name) or default or "?"
-        if number is not None and not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,17})", number, re.ASCII):
-            return None  # not a number, or octal for a shell
-        tokens.append(sign or number)
-    try:
-        # The blanks keep `**` and `//` from becoming operators of Python.
-        return _value(ast.parse(" ".join(tokens), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError):
-        return None
-
-
-def _value(node: ast.expr) -> int:
-    match node:
-        case ast.Constant(value=int(number)):
-            return number
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-            return _value(operand) * (-1 if isinstance(sign, ast.USub) else 1)
-        case ast.BinOp(left=left, op=symbol, right=right):
-            value = _OPERATORS[type(symbol)](_value(left), _value(right))
-            if abs(value) < _LARGEST_NUMBER:
-                return value
-    raise ValueError("not a sum, or too large")
-
-
-def _quotient(value: int, other: int) -> int:
-    """Towards zero, as in C."""
-    quotient = abs(value) // abs(other)
-    return quotient if (value < 0) == (other < 0) else -quotient
-
-
-_OPERATORS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: _quotient,
-    ast.Mod: lambda value, other: value - _quotient(value, other) * other,
-}
 
 
 def with_program(words: list[Word], scope: Scope, problems: Problems) -> list[Word]:

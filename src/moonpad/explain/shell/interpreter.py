@@ -20,6 +20,7 @@ from moonpad.explain.shell.called_scripts import arguments_of, asked_of_slurm, r
 from moonpad.explain.shell.conditional_words import open_places
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
 from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
+from moonpad.explain.shell.fed_shells import reads_heredoc
 from moonpad.explain.shell.loops import loop_values, reads_arguments
 from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell.sentences import is_sentence
@@ -176,10 +177,10 @@ class Shell:
         if runs_python(peeled.rest):
             from moonpad.explain.python.programs import read_program  # which runs shells of its own
 
-            code = self.expander.here(here) if here is not None else self.stdin
-            if read_program(peeled.rest, code, peeled.env, self.state):
+            if read_program(peeled.rest, self.expander.here(here) if here else self.stdin, peeled.env, self.state):
                 return
         commands_before = self.state.budget.commands
+        peeled.reads_stdin |= (here or self.stdin) is not None and reads_heredoc(peeled)
         stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
         inside = peeled.nested or (stdin if peeled.reads_stdin else None) or script_of(peeled, self.state)
         if inside is not None and self.depth < SHELLS:
@@ -301,17 +302,16 @@ class Shell:
         if self.paid:
             self.state.budget.spend(len(words), sum(len(word.text) for word in words))
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
-        emitted: Word | None = None
+        emitted = written_by(self, words) if words else None
         if words:
             taken = here is not None and base_name(words[0]) in _TAKES_MANIFESTS and here_manifest(self, here)
-            emitted = written_by(self, words)
             body = here or emitted or (self.piped if node.connector == "|" else None)
             add_file(self, words, node, body, is_read=taken)
             run_builtin(words, self.scope)
             self.piped = here or emitted
         if words and words[0].text in self.functions and emitted is None:
             if words[0].text not in self.called:  # of a function that calls itself, the body has been read
-                self._called_with(words[0].text, tuple(words[1:]))
+                self._called_with(words[0].text, tuple(words[1:]), self.expander.here(here) if here else None)
         elif words and emitted is None:
             with self._layer() if assignments else nullcontext():
                 self.assign(assignments, export=True)
@@ -335,14 +335,15 @@ class Shell:
 
     # --- functions and inner shells ---
 
-    def _called_with(self, name: str, arguments: tuple[Word, ...] | None) -> None:
+    def _called_with(self, name: str, arguments: tuple[Word, ...] | None, fed: Word | None = None) -> None:
         before, self.scope.arguments = self.scope.arguments, arguments
+        stdin, self.stdin = self.stdin, fed or self.stdin
         paid, self.paid = self.paid, self.paid or name in self.ever_called
         self.called.append(name)
         self.ever_called.add(name)
         self.statements(self.functions[name])
         self.called.pop()
-        self.paid, self.scope.arguments = paid, before
+        self.paid, self.scope.arguments, self.stdin = paid, before, stdin
 
     def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
         self.state.budget.work(20 + len(inside.pieces) + len(self.comments) + len(node.comments), "its shells")

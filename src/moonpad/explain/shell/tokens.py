@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import re
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -69,3 +70,17 @@ class Token(Struct):
     here: Here | None = None
     own_line: bool = False
     """Of a comment: nothing stands before it on its line."""
+
+
+_NOTHING: Final = re.compile(
+    r"`\s*(?:#[^`\n]*(?:\n\s*|(?=`)))*`|\$\(\s*(?:#[^\n]*\n\s*)*\)"
+    r"|(?:`|\$\()\s*(?::|true)(?:\s[^`;|&<>$()\n]*)?[`)]"
+)
+
+
+def substituted(written: str, start: int, end: int, quoted: bool) -> Segment:
+    """A substitution; no text where it holds a comment alone, `` `# GPUs` `` and `$(: GPUs)`, as authors put one behind
+    an argument."""
+    if _NOTHING.fullmatch(written):
+        return LiteralText("", start, end, quoted)
+    return Opaque(written, start, end, quoted)

@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.nodes.node_checks import starts_ray
-from moonpad.explain.commands import Command, Wrapper
+from moonpad.explain.commands import Command, Script, Wrapper
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -39,7 +39,7 @@ def visible_devices(case: Case) -> Iterator[Remark]:
         ranks = _ranks_here(case, command, reading) if case.laid_out else _slices(case, reading)
         for name in (*_NAMES, _RUNTIME):
             seen = _numbers(command, name)
-            if name == _RUNTIME and not _by_runtime(case, command):
+            if name == _RUNTIME and not by_runtime(command, case.script):
                 continue
             if ranks is None or seen is None or len({*seen}) != len(seen) or len(seen) >= ranks:
                 continue
@@ -67,10 +67,10 @@ def _slices(case: Case, reading: Reading) -> int | None:
     return None if several else reading.layout.tp
 
 
-def _by_runtime(case: Case, command: Command) -> bool:
+def by_runtime(command: Command, script: Script) -> bool:
     """Whether this variable alone says what the container gets: Kubernetes, and `--gpus`, set it by themselves."""
     container = command.container
-    if container is None or case.script.objects:
+    if container is None or script.objects:
         return False
     return container.devices is None and not container.has("--gpus") and not _sees_all(container)
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.surrounding_names import CLIENT_KEYS
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -112,7 +114,9 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
             for text in placeholders_in(word.text):
                 key = f"{name}={text}" if _VARIABLE.fullmatch(name) else text
                 lines.setdefault(key, []).append(word.line)
-    for line, name, text in islice(_of_lines(commands, script), _MOST):
+    serves = is_server(commands[0].program)
+    of_lines = (each for each in _of_lines(commands, script) if not (serves and CLIENT_KEYS.fullmatch(each[1])))
+    for line, name, text in islice(of_lines, _MOST):
         written = f"{name}={text}" if name else text
         key = written if _is_bare(text) else text
         shown.setdefault(key, text if key in lines else written)
