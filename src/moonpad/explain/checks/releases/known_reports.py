@@ -340,7 +340,7 @@ def of_release(row: KnownReport, version: str, current: str = "") -> bool:
     if row.since and order(version) < order(row.since):
         return False
     if row.last:
-        rebuilt = is_final(row.last) and release_of(version) == release_of(row.last)
+        rebuilt = is_final(row.last) and ".post" not in row.last and release_of(version) == release_of(row.last)
         return rebuilt or order(version) <= order(row.last)
     return not row.until or order(version) < order(row.until)
 
