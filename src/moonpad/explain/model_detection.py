@@ -16,6 +16,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.headed_models import lines_of_other_models
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.folder_names import usual_name
 from moonpad.explain.mounted_models import on_the_host
@@ -180,7 +181,8 @@ end of that of a file, which is none."""
 def _named_near(script: Script, line: int) -> Model | None:
     """Of the line that is nearest, above before below; None where that names a model of another family. A repository
     goes before a name, where the text has one alone."""
-    lines = [text if script.says_of(at, line) else "" for at, text in enumerate(script.lines, 1)]
+    others = lines_of_other_models(script.lines, line) if script.markdown else frozenset()
+    lines = [text if script.says_of(at, line) and at not in others else "" for at, text in enumerate(script.lines, 1)]
     repositories = {
         model.id: model
         for text in lines
