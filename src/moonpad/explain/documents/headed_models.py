@@ -42,3 +42,12 @@ def _generations(text: str) -> frozenset[str]:
     if "imi" not in text[:_LONGEST].casefold():
         return frozenset()
     return frozenset(match["number"].replace("_", ".") for match in _GENERATION.finditer(text[:_LONGEST]))
+
+
+def is_alone(name: str, lines: tuple[str, ...], line: int) -> bool:
+    """Whether the innermost heading above `line` that names a model, else the whole text, names no other generation
+    than that of `name`."""
+    chains = sections(lines)
+    own = chains[min(line, len(chains)) - 1] if chains else ()
+    headed = next((found for at in reversed(own) if (found := _generations(lines[at - 1]))), frozenset())
+    return (headed or frozenset().union(*map(_generations, lines))) == _generations(name) != frozenset()
