@@ -149,7 +149,8 @@ def _cluster_of(
     """
     if question.cluster is not None:
         return question.cluster, question.cluster_because
-    platforms = engine.platforms
+    # A build of the engine for Ascend, whose memory is not judged: its devices are known all the same.
+    platforms = (Platform.ASCEND,) if any(map(is_for_ascend, commands)) else engine.platforms
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(script.steps_to_scan + 8 * len(script.placed_hints), "the text around its engine commands")
