@@ -50,3 +50,11 @@ def test_what_ended_with_a_later_build_is_not_told_of_the_next() -> None:
 def test_other_headings_leave_the_title_s_devices(heading: str) -> None:
     text = f"# Kimi-K2 on MI355X\n\nCompare 8x B200.\n\n{heading}\n\n```bash\n{SERVE}\n```\n"
     assert named_devices(text) == ["8xMI355X"]
+
+
+@pytest.mark.parametrize(("image", "told"), [("v0.4.9.post3-cu128-b200", False), ("v0.4.9.post3-cu126", True)])
+def test_wheels_without_kernels_are_not_those_of_an_image_for_the_devices(image: str, told: bool) -> None:
+    (judged,) = ask(
+        f"# Kimi-K2 on 8x B200\n\n```bash\ndocker pull lmsysorg/sglang:{image}\n```\n```bash\n{SERVE}\n```\n"
+    )
+    assert any("no kernels of Blackwell" in finding.message for finding in judged.findings) is told
