@@ -39,6 +39,7 @@ def test_weights_that_cannot_be_there(title: str) -> None:
     [
         f"# Kimi K2.5 on 16 x Atlas 800T A3, vLLM-Ascend\n\n```bash\n{SERVE.replace(' 8 ', ' 16 ')}\n```\n",  # 478 GiB
         f"# Kimi K3 or Kimi-K2.5 on Atlas 800T A2\n\n```bash\n{SERVE}\n```\n",
+        f"# A distilled Kimi K3 on 8 x Atlas 800T A2\n\n```bash\n{SERVE}\n```\n",
         f"# Kimi K3, a pruned one, on 8 x Atlas 800T A2\n\n```bash\n{SERVE}\n```\n",
         f"# Kimi K3 on 8 x A2\n\n```bash\n{SERVE.replace('<model-path>', '/data/small-dense')}\n```\n",
         f"# Kimi K3 on 8 x A2\n\n```bash\n{SERVE} --load-format dummy\n```\n",

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.memory.room_of_others import fraction_of, memory_of
@@ -23,7 +22,7 @@ from moonpad.values.units import GIB
 
 _BITS: Final = 4
 _SMALLER: Final = re.compile(
-    r"\b(?:REAP|prun(?:ed|ing)|truncated|dummy|random weights|gguf|offload\w*|(?:IQ|UD-Q|Q)[123]_\w+"
+    r"\b(?:REAP|distil\w*|tiny|toy|prun(?:ed|ing)|truncated|dummy|random weights|gguf|offload\w*|(?:IQ|UD-Q|Q)[123]_\w+"
     r"|(?:[123](?:\.\d+)?|one|two|three)[ -]?bits?)\b",
     re.IGNORECASE,
 )
@@ -49,9 +48,7 @@ def least_of_named(case: Case) -> Iterator[Remark]:
     if model is None or model.refused or not is_alone(model.id, lines, case.commands[0].line):
         return
     held = catalog_checkpoint(model).parameters * _BITS / 8
-    layout = reading.layout
-    shared = layout.ep > 1 or case.base == names.EXPERTS_BY_VARIABLE
-    ranks = layout.tp * layout.pp * (layout.dp if shared else 1)
+    ranks = reading.layout.world_size * case.size("--prefill-context-parallel-size", "-pcp")
     (each, kind), fraction = memory_of(case), fraction_of(case)
     if not held or not each or held <= ranks * each * fraction or is_in_lines(_SMALLER, lines, _LONGEST):
         return
