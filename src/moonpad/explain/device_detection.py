@@ -31,7 +31,7 @@ from moonpad.explain.documents.device_nearness import (
     without_origins,
 )
 from moonpad.explain.documents.spoken_capabilities import other_maker
-from moonpad.explain.documents.spoken_platform import ROCM_ENV, speaks_of_rocm
+from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
@@ -149,7 +149,8 @@ def _cluster_of(
     """
     if question.cluster is not None:
         return question.cluster, question.cluster_because
-    platforms = engine.platforms
+    # A build of the engine for Ascend, whose memory is not judged: its devices are known all the same.
+    platforms = (Platform.ASCEND,) if any(map(is_for_ascend, commands)) else engine.platforms
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(script.steps_to_scan + 8 * len(script.placed_hints), "the text around its engine commands")
@@ -157,9 +158,9 @@ def _cluster_of(
     first = min(command.line for command in commands)
     variables = (*ROCM_ENV, *engine.command_line.rocm_env)
     of_gfx950 = _OF_GFX950.search(reading.model) is not None
-    of_amd = of_gfx950 or speaks_of_rocm(script, commands, first, variables)
-    rocm = Platform.ROCM in platforms and of_amd
-    allowed = (Platform.ROCM,) if rocm else platforms
+    spoken = Platform.ROCM if of_gfx950 else platform_spoken(script, commands, first, variables)
+    rocm = Platform.ROCM in platforms and spoken is Platform.ROCM
+    allowed = (spoken,) if spoken in platforms else platforms
     named = [
         each
         for each in mentions(script.lines, script.placed_hints)

@@ -16,6 +16,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.headed_models import lines_of_other_models
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.folder_names import usual_name, with_owner
 from moonpad.explain.mounted_models import on_the_host
@@ -65,29 +66,46 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     called = None if called is not None and _is_another(written, called) else called
     if of_other or (is_of_another(written) and called is None):
         return None, unknown
-    headings = [command.heading or "" for command in commands]
-    script.budget.work(script.steps_to_scan, "the text around its engine commands")
-    line = min((command.line for command in commands if command.line), default=1)
-    script.budget.work(len(script.lines) * len(script.objects) // 4, "the text around its engine commands")
-    near = _named_near(script, line)
+    near = _near(commands, script)
     if called is not None and (near is None or near.architecture != called.architecture):
         return called, f"served as {served}"
-    titled = near or _named_in(headings) or (_in_title(script) if says_nothing(written) else None)
-    for where, model in (("the heading", _named_in(headings)), ("the text", near), ("the heading", titled)):
-        if model is not None:
-            served_form = "" if _FORMATS.search(model.id.casefold()) else served
-            form = _other_format(f"{written} {served_form} {asked} {_spoken_form(written, model, script)}", model)
-            is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
-            if only_gguf and not is_gguf and not form and (files := _gguf_repositories(script)):
-                others = f" and {len(files) - 1} more" if len(files) > 1 else ""
-                return None, f"{unknown}; the text names {files[0]}{others}"
-            if form or (only_gguf and not is_gguf):
-                return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
-            return model, f"{where} names {model.id}"
+    if (spoken := _spoken(near, written, commands, script)) is not None:
+        where, model = spoken
+        served_form = "" if _FORMATS.search(model.id.casefold()) else served
+        form = _other_format(f"{written} {served_form} {asked} {_spoken_form(written, model, script)}", model)
+        is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
+        if only_gguf and not is_gguf and not form and (files := _gguf_repositories(script)):
+            others = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            return None, f"{unknown}; the text names {files[0]}{others}"
+        if form or (only_gguf and not is_gguf):
+            return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
+        return model, f"{where} names {model.id}"
     stands_in = re.fullmatch("x+", written, re.IGNORECASE)
     if not only_gguf and not stands_in and (other := other_in_text(script)) is not None:
         return other, f"the text names {other.id}"
     return None, unknown
+
+
+def spoken_of(written: str, commands: Sequence[Command], script: Script) -> Model | None:
+    """What the headings or the text name for a folder or a placeholder, in whatever format its weights are."""
+    spoken = _spoken(_near(commands, script), written, commands, script)
+    return spoken[1] if spoken is not None else None
+
+
+def _near(commands: Sequence[Command], script: Script) -> Model | None:
+    script.budget.work(script.steps_to_scan, "the text around its engine commands")
+    script.budget.work(len(script.lines) * len(script.objects) // 4, "the text around its engine commands")
+    return _named_near(script, min((command.line for command in commands if command.line), default=1))
+
+
+def _spoken(near: Model | None, written: str, commands: Sequence[Command], script: Script) -> tuple[str, Model] | None:
+    """Where it is named, and which it is: in the heading of the command, else in the text, else in its titles."""
+    if (headed := _named_in(command.heading or "" for command in commands)) is not None:
+        return "the heading", headed
+    if near is not None:
+        return "the text", near
+    titled = _in_title(script) if says_nothing(written) else None
+    return ("the heading", titled) if titled is not None else None
 
 
 _GGUF: Final = re.compile(
@@ -192,7 +210,8 @@ end of that of a file, which is none."""
 def _named_near(script: Script, line: int) -> Model | None:
     """Of the line that is nearest, above before below; None where that names a model of another family. A repository
     goes before a name, where the text has one alone."""
-    lines = [text if script.says_of(at, line) else "" for at, text in enumerate(script.lines, 1)]
+    others = lines_of_other_models(script.lines, line) if script.markdown else frozenset()
+    lines = [text if script.says_of(at, line) and at not in others else "" for at, text in enumerate(script.lines, 1)]
     repositories = {
         model.id: model
         for text in lines

@@ -19,6 +19,7 @@ from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
+from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.version_nearness import nearest_version
@@ -207,6 +208,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version(before, because, behind)
     if (paired := _paired(engine, versions)) is not None:
         return paired
+    if (branched := _of_branch(engine, script)) is not None:
+        return branched
     if bare := _bare(engine, script):
         return Version(bare, f"the text names {bare}")
     if (in_path := _in_path(engine, script)) is not None:
@@ -302,6 +305,21 @@ def _bare(engine: str, script: Script) -> str:
         return ""
     script.budget.once("releases without a name", len(script.lines), "the text around its engine commands")
     return bare_version(script.lines, recorded_versions(ENGINES[engine].program))
+
+
+def _of_branch(engine: str, script: Script) -> Version | None:
+    """Of a branch with something more than the release after which it is called, perhaps with what came next."""
+    engines = {program_table().engines.get(command.program, "") for command in script.commands}
+    if len({_base_of(each) for each in engines if each}) != 1 or script.versions:
+        return None
+    script.budget.once("branches of the text", len(script.lines), "the text around its engine commands")
+    recorded = recorded_versions(ENGINES[engine].program)
+    branch, named = feature_branch(script.lines, recorded)
+    if not named:
+        return None
+    later = (each for each in recorded if order(release_of(each)) > order(named))
+    behind = "" if branch.startswith("release") else min(later, key=order, default="")
+    return Version(named, f"the text names the branch {branch[:_LONGEST_NAME]}, a build of {named}", behind)
 
 
 def _in_path(engine: str, script: Script) -> Version | None:

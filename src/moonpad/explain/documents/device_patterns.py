@@ -136,6 +136,7 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"{count}[ ]?(?:identical[ ])?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}"
             rf"(?![ ]?(?:and|und|[,+&、和])[ ]?{_MAKER}"
             rf"(?:{_MARK}|(?:RTX[ ]?)?(?:[A-Z]{{1,2}}[0-9]{{2,3}}|[2-5]0[5-9]0)\b))",
+            rf"(?<![\w.\-])(?P<count>{_NUMBER})[ -](?:GPU|NPU|card)[ ]{_MAKER}{device}{size}[ ]?{_NODE}\b",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single|{_PAIRED}|both){_OUR}(?:[ ]|-){_MAKER}{device}{size}"
             rf"[ ]?{_NODE}\b",

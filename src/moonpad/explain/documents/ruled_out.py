@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
+_MARKED: Final = r"(?:❌|✗|✘|🚫|:x:)"
 _BEHIND: Final = re.compile(
     r"[)）\]`*_]{0,3}(?:[ ](?:series|cards?|devices?|GPUs?|NPUs?|Duo|products?)){0,2}[ ]?"
+    rf"(?:(?:\|[ ]?)?(?:{_MARKED}[ ]?)?"
     r"(?:(?:is|are)(?:[ ]not[ ]|n't[ ])(?:yet[ ]|currently[ ]|officially[ ])?supported\b|(?:is|are)[ ]unsupported\b"
-    r"|(?:will|does|do)[ ]not[ ]work\b|not[ ](?:yet[ ])?supported\b|暂?不支持|尚?未支持|は非対応|미지원)",
+    r"|(?:will|does|do)[ ]not[ ]work\b|not[ ](?:yet[ ])?supported\b|暂?不支持|尚?未支持|は非対応|미지원)"
+    rf"|\|[ ]?(?:{_MARKED}[ ]?)?unsupported\b|\|[ ]?{_MARKED}[ ]?(?:\||$)(?!.*[✅✓✔]))",
     re.IGNORECASE,
 )
+"""Also in the next cell of a table: `| 310P | ❌ not supported |`."""
+_LISTED: Final = r"(?:[\w-]+(?:[ ][\w-]+){0,2}[ ]?[,，、/][ ]?(?:and[ ]|or[ ])?){0,4}"
 _BEFORE: Final = re.compile(
     r"(?:\b(?:does|do)[ ]not[ ](?:yet[ ])?support|\bnot[ ](?:yet[ ])?supported[ ]on|\bunsupported[ ]on"
+    r"|(?:\bnot[ ](?:yet[ ])?supported|\bunsupported|不支持|未支持)(?:[ ](?:devices|hardware|cards|GPUs|NPUs))?"
+    rf"[*_]{{0,2}}[:：][*_]{{0,2}}[ ]?{_LISTED}"
     r"|\bexcept(?:[ ]for)?|暂?不支持|尚?未支持)[ ]?(?:the[ ]|Ascend[ ]|Atlas[ ]|NVIDIA[ ]){0,2}[`*_(（]{0,2}\Z",
     re.IGNORECASE,
 )
-_LONGEST: Final = 2000
-_OF_DEVICES: Final = re.compile(r"310P|300I|200I")
-"""In patterns of rows that are about a kind of devices by its name alone."""
 
 
 def is_ruled_out(text: str, start: int, end: int) -> bool:
     """Whether what stands there is said not to be supported."""
-    return _BEHIND.match(text, end) is not None or _BEFORE.search(text, max(0, start - 60), start) is not None
-
-
-def names_ruled_out(pattern: str, lines: Sequence[str]) -> bool:
-    """Whether the devices that a row's pattern names are in the text only as those that are not supported."""
-    if _OF_DEVICES.search(pattern) is None:
-        return False
-    sign = re.compile(pattern, re.IGNORECASE)
-    found = [(text, match) for line in lines if (text := line[:_LONGEST]) for match in sign.finditer(text)]
-    return bool(found) and all(is_ruled_out(text, *match.span()) for text, match in found)
+    return _BEHIND.match(text, end) is not None or _BEFORE.search(text, max(0, start - 90), start) is not None

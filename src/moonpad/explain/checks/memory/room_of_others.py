@@ -188,11 +188,16 @@ def _room(case: Case, *, as_they_are: bool = False) -> Room | None:
     ranks *= case.size("--prefill-context-parallel-size", "-pcp")
     if shared and known is not None:
         held = int(held * (1 + _beside_experts(known) * (reading.layout.dp - 1)))
-    each, kind = _memory(case)
-    fraction = reading.settings.gpu_memory_utilization
+    each, kind = memory_of(case)
+    return Room(known, held, flag, place, ranks, each, kind, fraction_of(case)) if each else None
+
+
+def fraction_of(case: Case) -> float:
+    """The share of a device that the engine may use."""
+    fraction = case.first.settings.gpu_memory_utilization
     if fraction is None and _budget(case) == "device":
         fraction = defaults_of(case.engine.name, case.version).memory_fraction
-    return Room(known, held, flag, place, ranks, each, kind, fraction or 1.0) if each else None
+    return fraction or 1.0
 
 
 def _is_made_before(case: Case) -> bool:
@@ -213,7 +218,7 @@ def _budget(case: Case) -> str:
     return defaults_of(case.engine.name, case.version).budget
 
 
-def _memory(case: Case) -> tuple[float, str]:
+def memory_of(case: Case) -> tuple[float, str]:
     """Bytes of a device, and whose they are."""
     if case.cluster is not None:
         return case.cluster.device.usable_bytes, f"of {case.cluster.device.product}"

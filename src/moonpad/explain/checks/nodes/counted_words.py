@@ -9,8 +9,10 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
 from moonpad.explain.documents.device_mentions import machines_of
+from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.grouping import value_of
+from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
@@ -43,6 +45,15 @@ _ONE_OF: Final = re.compile(
     re.IGNORECASE,
 )
 """What makes of a line one about a choice of machines, or about other starts."""
+_LONGEST: Final = 500
+"""A longer line is data, not prose."""
+_ON_EACH: Final = re.compile(
+    r"\b(?:each|every|all|both|other|second|worker)[ ](?:of the )?(?:nodes?|machines?|hosts?|servers?)\b"
+    r"|每个?节点|每台|所有节点|各节点",
+    re.IGNORECASE,
+)
+"""Words on starts of other nodes."""
+_LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh"})
 _NODES: Final = ("--nnodes", "--node-rank", "--data-parallel-size-local", "--data-parallel-address", "--headless")
 
 
@@ -95,6 +106,46 @@ def _counted_machines(case: Case) -> dict[tuple[int, str], int]:
     if not found or any(_MACHINES.search(text) for _, text in lines):
         return {}
     return found
+
+
+def nodes_of_section(case: Case) -> Iterator[Remark]:
+    """`8 nodes x 8 x A2` above the only command of a section, which takes one node: the others have nothing to do."""
+    command = case.commands[0]
+    if not case.script.markdown or not case.laid_out or command.more or command.custom or is_fragment(command):
+        return
+    if any(case.option(flag) is not None for flag in _NODES) or case.devices_asked or case.script.objects:
+        return
+    if any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers):
+        return
+    chains = sections(case.script.lines)
+    own = chains[min(command.line, len(chains)) - 1] if chains else ()
+    here = [number for number, chain in enumerate(chains, 1) if own and chain == own]
+    if sum(is_server(each.program) and each.line in here for each in case.script.commands) != 1:
+        return
+    case.script.budget.once("machines of sections", len(here), "the machines that it names")
+    found: dict[tuple[int, int], tuple[int, str]] = {}
+    for number in here:
+        text = case.script.lines[number - 1][:_LONGEST]
+        for _, machine in () if number == command.line else machines_of(text, case.script.budget):
+            counts = machine.split("x")[:-1]
+            if len(counts) != 2 or _ONE_OF.search(text):
+                return
+            found.setdefault((int(counts[0]), int(counts[1])), (number, machine))
+    ranks = case.first.layout.world_size * case.first.replicas
+    if len(found) != 1 or any(_ON_EACH.search(case.script.lines[number - 1][:_LONGEST]) for number in here):
+        return
+    (((nodes, each), (line, machine)),) = found.items()
+    if nodes < 2 or ranks > each:
+        return
+    flag = case.engine.command_line.options["tp"]
+    place = case.option(flag)
+    message = (
+        f"this command has {ranks} ranks, and {case.script.where(line)} counts {nodes * each} devices ({machine}): "
+        "as written it uses one node alone"
+    )
+    remedy = f"give it a layout of {nodes * each} ranks, or start a copy on each node"
+    at = place.index if place is not None else None
+    yield make_remark(Severity.NOTE, Code.SUBOPTIMAL, flag, message, remedy, at=at)
 
 
 def ranks_of_pods(case: Case) -> Iterator[Remark]:

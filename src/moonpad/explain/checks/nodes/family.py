@@ -6,7 +6,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.nodes.asked_machines import asked_devices, devices_of_predictor, rank_of_job
-from moonpad.explain.checks.nodes.counted_words import devices_in_words, ranks_of_pods
+from moonpad.explain.checks.nodes.counted_words import devices_in_words, nodes_of_section, ranks_of_pods
 from moonpad.explain.checks.nodes.data_parallel import data_parallel
 from moonpad.explain.checks.nodes.head_address import HEAD_CHECKS
 from moonpad.explain.checks.nodes.master_ports import MEETING_PORTS
@@ -68,6 +68,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     rank_of_batch,
     ranks_of_pods,
     devices_in_words,
+    nodes_of_section,
     one_port,
     one_set_of_devices,
     one_side_channel,

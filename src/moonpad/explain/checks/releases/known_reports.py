@@ -49,9 +49,9 @@ from moonpad.explain.checks.releases.told_faults import (
     told_words,
 )
 from moonpad.explain.checks.set_elsewhere import may_be_set
+from moonpad.explain.documents.devices_by_name import are_of_others
 from moonpad.explain.documents.installed_packages import is_installed
 from moonpad.explain.documents.line_search import is_in_lines
-from moonpad.explain.documents.ruled_out import names_ruled_out
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others, spoken_capability
 from moonpad.explain.documents.spoken_days import last_day
 from moonpad.explain.documents.spoken_ranks import says_it_runs
@@ -347,7 +347,7 @@ def of_release(row: KnownReport, version: str, current: str = "") -> bool:
     if row.since and order(version) < order(row.since):
         return False
     if row.last:
-        rebuilt = is_final(row.last) and release_of(version) == release_of(row.last)
+        rebuilt = is_final(row.last) and ".post" not in row.last and release_of(version) == release_of(row.last)
         return rebuilt or order(version) <= order(row.last)
     return not row.until or order(version) < order(row.until)
 
@@ -357,7 +357,8 @@ def _is_spoken(pattern: str, case: Case) -> bool:
     own, others = tab_labels(case.script.lines, case.commands[0].line) if case.script.markdown else ("", ())
     if own and any(re.search(pattern, label, re.IGNORECASE) for label in (own, *others)):
         return re.search(pattern, own, re.IGNORECASE) is not None
-    return _in_lines(pattern, case) and not names_ruled_out(pattern, case.script.lines)
+    known = case.cluster is not None
+    return _in_lines(pattern, case) and not are_of_others(pattern, case.script, case.commands[0].line, known=known)
 
 
 def _in_lines(pattern: str, case: Case) -> bool:

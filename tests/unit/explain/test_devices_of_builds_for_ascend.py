@@ -1,0 +1,34 @@
+"""SGLang's build for Ascend: its devices are those of Ascend that the text names, and so are those of the next step."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.cli.explain import _next
+from tests.unit.explain.judging import ask
+
+HARDWARE = "> **Hardware**: 4× Atlas 800 A3 (Ascend 910C), 8 NPU × 64GB each"
+SERVE = "sglang serve --model-path /data/GLM-5-w4a8 --tensor-parallel-size 8"
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "devices"),
+    [
+        (HARDWARE, f"{SERVE} --device npu", "8xA3"),
+        (HARDWARE, f"{SERVE} --quantization modelslim", "8xA3"),
+        (f"{HARDWARE}, against 8x H20", f"{SERVE} --device npu", "8xA3"),
+        ("On 8 x Atlas 800T A2 (64 GB)", f"{SERVE} --attention-backend ascend", "8xA2"),
+        ("On 8x H200; the Atlas 800 A3 has a page of its own", SERVE, "8xH200"),
+    ],
+)
+def test_devices_of_the_build(words: str, command: str, devices: str) -> None:
+    judged = ask(f"{words}\n\n```bash\n{command}\n```\n")
+    (server,) = judged
+    assert server.cluster is not None
+    assert server.cluster.name == devices
+    assert _next(judged).endswith(f" --on {devices}")
+
+
+def test_no_devices_of_nvidia_for_it() -> None:
+    (server,) = ask(f"Slower than 8x H200.\n\n```bash\n{SERVE} --device npu\n```\n")
+    assert server.cluster is None
