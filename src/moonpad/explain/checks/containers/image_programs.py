@@ -80,7 +80,7 @@ def started_twice(case: Case) -> Iterator[Remark]:
             edits = (Edit(0, 1, ()),) if own and options >= _FEWEST else ()
             around = () if own else tuple((word, ()) for word in at_once)
             found = Remark(remark.finding, command=number, word=at_once[0], edits=edits, ends_start=own and not edits)
-            yield replace(found, around=around)
+            yield replace(found, around=around, read_as_meant=bool(around) and severity is Severity.ERROR)
 
 
 def behind_entrypoint(case: Case) -> Iterator[Remark]:
