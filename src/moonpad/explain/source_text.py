@@ -111,6 +111,8 @@ class Source:
         self.whole = whole
         self._pieces = tuple(pieces) or (Piece(0, len(text), 0, 0),)
         self._starts = [piece.start for piece in self._pieces]
+        self.echo_escapes = False
+        """Whether `echo` makes a line's end of `\\n` by itself, as that of the `sh` of a Dockerfile's RUN does."""
         self.literals: dict[int, tuple[object, tuple[Word, ...]]] = {}
         """Where a word of it begins that is the same however often it is read: its token, and what a shell makes of
         it."""

@@ -47,18 +47,22 @@ def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
     image, env = state.text.word("image", start, start), dict[str, Word]()
     entrypoint: list[Word] = []
     command: list[Word] = []
-    at, cleared, by_shell = image, False, False
+    at, cleared, by_shell, bash = image, False, False, False
     for name, offset, value in _instructions(text):
         state.budget.work(20 + len(value) // 20, "its instructions")
         place = start + offset
         if name == "FROM":
             words = words_of(Source.block(state.text, place, value), state)
             image = next((word for word in words if not word.text.startswith("--")), image)
-            env, entrypoint, command, cleared, by_shell = {}, [], [], False, False
+            env, entrypoint, command, cleared, by_shell, bash = {}, [], [], False, False, False
         elif name == "ENV":
             env |= _variables(words_of(Source.block(state.text, place, value), state))
+        elif name == "SHELL":
+            bash = "bash" in value
         elif name == "RUN":
-            Shell(state, Source.block(state.text, place, value)).read()
+            source = Source.block(state.text, place, value)
+            source.echo_escapes = not bash and "<<" not in value
+            Shell(state, source).read()
         elif name == "ENTRYPOINT":
             entrypoint, at, command = _argv(value, place, state), state.text.word("", place, place), []
             cleared = not entrypoint

@@ -69,9 +69,8 @@ class ScriptState:
     written: set[str] = field(default_factory=set)
     """Those of the files that commands of the text write."""
     scripts: dict[str, Word] = field(default_factory=dict)
-    """Scripts that the text holds besides those that it writes, by file name."""
     programs: dict[str, Word] = field(default_factory=dict)
-    """The same of programs in Python."""
+    """Scripts that the text holds besides those that it writes, by file name, and those in Python."""
     ran_scripts: set[str] = field(default_factory=set)
     held: dict[str, bool] = field(default_factory=dict)
     """Of `scripts`, parts of the text that other parts of it run, and whether one of these calls has values."""
