@@ -32,6 +32,8 @@ class InputText:
     def __init__(self, text: str, budget: Budget | None = None) -> None:
         """Raises UsageError beyond 1 MB."""
         self.budget = budget or Budget()
+        self.stand_ins: dict[str, str] = {}
+        """Names that stand for templates while YAML is read, and what was written."""
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > TEXT_BYTES:
             message = f"the script has {size:,} bytes; the limit is {TEXT_BYTES:,}"
