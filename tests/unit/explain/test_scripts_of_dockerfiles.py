@@ -55,9 +55,13 @@ def test_a_line_end_of_echo_is_no_argument() -> None:
 
 
 def test_bash_does_not_make_line_ends_of_echo() -> None:
-    """It is read as one line, which is a comment, where bash is the shell of RUN."""
-    text = f'{IMAGE}SHELL ["/bin/bash", "-c"]\nRUN echo \'#!/bin/bash\\nvllm serve {MODEL}\' > /start.sh\n'
-    assert not [each for each in read_script(f'{text}ENTRYPOINT ["/start.sh"]\n').commands if each.argv[:1] == [MODEL]]
+    """Where bash is the shell of RUN, the text stays one line."""
+    run = "RUN echo 'exec \\\\\\nvllm serve' > /start.sh\n"
+    by_sh, by_bash = (
+        read_script(f"{IMAGE}{shell}{run}").files["/start.sh"].text for shell in ("", 'SHELL ["/bin/bash", "-c"]\n')
+    )
+    assert by_sh == "exec \\\nvllm serve\n"
+    assert by_bash == "exec \\\\\\nvllm serve\n"
 
 
 GIVEN = {

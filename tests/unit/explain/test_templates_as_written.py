@@ -35,8 +35,8 @@ def pod(words: str) -> str:
 def shown(text: str) -> tuple[str, str, str]:
     script = read_script(text)
     judged = ask(script)
-    views = [explain_view(judged, script, 120, verbose=verbose).plain for verbose in (False, True)]
-    return (*views, json.dumps(explain_json(judged, script), ensure_ascii=False, default=str))
+    short, whole = (explain_view(judged, script, 120, verbose=verbose).plain for verbose in (False, True))
+    return short, whole, json.dumps(explain_json(judged, script), ensure_ascii=False, default=str)
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
