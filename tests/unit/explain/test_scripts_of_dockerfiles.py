@@ -108,3 +108,28 @@ def test_a_script_that_is_not_at_hand_is_no_model(script: str) -> None:
 def test_a_model_behind_an_image_stays_one(model: str) -> None:
     command = only(f'{IMAGE}CMD ["{model}", "--tensor-parallel-size", "16"]\n')
     assert command.argv[0].text == model
+
+
+SERVED = 'RUN printf \'#!/bin/bash\\nvllm serve "$MODEL_NAME"\\n\' > /start.sh\nENTRYPOINT ["/start.sh"]\n'
+NAMED = {
+    "ARG of the stage": f"{IMAGE}ARG MODEL_NAME={MODEL}\nENV MODEL_NAME=${{MODEL_NAME}}\n",
+    "ARG above": f"ARG NAME={MODEL}\n{IMAGE}ARG NAME\nENV MODEL_NAME=$NAME\n",
+    "ENV": f"{IMAGE}ENV NAME={MODEL}\nENV MODEL_NAME=$NAME\n",
+}
+
+
+@pytest.mark.parametrize("above", NAMED.values(), ids=NAMED)
+def test_a_variable_by_its_default(above: str) -> None:
+    assert [word.text for word in only(f"{above}{SERVED}").argv] == [MODEL]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        f"ARG NAME={MODEL}\n{IMAGE}ENV MODEL_NAME=$NAME\n",  # which holds in FROM alone
+        f"{IMAGE}ARG NAME\nENV MODEL_NAME=$NAME\n",
+        f"FROM ubuntu:24.04 AS base\nARG NAME={MODEL}\n{IMAGE}ENV MODEL_NAME=$NAME\n",
+    ],
+)
+def test_an_argument_that_the_stage_does_not_have(above: str) -> None:
+    assert MODEL not in [word.text for word in only(f"{above}{SERVED}").argv]
