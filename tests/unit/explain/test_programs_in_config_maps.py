@@ -111,3 +111,12 @@ def test_a_shell_script_stays_a_shell_script() -> None:
     script = f"#!/bin/bash\nimport -window root x.png\nvllm serve {MODEL} --seed 3\n"
     (command,) = (each for each in read_script(held(script, "start.sh")).commands if each.program == "vllm serve")
     assert [word.text for word in command.argv] == [MODEL, "--seed", "3"]
+
+
+def test_a_template_in_its_text_is_a_value_that_is_not_known() -> None:
+    program = f'import os\n\nos.system("vllm serve {MODEL} -tp {{{{ .Values.tp }}}} --seed 3")\n'
+    (command,) = read_script(held(program)).commands
+    model, flag, value, *rest = command.argv
+    assert [model.text, flag.text, *(word.text for word in rest)] == [MODEL, "-tp", "--seed", "3"]
+    assert value.unresolved
+    assert model.line == held(program).split("\n").index(f"    {program.split(chr(10))[2]}") + 1

@@ -47,13 +47,25 @@ def read_program(peeled: Peeled, stdin: Word | None, wrappers: Sequence[Wrapper]
 def read_code(code: Word, state: ScriptState, env: Mapping[str, Word] | None = None) -> bool:
     """A text of Python at its place. A block of YAML has its indentation there. False where it is no Python."""
     if len(code.pieces) > 1 and all(piece.exact for piece in code.pieces):
-        begin, end = code.pieces[0].source_start, code.pieces[-1].source_end
+        begin = code.pieces[0].source_start
         line = state.text.clean.rfind("\n", 0, begin) + 1
         if begin > line and not state.text.clean[line:begin].strip():
-            return read_python(state.text.clean[line:end], line, state, env, indent=begin - line)
+            return read_python(_as_in_source(code, line, state), line, state, env, indent=begin - line)
     exact = len(code.pieces) == 1 and code.pieces[0].exact
     start = code.pieces[0].source_start if exact else state.text.offset(max(code.line - 1, 0))
     return read_python(code.text, start, state, env)
+
+
+def _as_in_source(code: Word, start: int, state: ScriptState) -> str:
+    """The lines of a block with what stands in front of them in the source, which begins at `start`: what a template
+    fills in has the name there that stands for it, which is as long."""
+    parts, at = list[str](), start
+    for piece in code.pieces:
+        if piece.source_start < at:
+            continue  # an empty line, which has the place of the end of the one above
+        parts += (state.text.clean[at : piece.source_start], code.text[piece.start : piece.end])
+        at = piece.source_end
+    return "".join(parts)
 
 
 def read_cell(cell: Word, state: ScriptState) -> bool:
