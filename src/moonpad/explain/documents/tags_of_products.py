@@ -20,7 +20,8 @@ _NO_RELEASE: Final = re.compile(r"0\.[01]\.")
 
 def releases_in_tags(text: str, names: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str, str, str]]:
     """The offset of each such image in a line, the engine, its release and the image. `names`: the engines' names."""
-    if ":" not in text or not any(_tag(tuple(words)).search(text) for words in names.values() if words):
+    every = tuple(word for words in names.values() for word in words)
+    if ":" not in text or _tag(every).search(text) is None:
         return
     for reference in REFERENCE.finditer(text):
         if held_release(reference[0]) is None and (held := release_in_tag(reference[0], names)) is not None:
