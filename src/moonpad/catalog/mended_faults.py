@@ -73,6 +73,8 @@ class MendedFault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     aiter: bool = False
     """It is in AMD's AITER, which vLLM takes where a variable or an option asks for it, and images of SGLang unless a
     variable speaks against it."""
+    text: str = ""
+    """A regular expression, in one of the lines of the text, in any case."""
     no_text: str = ""
     """A regular expression, in no line of the text, in any case."""
     fault: Text

@@ -213,6 +213,7 @@ def _devices_here() -> Cluster | None:
 def _no_engine(script: Script, *, prose: bool) -> UsageError:
     """What is missing, as far as it can be known, and what no shell would read as it was meant: in prose an apostrophe
     closes nothing."""
+    from moonpad.explain.as_written import as_written
     from moonpad.explain.commands import SURELY_WRONG
     from moonpad.explain.missing_engine import missing_engine
 
@@ -222,7 +223,7 @@ def _no_engine(script: Script, *, prose: bool) -> UsageError:
     if wrong is not None:
         message += f"; {script.where(wrong.line)}: {wrong.message}"
         remedy = f"{wrong.remedy}; {remedy}" if wrong.remedy else remedy
-    return UsageError(message, remedy=remedy)
+    return UsageError(as_written(message, script), remedy=as_written(remedy, script))
 
 
 def _read(path: Path) -> str:

@@ -319,6 +319,8 @@ class Script(Struct, frozen=True, eq=False):
     """Of `placed_hints`, those that a task or a program asks for, not only the words around it."""
     budget: Budget = in_struct(default_factory=Budget)
     """What judging and showing it may still cost."""
+    stand_ins: Mapping[str, str] = in_struct(default_factory=dict)
+    """Names that stand in its words for templates of YAML, and what was written: as_written.py shows that."""
 
     def says_of(self, line: int, other: int) -> bool:
         """Whether what stands at a line may be about a command at the other: it is not in an object of its own."""

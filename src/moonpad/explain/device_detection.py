@@ -30,6 +30,7 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
     without_origins,
 )
+from moonpad.explain.documents.other_devices import first_offered, offered
 from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
@@ -56,6 +57,7 @@ _FOR_WEIGHTS: Final = 0.9
 _NAMES_KINDS: Final = re.compile(r"the text names (\w+(?: and \w+)*)(?:: say|, and the command)")
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 """Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
+_SAY_WHICH: Final = ": say which with --on"
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _WHOLE: Final = 8
@@ -123,6 +125,18 @@ def cluster_of(
     """The devices as `_cluster_of` finds them; where the layout is not known, as many of these machines as `mpirun` has
     ranks for."""
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
+    if (
+        cluster is None
+        and layout_known
+        and because.endswith(_SAY_WHICH)
+        and (first := first_offered(script)) is not None
+    ):
+        named = because.removeprefix("the text names ").removesuffix(_SAY_WHICH).split(" and ")
+        offers_all = {*named} <= {each.rpartition("x")[2] for each in (first.name, *offered(first, script))}
+        if offers_all and first.devices == _used(reading, commands[0].container, commands[0].pods)[0]:
+            cluster, because = first, f"the text names {first.name}"
+    if cluster is not None and question.cluster is None and (others := offered(cluster, script)):
+        because = f"{because}; the task may get {' or '.join(others[:_LIST])} as well"
     if layout_known or question.cluster is not None or cluster is None or cluster.nodes > 1:
         return cluster, because
     ranks, container = ranks_of_mpi(commands), commands[0].container
@@ -332,7 +346,7 @@ def _kinds_named(near: Sequence[Mention]) -> list[str]:
 
 
 def _several(kinds: Sequence[str]) -> str:
-    return f"the text names {' and '.join(kinds[:4])}: say which with --on"
+    return f"the text names {' and '.join(kinds[:4])}{_SAY_WHICH}"
 
 
 def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, int | None]:

@@ -143,3 +143,9 @@ def read_unused_scripts(state: ScriptState) -> None:
             continue
         state.ran_scripts.add(name)
         read_word(word, state)
+    for name, word in list(state.programs.items()):
+        if name not in state.ran_scripts:
+            from moonpad.explain.python.programs import read_code  # with all that reads Python
+
+            state.ran_scripts.add(name)
+            read_code(word, state)

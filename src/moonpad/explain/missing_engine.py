@@ -6,8 +6,11 @@ from typing import Final
 
 from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES
 from moonpad.engines.start_names import HIDDEN_PROGRAM, READ
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.checks.containers.image_programs import is_of_another_tool, starts_its_server
+from moonpad.explain.commands import Command, Script, Word, Wrapper
 from moonpad.explain.programs import base_name, is_waiting
+from moonpad.explain.results import shortened
+from moonpad.explain.shell.container_scripts import is_script
 from moonpad.explain.solved_failures import solved_failures
 
 _LONGEST: Final = 2000
@@ -30,6 +33,8 @@ def missing_engine(script: Script) -> tuple[str, str]:
     for command in script.commands:
         container = command.container
         if container is not None and container.image is not None and command.program == "docker":
+            if (unread := _unread_script(command, container, container.image, script)) is not None:
+                return unread
             return (
                 f"{script.where(command.line)} starts {container.image.text}; what that image runs is not said",
                 "add the Dockerfile or the script that it starts with one more --file",
@@ -52,6 +57,20 @@ def missing_engine(script: Script) -> tuple[str, str]:
     lines = f"none of its {count:,} lines holds" if count > 1 else "its line does not hold"
     what = f"it starts no engine: {lines} a command of one{solved_failures(script)}"
     return what, "moonpad explain --file SCRIPT, or put the command behind --"
+
+
+def _unread_script(command: Command, container: Wrapper, image: Word, script: Script) -> tuple[str, str] | None:
+    """A script behind an image that starts its server by itself."""
+    first = next(iter(command.argv), None)
+    if first is None or not is_script(first) or container.has("--entrypoint") or not starts_its_server(image.text):
+        return None
+    if is_of_another_tool(container, first, script):
+        return None
+    return (
+        f"{script.where(first.line)}: {shortened(image.text, 60)} has an entrypoint, its server, and {first.text} "
+        "would be an argument of it: it is not run, and what it starts is not at hand",
+        f"make {first.text} the entrypoint, and add it with one more --file",
+    )
 
 
 def _another(command: Command, script: Script) -> tuple[str, str] | None:

@@ -383,4 +383,5 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         asked=frozenset((machine, line) for line, machine in state.machines),
         error_lines=error_lines(whole.lines, logs.lines),
         budget=state.budget,
+        stand_ins=dict(state.text.stand_ins),
     )

@@ -32,6 +32,8 @@ class InputText:
     def __init__(self, text: str, budget: Budget | None = None) -> None:
         """Raises UsageError beyond 1 MB."""
         self.budget = budget or Budget()
+        self.stand_ins: dict[str, str] = {}
+        """Names that stand for templates while YAML is read, and what was written."""
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > TEXT_BYTES:
             message = f"the script has {size:,} bytes; the limit is {TEXT_BYTES:,}"
@@ -111,6 +113,8 @@ class Source:
         self.whole = whole
         self._pieces = tuple(pieces) or (Piece(0, len(text), 0, 0),)
         self._starts = [piece.start for piece in self._pieces]
+        self.echo_escapes = False
+        """Whether `echo` makes a line's end of `\\n` by itself, as that of the `sh` of a Dockerfile's RUN does."""
         self.literals: dict[int, tuple[object, tuple[Word, ...]]] = {}
         """Where a word of it begins that is the same however often it is read: its token, and what a shell makes of
         it."""

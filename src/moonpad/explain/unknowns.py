@@ -128,8 +128,7 @@ def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> It
     for name in (*_ASKED, *_MEMORY, *sorted(STEP)):
         option = reading.parsed.occurrence(line.options.get(name))
         if option is not None and isinstance(option.value, str) and _is_open(option.value) and name not in given:
-            # Names that stand for templates are as long as these.
-            value = shortened(option.value.rstrip("_")) or "(empty)"
+            value = shortened(option.value) or "(empty)"
             yield Missing(f"{line.options[name]} {value}", frozenset({name}), option.index)
 
 

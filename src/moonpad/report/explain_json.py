@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from moonpad.explain.alternatives import differences
+from moonpad.explain.as_written import all_as_written
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Line, printable
 from moonpad.report.changed_lines import is_changed
@@ -14,7 +15,7 @@ from moonpad.values.records import as_dict
 
 def explain_json(deployments: Sequence[Judged], script: Script) -> dict[str, Any]:
     """`deployments`, and the places where a shell reads the script in another way than its author meant."""
-    return {
+    document = {
         "deployments": [_deployment(judged, script) for judged in deployments],
         "problems": [
             {
@@ -27,6 +28,7 @@ def explain_json(deployments: Sequence[Judged], script: Script) -> dict[str, Any
             for problem in script.problems
         ],
     }
+    return {key: all_as_written(value, script) for key, value in document.items()}
 
 
 def _place(script: Script, line: int) -> dict[str, Any]:

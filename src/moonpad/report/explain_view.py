@@ -12,6 +12,7 @@ from rich.text import Text
 
 from moonpad.catalog.cached_names import repository_of
 from moonpad.explain.alternatives import SHOWN, differences
+from moonpad.explain.as_written import as_written
 from moonpad.explain.commands import NUMBER_AS_WORD, Command, Script, Word
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import shown_with_words
@@ -71,8 +72,9 @@ def explain_view(
             text.append(f"\n{script.where(problem.line)}: {problem.message}\n", style=STYLES[Severity.WARNING])
             if problem.remedy:
                 text.append(f"  {problem.remedy}\n")
-    # One character for each, so that the styles stay where they are.
+    # One character for each, so that the styles stay where they are: a template is as long as the name for it.
     shown = "".join(char if char.isprintable() or char in "\n\t" else " " for char in text.plain)
+    shown = as_written(shown, script)
     text.plain = shown.translate(_PLAIN).encode("ascii", "replace").decode("ascii") if ascii_only else shown
     return text
 

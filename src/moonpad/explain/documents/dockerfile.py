@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word
@@ -45,20 +45,31 @@ def is_dockerfile(text: str) -> bool:
 def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
     """Adds the command of the image that is built of `text`, which begins at the offset `start` of the whole."""
     image, env = state.text.word("image", start, start), dict[str, Word]()
+    of_build, outer = dict[str, Word](), dict[str, Word]()
     entrypoint: list[Word] = []
     command: list[Word] = []
-    at, cleared, by_shell = image, False, False
+    at, cleared, by_shell, bash = image, False, False, False
     for name, offset, value in _instructions(text):
         state.budget.work(20 + len(value) // 20, "its instructions")
         place = start + offset
         if name == "FROM":
+            outer = of_build if image.text == "image" else outer
             words = words_of(Source.block(state.text, place, value), state)
             image = next((word for word in words if not word.text.startswith("--")), image)
-            env, entrypoint, command, cleared, by_shell = {}, [], [], False, False
+            env, entrypoint, command, cleared, by_shell, bash, of_build = {}, [], [], False, False, False, {}
         elif name == "ENV":
-            env |= _variables(words_of(Source.block(state.text, place, value), state))
+            given = _variables(words_of(Source.block(state.text, place, value), state))
+            env |= {key: _by_default(word, {**of_build, **env}) for key, word in given.items()}
+        elif name == "ARG":
+            for word in words_of(Source.block(state.text, place, value), state):
+                pair = assignment(word) or ((word.text, outer[word.text]) if word.text in outer else None)
+                of_build |= dict([pair] if pair else [])
+        elif name == "SHELL":
+            bash = "bash" in value
         elif name == "RUN":
-            Shell(state, Source.block(state.text, place, value)).read()
+            source = Source.block(state.text, place, value)
+            source.echo_escapes = not bash and "<<" not in value
+            Shell(state, source).read()
         elif name == "ENTRYPOINT":
             entrypoint, at, command = _argv(value, place, state), state.text.word("", place, place), []
             cleared = not entrypoint
@@ -113,6 +124,12 @@ def _variables(words: list[Word]) -> dict[str, Word]:
     if words and assignment(words[0]) is None and len(words) > 1:
         return {words[0].text: words[1]}
     return dict(pair for word in words if (pair := assignment(word)))
+
+
+def _by_default(word: Word, known: Mapping[str, Word]) -> Word:
+    """`$NAME` or `${NAME}` of an ARG, by its default, or of an earlier ENV."""
+    name = word.unresolved[0] if len(word.unresolved) == 1 else ""
+    return replace(known[name], pieces=()) if name in known and word.text in (f"${name}", f"${{{name}}}") else word
 
 
 def _argv(value: str, start: int, state: ScriptState) -> list[Word]:

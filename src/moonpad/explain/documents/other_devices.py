@@ -13,13 +13,29 @@ from moonpad.values.units import GIB
 
 _LONGEST = 500
 """A longer line is data, not prose."""
+OFFERED = "which the task may get as well"
 _ALIKE = 0.08
 """Of a size, which is sold in round figures."""
 
 
+def offered(cluster: Cluster, script: Script) -> tuple[str, ...]:
+    """The other machines that the task of the text may get, `accelerators: {A100-80GB: 8, H100: 8}`, in an order that
+    is not that of the list."""
+    if len({line for _, line in script.asked}) != 1:
+        return ()
+    names = sorted(name for name, _ in script.asked)
+    return tuple(name for name in names if name != cluster.name) if cluster.name in names else ()
+
+
+def first_offered(script: Script) -> Cluster | None:
+    """The first machine of such a list, in the order of the text."""
+    name = next((name for name, line in script.placed_hints if (name, line) in script.asked), "")
+    return cluster_named(name) if name else None
+
+
 def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]]:
-    """As many devices of another kind, and why they may be meant: those with more memory under the same name, and those
-    that a line names beside them, `8x H100/H200/B200`."""
+    """As many devices of another kind, and why they may be meant: those with more memory under the same name, those
+    that a line names beside them, `8x H100/H200/B200`, and those that a task may get."""
     kind = cluster.name.rpartition("x")[2]
     if (
         kind in LARGER
@@ -32,6 +48,9 @@ def also_meant(cluster: Cluster, script: Script) -> Iterator[tuple[Cluster, str]
     for other in others:
         if (named := _as_many(cluster, other)) is not None:
             yield named, "which the text names beside it"
+    for name in offered(cluster, script):
+        if (other_machine := cluster_named(name)) is not None and other_machine.devices == cluster.devices:
+            yield other_machine, OFFERED
 
 
 def _is_stated(cluster: Cluster, kind: str, script: Script) -> bool:

@@ -17,6 +17,7 @@ from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BU
 from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
 from moonpad.explain.documents.printed_versions import printed
 from moonpad.explain.documents.source_checkouts import checked_out
+from moonpad.explain.documents.tags_of_products import release_in_tag, releases_in_tags
 
 _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
@@ -194,7 +195,10 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 mention = VersionMention(number, *_engine_and_version(match), pattern not in in_prose, tag, least)
                 named.append((pattern in in_prose, number, match.start(), mention))
     named = _without_former(named, lines)
-    names = {name: engine.command_line.names for name, engine in ENGINES.items()}
+    names = _names()
+    for number, line in enumerate(lines, 1):
+        for start, name, version, image_of in releases_in_tags(line[:_LONGEST], names):
+            named.append((False, number, start, VersionMention(number, name, version, True, image_of, least=False)))
     for number, start, name, version in (*checked_out(lines, names), *printed(lines, names)):
         named.append((False, number, start, VersionMention(number, name, version, exact=True, image="", least=False)))
     return tuple(mention for *_, mention in sorted(named, key=itemgetter(0, 1, 2)))
@@ -297,7 +301,13 @@ def version_of_image(image: str) -> tuple[str, str] | None:
     if (held := held_release(image)) is not None:
         return (held.engine, held.version) if held.version else None
     match = _patterns(tuple(ENGINES))[1].search(image)
-    return _engine_and_version(match) if match and not _is_of_a_publisher(match, ()) else None
+    if match is not None:
+        return None if _is_of_a_publisher(match, ()) else _engine_and_version(match)
+    return release_in_tag(image, _names())
+
+
+def _names() -> dict[str, Sequence[str]]:
+    return {name: engine.command_line.names for name, engine in ENGINES.items()}
 
 
 def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import names_engine_command
+from moonpad.explain.python.signs import is_python
 from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.values.records import replace
 
@@ -49,7 +50,9 @@ def remember(node: Node, source: YamlSource, state: ScriptState, depth: int = 0)
             held[key] = word
             if kind == "ConfigMap":
                 state.files[key] = HereFile(key, word.text, word.line)
-                if names_engine_command(word.text) or _MANIFEST.search(word.text):
+                if key.endswith(".py") and is_python(word.text):
+                    state.programs[key] = word
+                elif names_engine_command(word.text) or _MANIFEST.search(word.text):
                     state.scripts[key] = word
         return
     for key, kind in _GENERATED.items():

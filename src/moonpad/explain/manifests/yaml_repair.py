@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from yaml import MarkedYAMLError, Node
@@ -88,7 +88,7 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
                 return None, ()
             _say(state, start, text, left_out)
             source.mended = True
-            source.unknown = frozenset(match[1:] for match in map(_as_variable, _TEMPLATE.finditer(text)))
+            source.unknown = _remembered(_TEMPLATE.finditer(text), state)
             return source, documents
     if surely:
         offset = sum(len(line) + 1 for line in state.text.lines[: first - 1])
@@ -99,7 +99,8 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
 def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSource, Sequence[Node]] | None:
     """With names for what templates fill in, where they stand in values of YAML that is whole; None without any."""
     unfolded, folded_names = _unfolded(text)
-    names = frozenset(_as_variable(match)[1:] for match in _VALUE.finditer(unfolded)) | folded_names
+    names = _remembered(_VALUE.finditer(unfolded), state) | folded_names.keys()
+    state.text.stand_ins.update(folded_names)
     if not names:
         return None
     source = YamlSource(state.text, start, _VALUE.sub(_as_variable, _without_closings(unfolded)))
@@ -108,6 +109,13 @@ def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSour
         return source, source.documents()
     except MarkedYAMLError:
         return None
+
+
+def _remembered(templates: Iterable[re.Match[str]], state: ScriptState) -> frozenset[str]:
+    """The names that stand for them. What was written is shown in their place."""
+    written = {_as_variable(match)[1:]: match.group() for match in templates}
+    state.text.stand_ins.update(written)
+    return frozenset(written)
 
 
 def _without_marks(text: str, start: int, state: ScriptState) -> str:
@@ -178,9 +186,10 @@ def _without_conflicts(text: str, start: int, state: ScriptState) -> str:
     return "\n".join(lines)
 
 
-def _unfolded(text: str) -> tuple[str, frozenset[str]]:
-    """With a variable over the end of the line for each template that is folded, and the names of those variables."""
-    names: list[str] = []
+def _unfolded(text: str) -> tuple[str, dict[str, str]]:
+    """With a variable over the end of the line for each template that is folded, and the templates by the names of
+    those variables."""
+    names: dict[str, str] = {}
 
     def joined(match: re.Match[str]) -> str:
         if _ESCAPED not in text[max(0, match.start() - _NEAR) : match.end() + _NEAR]:
@@ -188,11 +197,11 @@ def _unfolded(text: str) -> tuple[str, frozenset[str]]:
         here = len(match["first"]) - 1
         length = here + len(match["last"]) - 1
         name = _name(f"{match['name']} {match['more']}")[:length].ljust(length, "_")
-        names.append(name)
+        names[name] = f"{{{{ {match['name'].strip()} {match['more'].strip()} }}}}"
         whole = f"${name}"
         return f"{whole[:here]}\\\n{match['blank']}{whole[here:]}"
 
-    return _FOLDED.sub(joined, text), frozenset(names)
+    return _FOLDED.sub(joined, text), names
 
 
 def _without_closings(text: str) -> str:

@@ -35,9 +35,24 @@ def parsed(text: str) -> ast.Module | None:
         return None
 
 
-def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Word] | None = None) -> bool:
-    """Adds the servers that the program starts, in the environment `env`. False where it is no Python."""
-    if (tree := parsed(text)) is None:
+def _parsed_block(text: str, indent: int) -> ast.Module | None:
+    """A text whose lines are all indented, where it stands in another one: its nodes have their places in that."""
+    tree = parsed(f"if True:\n{text}")
+    if tree is None or len(tree.body) != 1 or not isinstance(block := tree.body[0], ast.If) or block.orelse:
+        return None
+    tree.body = block.body
+    for node in ast.walk(ast.increment_lineno(tree, -1)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value:
+            node.value = node.value.replace(f"\n{' ' * indent}", "\n")
+    return tree
+
+
+def read_python(
+    text: str, start: int, state: ScriptState, env: Mapping[str, Word] | None = None, indent: int = 0
+) -> bool:
+    """Adds the servers that the program starts, in the environment `env`. False where it is no Python. `indent`: what
+    all its lines have in front of them."""
+    if (tree := _parsed_block(text, indent) if indent else parsed(text)) is None:
         return False
     state.budget.work(len(text) // 4, "its Python")
     places = Places(text, start)

@@ -9,6 +9,7 @@ from moonpad.explain.commands import Word
 from moonpad.explain.programs import base_name
 from moonpad.explain.shell.bash_lexer import Lexer
 from moonpad.explain.shell.bash_parser import Parser
+from moonpad.explain.shell.container_scripts import script_wrapper
 from moonpad.explain.source_text import Source
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def script_of(peeled: Peeled, state: ScriptState) -> Word | None:
             continue
         _note_run(name, state)
         peeled.arguments = arguments
+        peeled.wrappers += script_wrapper(peeled.wrappers, peeled.rest)
         return state.scripts[name]
     return None
 

@@ -66,10 +66,10 @@ class ScriptState:
     budget: Budget = field(init=False)
     commands: list[Command] = field(default_factory=list)
     files: dict[str, HereFile] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)
-    """Those of the files that commands of the text write."""
+    written: set[str] = field(default_factory=set)  # those of the files that commands of the text write
     scripts: dict[str, Word] = field(default_factory=dict)
-    """Scripts that the text holds besides those that it writes, by file name."""
+    programs: dict[str, Word] = field(default_factory=dict)
+    """Scripts that the text holds besides those that it writes, by file name, and those in Python."""
     ran_scripts: set[str] = field(default_factory=set)
     held: dict[str, bool] = field(default_factory=dict)
     """Of `scripts`, parts of the text that other parts of it run, and whether one of these calls has values."""
@@ -177,7 +177,7 @@ class Shell:
         if runs_python(peeled.rest):
             from moonpad.explain.python.programs import read_program  # which runs shells of its own
 
-            if read_program(peeled.rest, self.expander.here(here) if here else self.stdin, peeled.env, self.state):
+            if read_program(peeled, self.expander.here(here) if here else self.stdin, self.wrappers, self.state):
                 return
         commands_before = self.state.budget.commands
         peeled.reads_stdin |= (here or self.stdin) is not None and reads_heredoc(peeled)

@@ -11,10 +11,11 @@ from moonpad.engines.image_names import OUTSIDE_PATH
 from moonpad.engines.surrounding_names import WITHOUT_SERVER
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import has_started
-from moonpad.explain.commands import Word, Wrapper
+from moonpad.explain.commands import Script, Word, Wrapper
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.programs import base_name, runs_python, served_by_image
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.shell.container_scripts import is_script, script_behind
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -97,10 +98,13 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
                 continue
             inner = command.wrappers[number + 1 : number + 2]
             before = sum(len(each.words) for each in command.wrappers)
+            script_word = script_behind(inner[0]) if inner else None
             behind = inner[0].words if inner else (*command.prefix[before:], *command.argv)
-            if not behind or not (runs_python(behind) or base_name(behind[0]) in _SHELLS):
+            behind = (script_word,) if script_word is not None else behind
+            runs = behind and (is_script(behind[0]) or runs_python(behind) or base_name(behind[0]) in _SHELLS)
+            if not runs:
                 continue
-            if not _RELEASE.search(image.text) or not served_by_image(image.text):
+            if not starts_its_server(image.text):
                 continue
             first = behind[0]
             if _is_of_another_tool(wrapper, first, case):
@@ -109,6 +113,9 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
             message = (
                 f"{script.where(first.line)}: {shortened(image.text, 60)} has an entrypoint, its server, and "
                 f"{first.text} with what follows would be arguments of it: it refuses them"
+                if not is_script(first)
+                else f"{script.where(first.line)}: {shortened(image.text, 60)} has an entrypoint, its server, and "
+                f"{first.text} would be an argument of it: it is not run"
             )
             if line.upper().startswith(_COMMAND):
                 where, remedy = _COMMAND, f"write ENTRYPOINT [] above {_COMMAND}"
@@ -121,14 +128,23 @@ def behind_entrypoint(case: Case) -> Iterator[Remark]:
             return
 
 
+def starts_its_server(image: str) -> bool:
+    """Whether it is a published image whose entrypoint is a server."""
+    return _RELEASE.search(image) is not None and served_by_image(image) != ""
+
+
 def _is_of_another_tool(wrapper: Wrapper, first: Word, case: Case) -> bool:
+    return is_of_another_tool(wrapper, first, case.script)
+
+
+def is_of_another_tool(wrapper: Wrapper, first: Word, script: Script) -> bool:
     """Whether the words are of a file that neither Docker nor Kubernetes reads, as the values of a chart: what makes of
     them may run them in a shell, or instead of the entrypoint."""
-    lines = case.script.lines
+    lines = script.lines
     line = lines[first.line - 1].lstrip() if 0 < first.line <= len(lines) else ""
     if wrapper.words or line.upper().startswith(_COMMAND):
         return False
-    case.script.budget.work(len(lines), "its containers")
+    script.budget.work(len(lines), "its containers")
     return not is_in_lines(_WITHOUT_SHELL, lines, _LONGEST)
 
 

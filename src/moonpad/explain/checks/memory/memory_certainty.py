@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.engines.foreign_names import BUILT_ELSEWHERE
+from moonpad.explain.documents.other_devices import OFFERED
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
@@ -29,10 +30,28 @@ def as_sure(
     if finding.code is Code.PLATFORM_UNSUPPORTED and (engine.name, platform.value) in BUILT_ELSEWHERE:
         message = f"{engine.title} has a build for {configuration.device.product}, which moonpad does not judge"
         return replace(finding, severity=Severity.NOTE, message=message, remedy="")
+    if finding.code is Code.UNSUPPORTED_FORMAT and finding.severity is Severity.ERROR:
+        return _of_one_machine(finding, configuration, context, others)
     if finding.code is not Code.DOES_NOT_FIT or finding.severity is not Severity.ERROR or memory is None:
         return finding
     if doubt := _doubt(finding, configuration, memory, context, calibrations, others):
         return replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
+    return finding
+
+
+def _of_one_machine(
+    finding: Finding, configuration: Configuration, context: int | None, others: Iterable[tuple[Cluster, str]]
+) -> Finding:
+    """An error that does not hold on another machine that the task may get."""
+    for cluster, why in others:
+        if why != OFFERED:
+            continue
+        errors = judge(replace(configuration, cluster=cluster), context=context).errors
+        if not any((each.code, each.where) == (finding.code, finding.where) for each in errors):
+            message = f"{finding.message}; on {cluster.name}, {why}, this does not hold"
+            kind = configuration.cluster.name.rpartition("x")[2]
+            remedy = f"leave {kind} out of the list" + (f", or {finding.remedy}" if finding.remedy else "")
+            return replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
     return finding
 
 

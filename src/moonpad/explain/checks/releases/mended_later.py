@@ -241,6 +241,8 @@ def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
         return False
     if not runs_attention(row.attention, case) or (row.aiter and not runs_aiter(case)):
         return False
+    if row.text and not is_in_lines(re.compile(row.text, re.IGNORECASE), case.script.lines, LONGEST):
+        return False
     if row.no_text and is_in_lines(re.compile(row.no_text, re.IGNORECASE), case.script.lines, LONGEST):
         return False
     variables = case.commands[0].env
