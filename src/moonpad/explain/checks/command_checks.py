@@ -64,13 +64,23 @@ def command_checks(case: Case) -> Iterator[Remark]:
 @lru_cache(maxsize=8)
 def checks_of(lines: Sequence[str], words: Sequence[str] = ()) -> tuple[Check, ...]:
     """Those of the families that the lines of a text, or the words of its command, have a sign of."""
-    text = "\n".join((*lines, *words))
+    in_text, own = _families_in(lines), "\n".join(words)
     return tuple(
         check
         for name, signs in _FAMILIES.items()
-        if not signs or re.search("|".join(signs), text, re.IGNORECASE | re.MULTILINE)
+        if not signs or name in in_text or _has_sign(name, own)
         for check in _family(name)
     )
+
+
+@lru_cache(maxsize=2)  # each engine command of a text asks
+def _families_in(lines: Sequence[str]) -> frozenset[str]:
+    text = "\n".join(lines)
+    return frozenset(name for name in _FAMILIES if _has_sign(name, text))
+
+
+def _has_sign(name: str, text: str) -> bool:
+    return re.search("|".join(_FAMILIES[name]), text, re.IGNORECASE | re.MULTILINE) is not None
 
 
 def all_checks() -> tuple[Check, ...]:

@@ -100,6 +100,8 @@ _ANSWER: Final = re.compile(r"\W{0,4}(?:(?:\w{1,60}\.){0,8}\w{1,60}Error: ?)?Err
 """What a client of the server prints of an answer that refuses its request."""
 _CONSTANT: Final = re.compile(r"([\"'])[A-Z][A-Z0-9_]{3,80}\1[ ]?[,:)\]}]")
 """`"CUDA_ERROR_OUT_OF_MEMORY",` among others."""
+_CATCHES: Final = re.compile(r"[ \t]{0,80}(?:except\b[^:]*:|raise[ \t]\w)")
+"""A line of a program that stands where a log might."""
 _OF_TABLE: Final = re.compile(r"[ \t]*[rbf]?([\"'])[^\"'\n]{1,200}\1[ ]?,[ \t]*")
 """A line that is one text of a program's list: what it looks for in a log."""
 _TITLE: Final = re.compile(
@@ -284,6 +286,8 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
     for error in errors:
         text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
         what_ended = ""
+        if _CATCHES.match(script.lines[error.number - 1]):
+            continue
         if error.logged:
             text = continued(text, error.number, script.lines)
             what_ended = thrown(text)

@@ -14,13 +14,13 @@ CUT_OFF: Final = "the rest of the command, which is cut off behind a backslash,"
 LEFT_OUT: Final = "the rest of the command, which the text leaves out,"
 AS_LABELLED: Final = "the rest of the command, of which the text tells the layout,"
 DRAFT_TOLD: Final = "the options of the draft model, which the text only names,"
-_TAIL: Final = re.compile(r"[ \t\0]*\\[\s\0]*\Z")
-_CLOSED: Final = re.compile(r"[ \t\0]*\\[ \t\0]*\n[ \t\0>]*(?:```|~~~)[\s\0]*\Z")
+_TAIL: Final = re.compile(r"[ \t\0]*+\\[\s\0]*\Z")
+_CLOSED: Final = re.compile(r"[ \t\0]*+\\[ \t\0]*+\n[ \t\0>]*+(?:```|~~~)[\s\0]*\Z")
 _SIZE: Final = re.compile(
     r"--?(?:tp|pp|dp|(?:tensor|pipeline|data)[-_]parallel)(?:[-_]size)?(?:=.*)?|-ngl|--n-gpu-layers", re.DOTALL
 )
 _SAID: Final = re.compile(
-    r"[ \t\0>]*\n?[ \t\0>]*(?:```|~~~)?[\s\0>]{0,8}(?:\.{3}[ ]?)?[(\[*_]{0,3}(?:\.{3}[ ]?)?(?:"
+    r"[ \t\0>]*+\n?+[ \t\0>]*+(?:```|~~~)?+[\s\0>]{0,8}(?:\.{3}[ ]?)?[(\[*_]{0,3}(?:\.{3}[ ]?)?(?:"
     r"(?:is |was )?(?:cut(?: off)?|truncated|shortened)(?: here)?\b(?! command)"
     r"|(?:the )?rest (?:of (?:it|the command|the line) )?(?:is |was )?(?:cut|left out|omitted|missing)|[以后]下?省略)",
     re.IGNORECASE,
