@@ -284,10 +284,10 @@ def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -
 
     generic = ENGINES[engine].log.generic
     for error in errors:
-        text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
-        what_ended = ""
         if _CATCHES.match(script.lines[error.number - 1]):
             continue
+        text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
+        what_ended = ""
         if error.logged:
             text = continued(text, error.number, script.lines)
             what_ended = thrown(text)
@@ -307,7 +307,7 @@ def _end_alone(errors: Sequence[ErrorLine], script: Script) -> Remark | None:
 
     for error in errors:
         text = script.lines[error.number - 1][error.column : _LONGEST].strip()
-        begun = error.logged and begins_an_error(text)
+        begun = error.logged and begins_an_error(text) and not _CATCHES.match(script.lines[error.number - 1])
         if not begun and not error.told:
             continue
         if not begun and OF_MEMORY.search(text):
