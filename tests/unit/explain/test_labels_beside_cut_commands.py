@@ -111,3 +111,11 @@ def test_what_a_chart_adds_is_not_in_labels() -> None:
     text = "# Values\n\n- TP: 8\n\n```yaml\nservers:\n  extra_args: --model a/b --port 8000 --max-model-len 4096\n```\n"
     (judged,) = ask(text)
     assert "tp" in judged.unknown
+
+
+@pytest.mark.parametrize(("mark", "context"), [("> ", None), ("", 131072)])
+def test_what_another_is_quoted_with_is_his_advice(mark: str, context: int | None) -> None:
+    advice = f"{mark}Try:\n{mark}max-model-len: 131072\n"
+    judged = ask_one(f"{_text('- TP: 8', 'vllm serve moonshotai/Kimi-K2.5 ...')}\n{advice}")
+    assert judged.settings is not None
+    assert judged.settings.max_model_len == context

@@ -47,3 +47,10 @@ def test_words_of_the_sentence_are_not_part_of_the_command(lead: str) -> None:
 def test_wrappers_stay() -> None:
     judged = ask_one(f"sudo {TOO_LITTLE.replace('--trust', '--truts')}", on="8xH200", version="0.28.0")
     assert [line.argv[:3] for line in judged.corrected] == [("sudo", "vllm", "serve")]
+
+
+def test_an_engine_that_takes_shorter_requests_may_start_as_the_text_says() -> None:
+    sglang = "sglang serve --model-path moonshotai/Kimi-K2.6 --tp 8 --context-length 262144 --mem-fraction-static 0.9"
+    (judged,) = ask(f"It starts, one user is fine, eight are not.\n\n```\n{sglang}\n```\n", on="8xRTX-PRO-6000")
+    assert judged.memory is not None
+    assert judged.memory.kv_tokens.value < 262144

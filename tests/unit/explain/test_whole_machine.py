@@ -23,6 +23,8 @@ def short(one: Judged) -> list[str]:
         (f"{VLLM} -tp $TP --max-model-len 32768", "4xH100", "even with tensor parallelism over all of 4xH100"),
         (f"{VLLM} -tp $TP --kv-cache-dtype fp8", "8xH100", "the model's own context of 262,144 tokens"),
         (f"{VLLM} -tp $TP --max-model-len 8192 --gpu-memory-utilization 0.95", "8xH100", ""),
+        (f"{VLLM} -tp $TP --max-num-seqs $CONC --kv-cache-dtype fp8", "8xH100", "context of 262,144 tokens"),
+        (f"{VLLM} -tp $TP --max-num-seqs $CONC --max-model-len 8192", "8xH200", ""),
         (f"{VLLM} -tp $TP $MORE", "8xH200", ""),
         (f"{VLLM} -tp $TP --max-model-len 32768 --cpu-offload-gb 80", "4xH100", ""),
         (f"{VLLM} -tp $TP --max-model-len 32768 --nnodes 2", "4xH100", ""),

@@ -23,6 +23,7 @@ from moonpad.values.records import replace
 _LONGEST: Final = 400
 _MOST: Final = 400
 _ITEM: Final = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,2}[.)])[ \t]+)?(?=\S)")
+_QUOTED: Final = re.compile(r"[ \t]*>")
 _CELLS: Final = re.compile(r"[ \t]*\|([^|]{2,60})\|([^|]{1,60})\|[ \t]*")
 _PART: Final = re.compile(r"(?:[^,;，；、/]|,(?=\d{3}\b)|(?<=[\w.])/(?=[\w.]))+")
 _SAID: Final = re.compile(
@@ -78,7 +79,13 @@ def with_labelled_settings(commands: Sequence[Command], text: InputText) -> list
             above = [word.line for other in servers if other < at for word in result[other].words]
             first, last = max(above, default=0) + 1, min(own)
         text.budget.work((last - first) // 2 + 20, "its labelled settings")
-        lines = [number for number in range(first, last + 1) if number not in own]
+        # What somebody else is quoted with is his advice.
+        quoted = _QUOTED.match(text.lines[command.line - 1]) is not None
+        lines = [
+            number
+            for number in range(first, last + 1)
+            if number not in own and (_QUOTED.match(text.lines[number - 1]) is not None) is quoted
+        ]
         result[at] = _with(command, lines, text)
     return result
 

@@ -9,7 +9,7 @@ from moonpad.engines.foreign_names import BUILT_ELSEWHERE
 from moonpad.explain.documents.other_devices import OFFERED
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.cluster import Cluster
-from moonpad.values.configuration import Configuration
+from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.finding import OF_MEMORY, Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.platform import Platform
@@ -64,8 +64,7 @@ def _doubt(
     others: Iterable[tuple[Cluster, str]],
 ) -> str:
     facts = configuration.engine
-    cuts = not facts.needs_whole_context and not facts.reserves_kv
-    if finding.where == "max_model_len" and cuts and memory.kv_tokens.high >= 1:
+    if finding.where == "max_model_len" and starts_shorter(memory, facts):
         return "the engine starts, and takes no longer request than that"
     holds_weights = memory.weights_bytes < memory.device_bytes  # else no fraction is enough
     if finding.where == facts.memory_fraction_name and holds_weights and _chooses_fraction(configuration):
@@ -82,6 +81,11 @@ def _doubt(
         if other is not None and other.fits:
             return f"on {cluster.name}, {why}, it fits"
     return ""
+
+
+def starts_shorter(memory: Memory, facts: EngineFacts) -> bool:
+    """Whether an engine starts with what is left, and takes no longer request than that."""
+    return not facts.needs_whole_context and not facts.reserves_kv and memory.kv_tokens.high >= 1
 
 
 def _chooses_fraction(configuration: Configuration) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -11,7 +11,7 @@ from moonpad.explain.device_detection import ranks_of_mpi
 from moonpad.explain.flag_lists import LAYOUT, is_fragment
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.results import Remark, make_remark
-from moonpad.explain.unknowns import CONTEXT
+from moonpad.explain.unknowns import CONTEXT, STEP
 from moonpad.plan.capacity_errors import needed_bytes
 from moonpad.plan.judgement import judge
 from moonpad.plan.rules.layout import largest_divisor
@@ -25,7 +25,9 @@ from moonpad.values.units import gib
 
 _LARGEST_SHARE: Final = 97
 """Per cent of a device that an engine may be given: the driver needs some of it."""
-_LEFT_OPEN: Final = frozenset({*LAYOUT, CONTEXT})
+_LEFT_OPEN: Final = frozenset({*LAYOUT, CONTEXT, *STEP})
+_LEAST: Final[Mapping[str, int]] = {"max_num_seqs": 1, "max_num_batched_tokens": 1024}
+"""Of what is not known, the values that need the least memory."""
 
 
 def best_layout(case: Case) -> Iterator[Remark]:
@@ -33,7 +35,8 @@ def best_layout(case: Case) -> Iterator[Remark]:
     checkpoint, cluster, reading = case.checkpoint, case.cluster, case.first
     if checkpoint is None or cluster is None or case.laid_out or case.unknown - _LEFT_OPEN or not checkpoint.groups:
         return
-    facts, settings, nodes = case.engine.facts, reading.settings, reading.node.nodes or 1
+    facts, nodes = case.engine.facts, reading.node.nodes or 1
+    settings = replace(reading.settings, **{name: least for name, least in _LEAST.items() if name in case.unknown})
     if nodes not in (1, cluster.nodes) or facts.host_experts or settings.cpu_offload_gib or reading.takes_all_devices:
         return
     if is_fragment(case.commands[0]) or _doubtful(case, checkpoint) or ranks_of_mpi(case.commands) > cluster.devices:
