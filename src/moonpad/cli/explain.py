@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from errno import EFBIG
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 1_000_000
 _BESIDE_RAM = "RTX4090"
 """An example of a device beside which most of a model is in RAM."""
+_ONE_RANK = re.compile(r"(?:-tp|--tp|--tp[-_]size|--tensor[-_]parallel[-_]size)[ =]1")
 _EXAMPLE = re.compile(r"--on (\d+x\w+)")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _PROSE = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
@@ -246,13 +248,16 @@ def _finite(value: object) -> object:
 
 
 def _next(judged: Sequence[Judged]) -> str:
-    """The plan for the judged deployment of which most is known; MODEL stands for a model that is not."""
+    """The plan for the judged deployment of which most is known; MODEL stands for a model that the text does not name.
+    Of one that it names and that `plan` does not know, what can be planned in its place."""
     from moonpad.engines import ENGINES
     from moonpad.explain.device_detection import example_of
 
     servers = [deployment for deployment in judged if deployment.layout is not None]
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
     first = servers[0] if servers else None
+    if first is not None and first.checkpoint is None and _is_named(first):
+        return "moonpad catalog models"
     model = first.checkpoint.name if first is not None and first.checkpoint is not None else "MODEL"
     ranks = first.layout.world_size * first.prefill_ways if first is not None and first.layout is not None else 1
     about = first or next((report for report in judged if report.kind in ("report", "rollout")), None)
@@ -271,8 +276,18 @@ def _next(judged: Sequence[Judged]) -> str:
     return f"moonpad plan --model {model} --on {cluster}"
 
 
+def _is_named(server: Judged) -> bool:
+    """Whether the text says which model it serves."""
+    from moonpad.explain.model_detection import is_named
+
+    return any(name and is_named(name) for name in (server.model_written, server.model_folder))
+
+
 def _visible_devices(server: Judged | None) -> int:
-    """How many devices its command lets the engine see; 0 where it does not say."""
+    """How many devices its command lets the engine see, or asks for where it asks for one; 0 where it does not say."""
     value = server.sources[0].env.get("CUDA_VISIBLE_DEVICES") if server is not None and server.sources else None
     numbers = value.text.rpartition("=")[2].strip("\"'").split(",") if value is not None else []
-    return len(numbers) if all(number.strip().isdigit() for number in numbers) else 0
+    if numbers and all(number.strip().isdigit() for number in numbers):
+        return len(numbers)
+    words = [word.text for word in server.sources[0].argv] if server is not None and server.sources else []
+    return int(any(_ONE_RANK.fullmatch(pair) for pair in (*words, *map(" ".join, pairwise(words)))))

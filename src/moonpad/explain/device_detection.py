@@ -82,8 +82,9 @@ def example_of(
     commands: Sequence[Command] = (),
 ) -> str:
     """A cluster for the engine with a device for each rank, as `--on` takes it; a whole machine where one rank says
-    little. `because`: why no devices are known; `nodes`: the machines that the command counts. Its devices hold the
-    weights, where any do. DEVICES stands for those that the catalogue does not have."""
+    little, and one device where that holds the weights. `because`: why no devices are known; `nodes`: the machines that
+    the command counts. Its devices hold the weights, where any do. DEVICES stands for those that the catalogue does not
+    have."""
     if any(command.fork.startswith(OF_OTHER_DEVICES) for command in commands):
         return "DEVICES"
     platform = Platform.ROCM if because.startswith(NO_AMD_DEVICE) else engine.platforms[0] if engine else Platform.CUDA
@@ -94,6 +95,8 @@ def example_of(
     if named := _NAMES_KINDS.match(because):
         kinds = tuple(named[1].split(" and "))
     kind = next((larger for larger in kinds if each <= _FOR_WEIGHTS * _usable(larger)), kinds[0])
+    if ranks == 1 and checkpoint is not None and checkpoint.total_bytes <= _FOR_WEIGHTS * _usable(kind):
+        return f"1x{kind}"
     if nodes is not None and 1 < nodes <= ranks and ranks % nodes == 0 and ranks // nodes <= size:
         return f"{nodes}x{ranks // nodes}x{kind}"
     machines = ranks // size if ranks > size and ranks % size == 0 else 1

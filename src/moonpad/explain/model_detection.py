@@ -269,7 +269,14 @@ def is_of_another(written: str) -> bool:
 
 def is_named_apart(written: str) -> bool:
     """Whether the name says which model it is, and it is none whose memory can be counted."""
-    return is_of_other_family(written) or (_REPOSITORY.fullmatch(written) is not None and bool(other_model(written)))
+    is_whole = _REPOSITORY.fullmatch(written) is not None or (written.startswith("/") and not unresolved(written))
+    return is_of_other_family(written) or (is_whole and bool(other_model(written)))
+
+
+def is_named(written: str) -> bool:
+    """Whether the name says which model it is, and `--model` has no other name for it: a repository, or a folder that
+    is called after a model of another family."""
+    return is_named_apart(written) or _REPOSITORY.fullmatch(written) is not None
 
 
 def is_of_other_family(written: str) -> bool:

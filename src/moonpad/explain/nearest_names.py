@@ -16,6 +16,9 @@ _SEPARATORS = re.compile(r"[-_.]")
 _BEGINNING = 3
 """Letters by which a name of a list begins like another one."""
 _OFF = ("--no-", "--no_", "--disable-", "--disable_")
+_SWITCH = re.compile(r"--(?:enable|disable|use|no|trust|skip)[-_]")
+"""What many options begin with: what they switch stands behind it."""
+_SAME_THING = 0.6
 _ALL_BUT_THE_SAME = 0.93
 _KNOWN_IN_FULL = frozenset({"HCCL"})
 """First words of libraries' variables that are all known, so that less than the same is a slip."""
@@ -75,9 +78,20 @@ def declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook,
 
 def name_meant(near: str, option: Occurrence, book: Rulebook) -> str | None:
     """The option that is meant by one that is written nearly as `near`: of a value that is a file, its twin that takes
-    one; None where that switches off, which is the opposite of what is meant."""
+    one; None where that switches off, which is the opposite of what is meant, or switches something else:
+    `--enable-mis` is not meant by `--enable-moe`."""
     if near.startswith(_OFF) and not option.written.startswith(_OFF):
+        return None
+    if _switches_another(option.written, near):
         return None
     of_file = f"{near}-file"
     takes_it = FILE.fullmatch(str(option.value)) is not None and book.options.named(of_file) is not None
     return of_file if takes_it else near
+
+
+def _switches_another(written: str, near: str) -> bool:
+    """Whether the two are alike by the word that says that they are switches, and not by what they switch."""
+    switches = [_SWITCH.match(name) for name in (written, near)]
+    things = [name[match.end() if match else 0 :] for name, match in zip((written, near), switches, strict=True)]
+    alike = difflib.SequenceMatcher(None, things[0][:80], things[1]).ratio()
+    return all(switches) and alike < _SAME_THING

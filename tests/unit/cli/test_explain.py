@@ -153,6 +153,8 @@ def test_several_files_are_one_deployment_and_places_name_the_file(moonpad: Moon
         ("CUDA_VISIBLE_DEVICES=0,1 vllm serve /m/a", "2xH200"),
         ("CUDA_VISIBLE_DEVICES=0,1,2,3 vllm serve /m/a --tensor-parallel-size 2", "2xH200"),
         ("CUDA_VISIBLE_DEVICES=$FREE vllm serve /m/a", "8xH200"),
+        ("vllm serve /m/a --tensor-parallel-size 1", "1xH200"),
+        ("vllm serve moonshotai/Moonlight-16B-A3B-Instruct", "1xH200"),  # 32 GB
     ],
 )
 def test_the_next_step_has_the_devices_that_the_command_sees(
@@ -161,3 +163,10 @@ def test_the_next_step_has_the_devices_that_the_command_sees(
     script = tmp_path / "run.sh"
     script.write_text(f"{start}\n")
     assert moonpad("explain", "--file", str(script)).stderr.rstrip().endswith(f"--on {devices}")
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-oss-120b", "someone/a-model-of-his-own", "/models/Qwen3-32B"])
+def test_no_plan_is_proposed_for_a_model_that_plan_refuses(moonpad: Moonpad, tmp_path: Path, model: str) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(f"vllm serve {model}\n")
+    assert moonpad("explain", "--file", str(script)).stderr.rstrip() == "Next: moonpad catalog models"
