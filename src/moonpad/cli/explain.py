@@ -129,6 +129,8 @@ def explain(
         if not judged:
             raise _no_engine(script, prose=any(path.suffix.lower() in _PROSE for path in file or ()))
         every = [each for deployment in judged for each in (deployment, *deployment.alternatives)]
+        for words in (source.argv for deployment in every for source in deployment.sources):
+            remember_command([word.text for word in words], {})
         for line in (line for deployment in every for line in deployment.commands):
             remember_command(line.argv, {name: text for name, text in line.env.items() if not text.startswith("$")})
     except (UsageError, TooManyKeys) as problem:

@@ -16,7 +16,7 @@ from moonpad.explain.into_other_faults import but_into_others
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
 from moonpad.explain.programs import identify, listens
-from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited
+from moonpad.explain.results import FILL_IN, Better, Edit, Judged, Line, Remark, edited
 from moonpad.explain.shell.cut_commands import AS_LABELLED, DRAFT_TOLD
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
@@ -178,9 +178,11 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
         each.more in (AS_LABELLED, DRAFT_TOLD) or any(_LEFT_OUT.search(word.text) for word in each.argv)
         for each in meant.commands
     )
+    unfilled = any(remark.finding.remedy == FILL_IN for remark in judged.remarks)
     if (
         judged.unknown
         or cut
+        or unfilled
         or embedded
         or own
         or bare

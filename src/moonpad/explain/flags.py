@@ -37,7 +37,7 @@ from moonpad.explain.misspelt_variables import counts_on, under_name, with_meant
 from moonpad.explain.nearest_names import RENAMED, alike_first, declared_like, name_meant, nearest_name
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
-from moonpad.explain.results import Edit, FileEdit, Remark, make_remark, shortened
+from moonpad.explain.results import FILL_IN, Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.spelling import is_size
 from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
@@ -222,7 +222,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             if STANDS_IN.fullmatch(given):
                 of_number = len(given) == 1 or (known is not None and known.kind in ("int", "float"))
                 what = "a number" if of_number else "a value"
-                message, hint = f"{written}: {given} stands for {what}", "fill it in"
+                message, hint = f"{written}: {given} stands for {what}", FILL_IN
                 yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             if not given.strip():

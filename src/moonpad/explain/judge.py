@@ -32,6 +32,7 @@ from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.kept_ranks import with_own_ranks
+from moonpad.explain.keys_by_name import with_named_keys
 from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.measured_builds import as_measured
 from moonpad.explain.mended_lines import mended_line
@@ -149,6 +150,7 @@ def _judged(
     whole = replace(whole, remarks=(*kept, *(remark for remark in failures if remark.changes)))
     whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
     whole = with_own_ranks(whole, meant.commands, script)
+    whole = with_named_keys(whole, (*written.commands, *meant.commands), script)
     whole = replace(whole, remarks=(*whole.remarks, *(remark for remark in failures if not remark.changes)))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole

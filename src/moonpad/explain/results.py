@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import Final
 
 from msgspec import Struct
 
@@ -17,6 +18,9 @@ from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Confidence, confidence_of
 from moonpad.values.records import as_dict, field_names, replace
 from moonpad.values.visible_text import escape_of
+
+FILL_IN: Final = "fill it in"
+"""The remedy for a value that stands for another one: the command cannot be used with it."""
 
 
 class Edit(Struct, frozen=True):

@@ -44,6 +44,12 @@ _KEY_NAME = re.compile(_NAME, re.ASCII)
 _KEY_FLAG = re.compile(rf"{_FLAG}(?==|$)", re.ASCII | re.IGNORECASE)
 _NO_VALUE = ("$", "<", "{", "-")
 """What begins a reference, a placeholder or the next option."""
+_TO_FILL_IN = re.compile(
+    r"(?:(?:YOUR|INSERT|ENTER|REPLACE)(?:[_-][A-Z]+){0,8}[_-](?:KEY|TOKEN|SECRET|PASSWORD|HERE|ME)"
+    r"|(?:(?:MY|API|AUTH|ACCESS|HF|KEY|TOKEN|SECRET|PASSWORD)[_-]){1,8}HERE|CHANGE[_-]?ME|REPLACE[_-]?ME|X{3,40})",
+    re.ASCII | re.IGNORECASE,
+)
+"""What stands in the place of a key, `YOUR_API_KEY_HERE`: whoever reads it has to see what he is to replace."""
 _LABELLED = tuple(
     re.compile(pattern + _VALUE, flags | re.ASCII)
     for pattern, flags in (
@@ -171,6 +177,8 @@ def remember_words(words: Sequence[str]) -> None:
 
 def _remember_foreign(keys: Iterable[str]) -> None:
     for key in keys:
+        if _TO_FILL_IN.fullmatch(key.strip()):
+            continue
         _foreign.add(key)
         if len(_foreign) > MOST_KEYS:
             raise TooManyKeys
