@@ -98,3 +98,11 @@ VLLM_ROUTER: Final = Router(
 )
 
 ROUTERS: Final[Mapping[str, Router]] = {router.name: router for router in (SGLANG_ROUTER, VLLM_ROUTER)}
+
+IMAGES: Final[Mapping[str, re.Pattern[str]]] = {
+    "sglang-router": re.compile(
+        r"(?:^|/)(?:smg|sgl-model-gateway|sgl(?:ang)?-router):v?(?P<version>\d+\.\d+\.\d+[\w.]*)$"
+    ),
+    "vllm-router": re.compile(r"(?:^|/)vllm-router:v?(?P<version>\d+\.\d+\.\d+[\w.]*)$"),
+}
+"""Images that hold one router alone, with its release as their tag."""

@@ -41,6 +41,7 @@ from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.results import Judged, Remark, printable
+from moonpad.explain.router_releases import router_release
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import BY_NEWEST, Question, Version, engine_of, version_of
@@ -204,8 +205,11 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     program, engine, version = program_named(name), "", Version("", "")
     if program is not None and (program.removal is not None or option_set(name) is not None):
         engine = program_table().engines[name]
-        known = Version("", "the newest known")
-        version = known if program.own_versions else version_of(engine, script, question, group.commands[0])
+        version = (
+            router_release(group.commands[0], script)
+            if program.own_versions
+            else version_of(engine, script, question, group.commands[0])
+        )
     remarks = [*repairs]
     for number, command in enumerate(group.commands):
         about_it = [*wrapper_remarks(command)]
@@ -234,7 +238,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     refused = any(remark.finding.code in _OF_OPTIONS and _is_left(remark) for remark in remarks)
     recorded = program.removal.program if program and program.removal else name
     release = version.text or (newest(recorded) if engine else "")
-    return Judged(engine or name, release, version.because, tuple(remarks), refused=refused)
+    title = name if program is not None and program.own_versions else engine or name
+    return Judged(title, release, version.because, tuple(remarks), refused=refused)
 
 
 def _is_left(remark: Remark) -> bool:
