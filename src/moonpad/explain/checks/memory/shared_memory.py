@@ -25,6 +25,8 @@ _HAS_MEMORY: Final = re.compile(
     r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
 )
 _SERVICES: Final = re.compile(r"services:[ \t]*$")
+_ENDS_BLOCK: Final = re.compile(r"[ \t>]*(?:`{3,}|~{3,})|---[ \t]*(?:#.*)?$")
+"""A line between two blocks of a page, or between two documents of YAML."""
 _HAS_SHARED: Final = re.compile(
     r"shm[-_]size|\bipc\b|/dev/shm|<<[ \t]*:|^[ \t]*extends:|^include:|compose\b.*[ ]-f\b.*[ ]-f\b|override\.ya?ml"
     r"|\{\{|\{%"
@@ -71,12 +73,27 @@ def compose_shared_memory(case: Case) -> Iterator[Remark]:
     ranks = _ranks(case)
     if ranks < 2 or by_hand(case, command) or any(map(_is_mount, _mounts(container))):
         return
-    case.script.budget.work(2 * len(case.script.lines), "its containers")
-    lines = [case.script.file_name[:_LONGEST], *(line[:_LONGEST] for line in case.script.lines)]
-    if not any(_SERVICES.match(line) for line in lines) or any(_HAS_SHARED.search(line) for line in lines):
+    case.script.budget.work(4 * len(case.script.lines), "its containers")
+    whole = case.script.lines
+    if _is_pod(whole):  # beside objects of Kubernetes
+        whole = _block(whole, command.line)
+    lines = [case.script.file_name[:_LONGEST], *(line[:_LONGEST] for line in whole)]
+    if not any(_SERVICES.match(line.lstrip()) for line in lines) or any(_HAS_SHARED.search(line) for line in lines):
         return
     message = f"neither shm_size nor ipc: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
     yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "shm_size", message, "add shm_size: 16g, or ipc: host")
+
+
+@lru_cache(maxsize=16)  # several checks ask, of each command
+def _block(lines: tuple[str, ...], line: int) -> tuple[str, ...]:
+    """The fence of a page or the document of YAML that a line stands in."""
+    first = next((at for at in range(line - 1, -1, -1) if _ENDS_BLOCK.match(lines[at])), -1) + 1
+    last = next((at for at in range(line, len(lines)) if _ENDS_BLOCK.match(lines[at])), len(lines))
+    return lines[first:last]
+
+
+def _is_pod(lines: tuple[str, ...]) -> bool:
+    return any(map(_POD.match, lines))
 
 
 @lru_cache(maxsize=4)
@@ -92,7 +109,13 @@ def pod_shared_memory(case: Case) -> Iterator[Remark]:
     if command.more or not case.laid_out or _ranks(case) < 2:
         return
     case.script.budget.once("memory of pods", 4 * len(case.script.lines), "its containers")
-    if not _lacks_memory(case.script.lines):
+    lines = case.script.lines
+    own = _block(lines, command.line)
+    if any(_SERVICES.match(line.lstrip()) for line in own) and not _is_pod(own):
+        return  # a service of Compose
+    if any(_SERVICES.match(line.lstrip()) for line in lines) and _is_pod(own):
+        lines = own
+    if not _lacks_memory(lines):
         return
     where = "/dev/shm"  # noqa: S108 - what is written
     message = "no volume of memory is mounted at /dev/shm, and a pod's has 64 MB: NCCL between the ranks may need more"
