@@ -30,9 +30,12 @@ _OWN_BUILD: Final = (
     _OF_IMAGE,
 )
 """How it is said of an option that a build of somebody's own may have it."""
+_UNLESS_OWN: Final = ", unless it is somebody's own build"
+"""The end of what is said of a name that no release has."""
 _LEAST_NAME: Final = 5
 _OWN: Final = 3
 """Variables of the engine's prefix that no release reads, from which on a build of somebody's own reads them."""
+_NUMBER: Final = re.compile(r"\d+\.\d+")
 _OF_LLAMA_CPP: Final = re.compile(r"(?:^|/)(?:ggml-org|ggerganov)/llama\.cpp:(?:server|full)")
 """Its images have tags of their own: https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md"""
 _NO_KEY: Final = " has no key "
@@ -121,6 +124,27 @@ def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark
         message = f"{names}: read by {command.fork}, whose options are not recorded"
         remedy = next((fork.instead for fork in FORKS_BY_PROGRAM if fork.title == command.fork), "")
         yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, remedy)
+
+
+def of_unnumbered_image(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
+    """What no release has an image of somebody's own may have: it is left as it was written there."""
+    build = unnumbered_image(command)
+    for remark in remarks:
+        finding = remark.finding
+        if not build or not finding.message.endswith(_UNLESS_OWN) or finding.severity is Severity.ERROR:
+            yield remark
+            continue
+        finding = replace(finding, message=finding.message.removesuffix(_UNLESS_OWN))
+        yield _as_of_build(replace(remark, finding=finding), build)
+
+
+def unnumbered_image(command: Command) -> str:
+    """`the image someone/vllm:branch`, of another publisher than the engine's, whose tag names no release; "" for
+    others."""
+    image = command.container.image.text if command.container and command.container.image else ""
+    build = other_build(command) if image else ""
+    numbered = _NUMBER.search(image.partition("@")[0].rpartition(":")[2]) is not None
+    return "" if numbered or held_release(image) is not None or build in FORKS.values() else build
 
 
 def _has_no_release(finding: Finding, command: Command) -> bool:

@@ -16,12 +16,14 @@ from moonpad.catalog.other_models import other_model
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import SHARED_KEYS
+from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
+from moonpad.explain.documents.untagged_builds import untagged_build
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
 from moonpad.explain.host_releases import release_beside
@@ -200,6 +202,11 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
+    script.budget.once("builds without a tag", len(script.lines), "the text around its engine commands")
+    if (state := untagged_build(line.names, script.lines)) and (command is None or command.container is None):
+        return Version(
+            "", f"the text names {engine} {state}, a state of main of no known release: {BY_NEWEST}"
+        )
     script.budget.once("images of the text", len(script.lines), "the text around its engine commands")
     named_model = (model_of(command) or "") if command is not None else ""
     built = release_before_its_model(engine, command, named_model, script.lines) if command is not None else None
@@ -237,6 +244,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
     if command is not None and command.fork:
         return Version("", f"it runs {command.fork}: {BY_NEWEST}")
+    if command is not None and not on_host and (build := unnumbered_image(command)):
+        return Version("", f"{build} names no release, and is another publisher's: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
     return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
 

@@ -8,7 +8,7 @@ from moonpad.cli.explain import _next
 from tests.unit.explain.judging import ask
 
 HARDWARE = "> **Hardware**: 4× Atlas 800 A3 (Ascend 910C), 8 NPU × 64GB each"
-SERVE = "sglang serve --model-path /data/GLM-5-w4a8 --tensor-parallel-size 8"
+SERVE = "sglang serve --model-path /data/w4a8 --tensor-parallel-size 8"
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ _MEMORY = """    volumeMounts: [{name: shm, mountPath: /dev/shm}]
 
 
 def _told(judged: Judged) -> set[str]:
-    return {finding.where for finding in judged.findings} & {"/dev/shm", "shm_size", "--ipc"}  # noqa: S108
+    return {finding.where for finding in judged.findings} & {"/dev/shm", "shm_size", "--ipc"}
 
 
 @pytest.mark.parametrize("key", ["", "    ipc: host\n", "    shm_size: 16g\n"])
@@ -40,7 +40,7 @@ def _told(judged: Judged) -> set[str]:
 @pytest.mark.parametrize("turned", [False, True])
 def test_each_is_told_of_its_own(key: str, mount: str, *, turned: bool) -> None:
     parts = [_COMPOSE.format(key=key), _POD.format(mount=mount)]
-    expected = [set() if key else {"shm_size"}, set() if mount else {"/dev/shm"}]  # noqa: S108
+    expected = [set() if key else {"shm_size"}, set() if mount else {"/dev/shm"}]
     order = (1, 0) if turned else (0, 1)
     judged = ask("# Two ways\n\n" + "\n".join(parts[at] for at in order))
     assert [_told(each) for each in judged] == [expected[at] for at in order]
