@@ -204,9 +204,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version(before, because, behind)
     script.budget.once("builds without a tag", len(script.lines), "the text around its engine commands")
     if (state := untagged_build(line.names, script.lines)) and (command is None or command.container is None):
-        return Version(
-            "", f"the text names {engine} {state}, a state of main of no known release: {BY_NEWEST}"
-        )
+        return Version("", f"the text names {engine} {state}, a state of main of no known release: {BY_NEWEST}")
     script.budget.once("images of the text", len(script.lines), "the text around its engine commands")
     named_model = (model_of(command) or "") if command is not None else ""
     built = release_before_its_model(engine, command, named_model, script.lines) if command is not None else None

@@ -8,9 +8,7 @@ from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
-_RUN = (
-    "docker run --gpus all --ipc=host {image} vllm serve /m/DeepSeek-V4-Flash -tp 2 --attention-backend {name}\n"
-)
+_RUN = "docker run --gpus all --ipc=host {image} vllm serve /m/DeepSeek-V4-Flash -tp 2 --attention-backend {name}\n"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from moonpad.explain.checks.shell.misspelt_devices import misspelt_file, misspel
 from moonpad.explain.checks.shell.misspelt_variables import misspelt_variable
 from moonpad.explain.checks.shell.outer_variables import filled_in_outside
 from moonpad.explain.checks.shell.plain_slips import PLAIN_SLIPS
+from moonpad.explain.checks.shell.prefix_assignments import set_on_its_line
 from moonpad.explain.checks.shell.script_slips import (
     brace_in_default,
     call_sets_another,
@@ -67,6 +68,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     slurm_header,
     interface_caret,
     used_before,
+    set_on_its_line,
     call_sets_another,
     option_as_argument,
     export_alone,
