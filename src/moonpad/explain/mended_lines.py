@@ -177,8 +177,8 @@ def _uses(name: str) -> tuple[str, str]:
 def _with_own_variables(arguments: Sequence[str], env: Mapping[str, str], command: Command) -> tuple[str, ...]:
     """With the values of variables that are shown in front of the command and stand elsewhere in the text: a shell
     fills them in before it sets them. What the text itself sets there stays as it is written."""
-    first = command.prefix[0] if command.prefix and command.container is None else Word("")
-    own = {name for name, word in command.env.items() if word.line == first.line and word.column < first.column}
+    last = command.prefix[-1] if command.prefix and command.container is None else Word("")
+    own = {name for name, word in command.env.items() if word.line == last.line and word.column < last.column}
     named = [name for name in command.unresolved if name in env and name not in own]
     values = {use: env[name] for name in named for use in _uses(name)}
     return tuple(values.get(text, text) for text in arguments) if values else tuple(arguments)

@@ -80,7 +80,7 @@ def _stands_in_front(name: str, word: Word, command: Command, case: Case) -> boo
     lines, last = case.script.lines, command.prefix[0].line if command.prefix else command.line
     if not 0 < word.line <= last <= len(lines) or not lines[word.line - 1][word.column :].startswith(f"{name}="):
         return False
-    if word.line == last and command.prefix and word.column > command.prefix[0].column:
+    if word.line == last and command.prefix and word.column > command.prefix[-1].column:
         return False
     between = lines[word.line - 1 : last - 1]
     behind = lines[word.line - 1][word.end_column :] if word.end_line == word.line else ""
