@@ -52,6 +52,7 @@ from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import as_spoken_name, folder_of, is_variable, model_of, says_nothing
+from moonpad.explain.named_elsewhere import named_elsewhere
 from moonpad.explain.online_formats import checkpoint_as_loaded
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
@@ -110,7 +111,8 @@ class Deployment(Struct, frozen=True):
         line = self.engine.command_line
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
-        if (named := self.question.model) and says_nothing(readings[0].model):
+        named = self.question.model if says_nothing(readings[0].model) else ""
+        if named := named or named_elsewhere(readings[0], self.script):
             readings = [replace(reading, model=named) for reading in readings]
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged, taken_for = self._checkpoint(readings[0])

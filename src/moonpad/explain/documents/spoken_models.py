@@ -28,6 +28,21 @@ def spoken_model(script: Script) -> str:
     return _model_of(tuple(script.lines))
 
 
+def spoken_models(script: Script) -> tuple[str, ...]:
+    """All of its names, as they stand first."""
+    script.budget.once("models in words", 2 * len(script.lines), "the text around its engine commands")
+    return _models_of(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)  # each engine command of a text asks
+def _models_of(lines: tuple[str, ...]) -> tuple[str, ...]:
+    names: dict[str, str] = {}
+    for match in (match for line in lines for match in _NAME.finditer(line[:_LONGEST])):
+        name = f"{match['line']}{_FILE.sub('', match['rest'])}"
+        names.setdefault(name.casefold(), name)
+    return tuple(names.values())
+
+
 @lru_cache(maxsize=2)  # each engine command of a text asks
 def _model_of(lines: tuple[str, ...]) -> str:
     names: dict[str, str] = {}
