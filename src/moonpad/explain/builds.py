@@ -11,7 +11,7 @@ from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.images import images
 from moonpad.catalog.options import known_environment, releases_with, versions
 from moonpad.engines.foreign_names import FORKS, OWN_VARIABLES
-from moonpad.engines.forks import FORKS_BY_PROGRAM
+from moonpad.engines.forks import FORKS_BY_PROGRAM, OWNERS
 from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
@@ -142,7 +142,8 @@ def unnumbered_image(command: Command) -> str:
     """`the image someone/vllm:branch`, of another publisher than the engine's, whose tag names no release; "" for
     others."""
     image = command.container.image.text if command.container and command.container.image else ""
-    build = other_build(command) if image else ""
+    owners = image.partition("@")[0].casefold().split("/")[:-1]
+    build = other_build(command) if image and not OWNERS & {*owners} else ""
     numbered = _NUMBER.search(image.partition("@")[0].rpartition(":")[2]) is not None
     return "" if numbered or held_release(image) is not None or build in FORKS.values() else build
 

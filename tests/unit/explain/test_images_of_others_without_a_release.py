@@ -20,6 +20,7 @@ _RUN = "docker run --gpus all --ipc=host {image} vllm serve /m/DeepSeek-V4-Flash
         ("vllm/vllm-openai:latest", False),
         ("mirror.example.com/vllm/vllm-openai:stable", False),
         ("someone/vllm:0.25.0-sm120", False),
+        ("vllm/vllm-openai-cpu:latest", False),
     ],
 )
 def test_whose_build_it_is(image: str, *, is_own: bool) -> None:
