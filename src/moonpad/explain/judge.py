@@ -238,8 +238,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     refused = any(remark.finding.code in _OF_OPTIONS and _is_left(remark) for remark in remarks)
     recorded = program.removal.program if program and program.removal else name
     release = version.text or (newest(recorded) if engine else "")
-    title = name if program is not None and program.own_versions else engine or name
-    return Judged(title, release, version.because, tuple(remarks), refused=refused)
+    own = name if program is not None and program.own_versions else ""
+    return Judged(engine or name, release, version.because, tuple(remarks), program=own, refused=refused)
 
 
 def _is_left(remark: Remark) -> bool:

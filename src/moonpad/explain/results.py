@@ -172,6 +172,7 @@ class Judged(Struct, frozen=True):
 
     engine: str
     version: str
+    """Of the engine, or of its `program` where that has releases of its own."""
     version_because: str
     remarks: tuple[Remark, ...]
     version_behind: str = ""
@@ -183,6 +184,8 @@ class Judged(Struct, frozen=True):
     """The files that the corrected lines read, where the remarks mend something in them."""
     corrected_with: str = ""
     """What the corrected lines change besides, so that the deployment fits."""
+    program: str = ""
+    """A router of the engine, `sglang-router`; "" for its server."""
     kind: str = "serve"
     """That of its group: serve, prefill, decode, router, client, ray, container; `report` of what a text without a
     command tells; `rollout` of the engine inside of a trainer."""

@@ -223,7 +223,11 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
 
 
 def _head(judged: Judged) -> str:
-    words = [judged.engine, judged.version, f"({judged.version_because})" if judged.version_because else ""]
+    words = [
+        judged.program or judged.engine,
+        judged.version,
+        f"({judged.version_because})" if judged.version_because else "",
+    ]
     if judged.kind not in ("serve", ""):
         words.append(f"[{judged.kind}]")
     if judged.checkpoint is not None:

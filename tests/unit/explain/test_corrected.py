@@ -71,10 +71,7 @@ def test_nothing_mended_is_found_again(name: str, version: str) -> None:
     for judged in ask(seed(name), "", version):
         for other in again(seed(name), judged, judged.corrected):
             assert list(of_today(other)) == []
-            assert other.engine == judged.engine or judged.kind in (
-                "container",
-                "router",
-            )  # a router of another program
+            assert other.engine == judged.engine or judged.kind == "container"
             if judged.layout is not None and "main.py" not in " ".join(judged.commands[0].argv):
                 assert other.layout == judged.layout
                 same = _but_ray(other) == _but_ray(judged) or _fp8(judged)

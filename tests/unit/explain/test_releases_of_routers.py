@@ -33,5 +33,6 @@ spec:
 )
 def test_name_and_release(text: str, name: str, version: str) -> None:
     (judged,) = ask(text)
-    assert (judged.kind, judged.engine, judged.version) == ("router", name, version)
+    assert (judged.kind, judged.program, judged.version) == ("router", name, version)
+    assert judged.engine == name.removesuffix("-router"), "scripts rely on the engine's name"
     assert not judged.refused
