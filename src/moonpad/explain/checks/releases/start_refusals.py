@@ -25,7 +25,7 @@ from moonpad.explain.checks.models.quantization_flags import weights_of
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.equal_options import equal_term, written_with_dots
-from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.flag_lists import is_fragment, is_with_its_variables
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.values.finding import Code, Severity
@@ -77,7 +77,8 @@ def refused(case: Case) -> Iterator[Remark]:
     # Measured: 0.2 µs for a row that is about another option, 4 to 6 µs for the others.
     case.script.budget.work(len(rows) // 4 + 4 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
-    asked = [row for row in found if whole_text or not (row.lacks or row.unless)]
+    told = not case.open_ended and is_with_its_variables(case.commands[0], case.script)
+    asked = [row for row in found if whole_text or all(told and name[0] == "$" for name in (*row.lacks, *row.unless))]
     remarks = [remark for row in asked if (remark := _remark(row, case, whole_text)) is not None]
     refused_now = {remark.finding.where for remark in remarks if remark.finding.severity is not Severity.NOTE}
     for remark in remarks:
@@ -110,9 +111,8 @@ def refusal_remark(row: StartRefusal, case: Case) -> Remark | None:
 def _is_whole(case: Case) -> bool:
     """Whether no option can be there that is not in the text."""
     command = case.commands[0]
-    if case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script):
-        return False
-    return not any(word.text.strip("[]{}()<> ") in _AND_MORE for word in command.argv)
+    more = case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script)
+    return not more and not any(word.text.strip("[]{}()<> ") in _AND_MORE for word in command.argv)
 
 
 def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
