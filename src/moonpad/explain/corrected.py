@@ -15,6 +15,7 @@ from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.into_other_faults import but_into_others
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
+from moonpad.explain.nodes_alike import mended_alike
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, edited
 from moonpad.explain.shell.cut_commands import AS_LABELLED, DRAFT_TOLD
@@ -38,6 +39,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     again = _asked_once(again)
     judged = _but_refused_options(_without_needless(_without_advice_alone(judged), meant, again), meant, again)
+    judged = mended_alike(judged, meant)
     judged = but_into_others(judged, lambda each: again(replace(meant, commands=tuple(_mended_all(each, meant, None)))))
     mending = _with_corrected(judged, meant, again)
 

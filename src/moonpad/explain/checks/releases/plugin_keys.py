@@ -213,9 +213,7 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
         code = Code.UNKNOWN_FLAG if later else Code.REMOVED_FLAG
         return _Told(severity, code, message, remedy, ends, None if later else ())
     if not release.named and (former := _near_of_any(table, key)):
-        message = (
-            f'no release has a key "{shortened(key)}"{f" in {place}" if place else ""}, older ones have "{former}"'
-        )
+        message = f'no release has a key "{shortened(key)}"{f" in {place}" * bool(place)}, older ones have "{former}"'
         message += _ending(release, table) if ends else ""
         return _Told(severity, Code.UNKNOWN_FLAG, message, _LEAVE, ends, ())
     if not (release.exact and release.named):
