@@ -58,6 +58,13 @@ def is_with_its_variables(command: Command, script: Script) -> bool:
     return is_fragment(command) and is_server(command.program) and not (script.markdown or command.more)
 
 
+def has_own_options(command: Command) -> bool:
+    """Whether a program that starts the engine is given options of its own, `--infera-kvd-socket`: it may set others
+    by itself."""
+    modules = [word.text.partition(".")[0] for word in command.prefix if "." in word.text and "/" not in word.text]
+    return any(word.text.startswith(f"--{module}-") for module in modules for word in command.argv)
+
+
 def is_piece(command: Command) -> bool:
     """Whether it is a few flags that a sentence takes out of a command: `But I have --x 1 --y 2 already`."""
     return is_fragment(command) and sum(word.text.startswith("-") for word in command.argv) < _FEWEST

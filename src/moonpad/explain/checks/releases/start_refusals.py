@@ -25,7 +25,7 @@ from moonpad.explain.checks.models.quantization_flags import weights_of
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.equal_options import equal_term, written_with_dots
-from moonpad.explain.flag_lists import is_fragment, is_with_its_variables
+from moonpad.explain.flag_lists import has_own_options, is_fragment, is_with_its_variables
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.values.finding import Code, Severity
@@ -119,7 +119,8 @@ def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     command = case.commands[0]
     if not _of_release(row, case) or has_started(command, by_words=not row.warns) or command.program in row.not_of:
         return None
-    if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
+    by_starter = "no effect" in row.message and has_own_options(command)
+    if by_starter or not (_on_platform(row, case) and _of_model(row, case) and _on_devices(row, case)):
         return None
     if not all(_given(case, term, pattern, row) for term, pattern in row.given.items()) or _counts_twice(row, case):
         return None
@@ -260,9 +261,8 @@ def _given(case: Case, term: str, pattern: str, row: StartRefusal | None = None)
     value = _value(case, term, row) if row is not None else term_value(case, term)
     if value is None or value == UNKNOWN:
         return False
-    if not pattern:
-        return value != "false"
-    return re.fullmatch(pattern, value[:_LONGEST], re.IGNORECASE | re.DOTALL) is not None
+    found = re.fullmatch(pattern, value[:_LONGEST], re.IGNORECASE | re.DOTALL)
+    return found is not None if pattern else value != "false"
 
 
 def _kept_away(case: Case, term: str, pattern: str) -> bool:
