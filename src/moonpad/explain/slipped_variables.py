@@ -14,7 +14,7 @@ from moonpad.explain.change_edits import keys_of_variables
 from moonpad.explain.commands import Word
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.misspelt_variables import chooses_devices, under_name
-from moonpad.explain.results import Remark
+from moonpad.explain.results import Edit, Remark
 from moonpad.explain.spelling import cannot_be_typed
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -54,7 +54,8 @@ def _remark(
     meant = slips.get(name)
     message = "no program that is known reads a variable of this name"
     message += ", and a shell cannot set it" if cannot_be_typed(name) else ": it is ignored without a warning"
-    severity, remedy, edits = Severity.NOTE, "leave it out", ()
+    severity, remedy = Severity.NOTE, "leave it out"
+    edits: tuple[Edit, ...] = ()
     if meant is not None or name.startswith(OWN_VARIABLES):
         severity = Severity.WARNING
     if meant is not None:
