@@ -15,6 +15,7 @@ from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.into_other_faults import but_into_others
 from moonpad.explain.mended_lines import mended, mended_line
 from moonpad.explain.needed_beside import with_needed
+from moonpad.explain.nodes_alike import mended_alike
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import FILL_IN, Better, Edit, Judged, Line, Remark, edited
 from moonpad.explain.shell.cut_commands import AS_LABELLED, DRAFT_TOLD
@@ -38,6 +39,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """With the commands that mend it, and those better ones that the engine takes as they stand."""
     again = _asked_once(again)
     judged = _but_refused_options(_without_needless(_without_advice_alone(judged), meant, again), meant, again)
+    judged = mended_alike(judged, meant)
     judged = but_into_others(judged, lambda each: again(replace(meant, commands=tuple(_mended_all(each, meant, None)))))
     mending = _with_corrected(judged, meant, again)
 
@@ -193,9 +195,12 @@ def _with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judge
     is_mended = any(remark.changes for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):
         return judged if judged.refused else replace(judged, corrected=_lines(judged, meant))
-    other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
+    commands = tuple(_mended_all(judged, meant, None))
+    other = again(replace(meant, commands=commands))
     if other is None or not _is_meant(other, judged):
         return judged
+    if _lacks_room(replace(other, sources=commands), replace(judged, sources=meant.commands)):
+        return replace(judged, better=())
     left = tuple(_errors(other.remarks))
     if other.refused or any(map(_spoils, other.remarks)):
         return replace(judged, better=())
@@ -228,6 +233,21 @@ def _is_meant(other: Judged, judged: Judged) -> bool:
     told = told or any(_spreads_experts(remark, judged) for remark in judged.remarks)
     sizes = [layout.world_size for layout in (other.layout, judged.layout) if layout is not None]
     return told and len(sizes) == 2 and sizes[0] == sizes[1]
+
+
+def _lacks_room(other: Judged, judged: Judged) -> bool:
+    """Whether what is mended has less room for the weights than what was meant: without ranks of prefill context
+    parallelism, where it is not known that it fits on the others; or too little, by what is known of the model."""
+    devices = [each.layout.world_size * each.prefill_ways for each in (other, judged) if each.layout is not None]
+    ways_are_gone = other.prefill_ways < judged.prefill_ways
+    if ways_are_gone and len(devices) == 2 and devices[0] < devices[1] and not other.fits:
+        return True
+    short = [[remark for remark in each.remarks if _is_short(remark)] for each in (other, judged)]
+    return bool(short[0]) and not short[1]
+
+
+def _is_short(remark: Remark) -> bool:
+    return remark.finding.code is Code.DOES_NOT_FIT and remark.finding.severity is Severity.WARNING
 
 
 def _spreads_experts(remark: Remark, judged: Judged) -> bool:

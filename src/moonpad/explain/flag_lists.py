@@ -11,8 +11,8 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.option_grammar import Grammar
-from moonpad.explain.commands import Command, Word
-from moonpad.explain.programs import program_table
+from moonpad.explain.commands import Command, Script, Word
+from moonpad.explain.programs import is_server, program_table
 from moonpad.values.records import replace
 
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
@@ -50,6 +50,19 @@ _FEWEST: Final = 3
 def is_fragment(command: Command) -> bool:
     """Whether it was written without a program."""
     return command.guessed or (not command.prefix and not command.wrappers)
+
+
+def is_with_its_variables(command: Command, script: Script) -> bool:
+    """Whether its options stand without a program in a file that gives their variables beside them: the cases of a
+    test, and not the list of a guide."""
+    return is_fragment(command) and is_server(command.program) and not (script.markdown or command.more)
+
+
+def has_own_options(command: Command) -> bool:
+    """Whether a program that starts the engine is given options of its own, `--infera-kvd-socket`: it may set others
+    by itself."""
+    modules = [word.text.partition(".")[0] for word in command.prefix if "." in word.text and "/" not in word.text]
+    return any(word.text.startswith(f"--{module}-") for module in modules for word in command.argv)
 
 
 def is_piece(command: Command) -> bool:

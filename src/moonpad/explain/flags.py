@@ -8,7 +8,6 @@ from functools import partial
 
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import Change, changes, known_environment, releases_with, versions
-from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
@@ -38,6 +37,7 @@ from moonpad.explain.nearest_names import RENAMED, alike_first, declared_like, n
 from moonpad.explain.programs import program_named
 from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import FILL_IN, Edit, FileEdit, Remark, make_remark, shortened
+from moonpad.explain.slipped_variables import slips_in
 from moonpad.explain.spelling import is_size
 from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
@@ -268,8 +268,11 @@ def env_remarks(
     for known in sorted(declared | libraries):
         alike.setdefault(known.partition("_")[0], []).append(known)
     edits: tuple[Edit, ...] = ()
+    slips, keys = slips_in(variables, declared | libraries, book, argv)
     for name in variables:
-        if (change := dead.get(name)) is not None:
+        if name in slips:
+            yield slips[name]
+        elif (change := dead.get(name)) is not None:
             message = change.message if named else which_read_it(change, book)
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, change.remedy)
             edits = option_of_variable(change, variables[name], book, argv)
@@ -283,13 +286,11 @@ def env_remarks(
             near = near or longer
             remedy = f"did you mean {near}?" if near else "with this release leave it out"
             edits = ()
-            if key := key_of_variable(book.program, name, book.options.version):
+            if key := keys[name]:
                 option, _, path = key.partition(".")
                 value = given_to_key(key, variables[name], argv)
                 remedy = f"write {path}{value.written} in {option}"
                 message += value.against
-                dead_names = [each for each in variables if each not in declared]
-                keys = {each: key_of_variable(book.program, each, book.options.version) for each in dead_names}
                 edits = keys_of_variables(name, keys, variables, argv)
             finding = Finding(Severity.WARNING if near or key else Severity.NOTE, Code.DEAD_ENV, name, message, remedy)
             remark = Remark(finding, variable=name, drop_variable=bool(edits), edits=edits)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -85,6 +85,13 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
         script.budget.work(50 + len(item.text), "its quotes and dashes")
         source = _source(command.argv[item.first], command.argv[item.last], script)
         slip = None if _lacks_values_alone(item) else _with_stand_ins(item) or _meant(item, source)
+        if (
+            slip is not None
+            and item.last > item.first
+            and _are_quoted(command.argv[item.first : item.last + 1], script)
+        ):
+            message = "the object stands in several words, of which the engine takes the first alone"
+            slip = replace(slip, message=f"{message}: {shortened(item.text, 50)}", remedy="write it as one word")
         if slip is None:
             continue
         argv += command.argv[at : item.first]
@@ -152,6 +159,12 @@ def _source(first: Word, last: Word, script: Script) -> str:
     lines[-1] = lines[-1][: last.end_column]
     lines[0] = lines[0][first.column :]
     return _CONTINUED.sub("\n", "\n".join(lines))
+
+
+def _are_quoted(words: Sequence[Word], script: Script) -> bool:
+    """Whether each is a string of its own, as in a list of YAML, JSON or Python, in which nothing splits words."""
+    sources = [_source(word, word, script).strip() for word in words]
+    return len(sources) > 1 and all(len(each) > 1 and each[0] in "'\"" and each[-1] == each[0] for each in sources)
 
 
 def _filled(text: str) -> str:

@@ -14,6 +14,7 @@ from moonpad.explain.commands import Command, Word, Wrapper
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Line, Remark
 from moonpad.explain.shell.wrappers import is_known
+from moonpad.explain.spelling import cannot_be_typed
 from moonpad.values.records import replace
 
 _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
@@ -51,9 +52,13 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     env = {
         name: word.text.removeprefix(f"{name}=")
         for name, word in command.env.items()
-        if name not in dropped and not inside and (word.line, word.column) not in places and not _differs(command, word)
+        if name not in dropped
+        and not cannot_be_typed(name)
+        and not inside
+        and (word.line, word.column) not in places
+        and not _differs(command, word)
     }
-    env = {name: text for name, text in env.items() if text not in _uses(name)}
+    env = {name: text for name, text in env.items() if text not in _uses(name) and not cannot_be_typed(name)}
     if _is_told(command):
         env |= {pair[1]: pair[2] for word in command.prefix if (pair := _PAIR.fullmatch(word.text)) is not None}
     around = _without(around, [word for name, word in command.env.items() if name in dropped])

@@ -19,9 +19,13 @@ def with_meant_name(remark: Remark, meant: str, variables: Mapping[str, Word], k
     """With the name that is meant in its place, where one slip of a letter is all that tells them apart, and one name
     alone is so near."""
     name = remark.variable or ""
-    if _CHOOSES_DEVICES in meant or [each for each in known if one_apart(name, each)] != [meant]:
+    if chooses_devices(meant) or [each for each in known if one_apart(name, each)] != [meant]:
         return remark
     return under_name(remark, meant, variables)
+
+
+def chooses_devices(name: str) -> bool:
+    return _CHOOSES_DEVICES in name
 
 
 def under_name(remark: Remark, meant: str, variables: Mapping[str, Word]) -> Remark:

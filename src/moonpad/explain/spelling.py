@@ -11,6 +11,13 @@ _WAY: Final = re.compile(
     r"|(?:(?:decode|prefill)-)?(?:tensor|pipeline|data|expert|sequence|context)-parallel-size)"
 )
 _DIGITS: Final = re.compile(r"[\d.]+", re.ASCII)
+_NO_NAME: Final = re.compile(r"[A-Za-z_]\w*[-.][\w.-]*", re.ASCII)
+"""What a manifest may hand to a process as the name of a variable, and no shell sets."""
+
+
+def cannot_be_typed(variable: str) -> bool:
+    """Whether a shell takes `NAME=value` for a command, as of `VLLM-ASCEND_ENABLE_NZ`."""
+    return _NO_NAME.fullmatch(variable) is not None
 
 
 def is_another_number(word: str, known: Iterable[str]) -> bool:

@@ -47,10 +47,11 @@ def word_lists(state: ScriptState, texts: list[tuple[int, str]], decisive: Colle
     for start, text in texts:
         state.budget.work(len(text) // 4, "lists of words")
         for match in islice(_LIST.finditer(text), _MOST):
+            inside = match.group()[1:-1]
             words = [
                 word
-                for item in _ITEM.finditer(match.group()[1:-1])
-                for word in _item(item, state, start + match.start() + 1)
+                for items in _joined(inside, list(_ITEM.finditer(inside)))
+                for word in _item(items, state, start + match.start() + 1)
             ]
             yield from _command(words, "<what is added to the list>", state, decisive)
 
@@ -109,9 +110,34 @@ def _apart(word: Word) -> list[Word]:
     return [replace(word, text=part, pieces=()) for part in word.text.split()] or [word]
 
 
-def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]:
-    text = item["double"] if item["double"] is not None else item["single"]
-    begin, end = start + item.start(), start + item.end()
+def _joined(text: str, items: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+    """Strings that Python makes one of, `'{"a": 1, ' '"b": 2}'`: an object is open, and no comma stands between. Other
+    languages have lists without commas, in which each string is a word."""
+    together: list[re.Match[str]] = []
+    for item in items:
+        written = "".join(map(_string, together))
+        is_open = written.count("{") > written.count("}")
+        if is_open and (item["other"] or "").strip() == "+":
+            continue
+        between = text[together[-1].end() : item.start()] if together else ""
+        if is_open and between.strip() in ("", "+") and item["other"] is None:
+            together.append(item)
+            continue
+        if together:
+            yield together
+        together = [item]
+    if together:
+        yield together
+
+
+def _string(item: re.Match[str]) -> str:
+    return item["double"] or item["single"] or ""
+
+
+def _item(items: Sequence[re.Match[str]], state: ScriptState, start: int) -> Iterator[Word]:
+    item = items[0]
+    text = "".join(map(_string, items)) if item["double"] is not None or item["single"] is not None else None
+    begin, end = start + item.start(), start + items[-1].end()
     if text is not None:
         plain = re.sub(r"\\([\"'])", r"\1", text)
         if re.match(r"--?[A-Za-z][\w-]*[ ]+\S", plain):  # flag and value in one string, which a shell splits

@@ -46,6 +46,7 @@ def explain_view(
     text = Text()
     reported: set[int] = set()
     told: set[str] = set()
+    corrected: dict[str, int] = {}
     for place, judged in enumerate(deployments):
         if place:
             text.append("\n")
@@ -61,7 +62,7 @@ def explain_view(
         if verbose:
             text.append_text(_deployment(judged, script, width, reported, ascii_only))
         else:
-            text.append_text(_short(judged, script, width, reported, told, ascii_only))
+            text.append_text(_short(judged, script, width, reported, told, corrected, ascii_only))
         for other in judged.alternatives:
             text.append_text(_alternative(other, judged, script, width))
     if not verbose:
@@ -79,9 +80,18 @@ def explain_view(
     return text
 
 
-def _short(judged: Judged, script: Script, width: int, reported: set[int], told: set[str], ascii_only: bool) -> Text:
+def _short(
+    judged: Judged,
+    script: Script,
+    width: int,
+    reported: set[int],
+    told: set[str],
+    corrected: dict[str, int],
+    ascii_only: bool,
+) -> Text:
     """What a person needs first: lines with an error or a warning, three notes, the memory in two lines, the corrected
-    line, and of what is better the words that change. What was `told` of an earlier deployment is only named."""
+    line, and of what is better the words that change. What was `told` of an earlier deployment is only named, and what
+    was `corrected` to the same, by the line of its command."""
     before = frozenset(told)
     again: dict[str, None] = {}
 
@@ -129,10 +139,12 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], told:
     changed = is_changed(judged, script)
     if changed:
         typed = "".join(f"  {row}\n" for line in judged.corrected[:NOTES] for row in filled_lines(line, width - 2))
-        same = typed in before
-        text.append_text(wrapped(f"{_corrected_heading(judged)}{': as above' if same else ''}", width, "bold"))
+        last, first = [*corrected][-1:] == [typed], corrected.pop(typed, 0)
+        same = last or first > 0
+        which = "above" if last else f"for {script.where(first)}"
+        text.append_text(wrapped(f"{_corrected_heading(judged)}{f': as {which}' if same else ''}", width, "bold"))
         text.append("" if same else typed)
-        told.add(typed)
+        corrected[typed] = first or at
         if len(judged.corrected) > NOTES:
             text.append(f"  and {len(judged.corrected) - NOTES} more commands: --verbose\n")
         text.append_text(_left_in(judged, width))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.explain.judging import ask
+from tests.unit.explain.judging import ask, found
 
 BASE = "llama-server -m Qwen3-32B-Q4_K_M.gguf -ngl 99 "
 BGE = "llama-server -m bge-m3-Q8_0.gguf --embeddings "
@@ -147,3 +147,17 @@ def test_the_draft_of_another_family(target: str, algorithm: str, draft: str, ex
 def test_recipes_are_quiet(recipe: str) -> None:
     for words in ("physical batch is cut", "are refused whatever", "is shared out over", "so builds refuse the draft"):
         assert not said(recipe, words)
+
+
+def test_a_file_of_few_bits_is_not_the_checkpoint_that_it_is_called_after() -> None:
+    serve = "vllm serve {} --tokenizer /m/tok --tensor-parallel-size 3\n"
+    told = [found(serve.format(name), "GiB of weights") for name in ("/m/k3-00001-of-00009.gguf", "moonshotai/Kimi-K3")]
+    assert [bool(each) for each in told] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [("--load-format gguf", True), ("--quantization gguf", True), ("--load-format auto", False)]
+)
+def test_options_say_what_a_path_in_a_variable_is(options: str, told: bool) -> None:
+    text = f'vllm serve "$TARGET" --tokenizer /m/tok --tensor-parallel-size 3 {options}\n'
+    assert bool(found(text, "by a plugin alone")) is told

@@ -23,3 +23,18 @@ def test_the_same_is_named() -> None:
 
 def test_another_one_is_typed() -> None:
     assert corrections(64, 32) == (2, 0)
+
+
+def test_one_with_another_between_is_named_by_its_line() -> None:
+    served = "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code --max-num-seqs"
+    sizes = (64, 32, 64, 64, 32)
+    text = "\n".join(f"# Step {at}\n\n```bash\n{served} {size}\n```\n" for at, size in enumerate(sizes))
+    lines = [at for at, line in enumerate(text.split("\n"), 1) if line.startswith("vllm")]
+    script = read_script(text)
+    shown = explain_view(judge(script, Question()), script, width=120).plain
+    named = [line for line in shown.split("\n") if line.startswith("Corrected: as")]
+    assert named == [
+        f"Corrected: as for line {lines[0]}",
+        "Corrected: as above",
+        f"Corrected: as for line {lines[1]}",
+    ]

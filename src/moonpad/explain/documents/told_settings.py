@@ -25,6 +25,8 @@ _LONGEST: Final = 2000
 _MOST: Final = 200
 _MOST_BLOCKS: Final = 200
 _FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_HEADING: Final = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
+"""A title names what its section is about, `(TP=8, MTP=3)`, and sets nothing."""
 _VALUE: Final = r"(?:\"[^\"`$<>\n]{0,400}\"|'[^'`$<>\n]{0,400}'|[^\s`\"'$<>|;&(){}\[\],，。；：、]+)"
 _SET: Final = re.compile(rf"(?<![\w$./{{-])([A-Z][A-Z0-9_]{{2,40}})=({_VALUE})(?![\w$<{{(])")
 _RUN: Final = re.compile(
@@ -150,7 +152,7 @@ def _texts(text: str) -> _Texts:
                 begun = None
         elif begun is not None:
             begun.append((start, number, line))
-        elif "=" in line and len(told) < _MOST:
+        elif "=" in line and len(told) < _MOST and not _HEADING.match(line):
             told += _in_line(line, start, number, sure=ADVISES.search(line[:_LONGEST]) is None, in_run=False)
         if begun is None and "|" in line:
             of_values = _OF_VALUES.fullmatch(above[:_LONGEST]) is not None if _RULE.fullmatch(line) else of_values

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from moonpad.catalog.other_models import OtherModel, expert_weights, other_model
+from moonpad.catalog.other_models import OtherModel, as_published, expert_weights, other_model
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
@@ -24,6 +24,9 @@ _PART: Final = re.compile(r"[-_](?:gpu|cpu)[-_]weights?$", re.IGNORECASE)
 _FOUR_BITS: Final = 0.5
 _BESIDE: Final = 0.65
 """Of the memory, what may be experts: attention, cache and graphs are there too."""
+_LOADED: Final = 0.9
+"""Of the memory, what may be weights of any kind."""
+_FEW: Final = 4
 _TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
@@ -62,19 +65,26 @@ def experts_on_devices(case: Case) -> Iterator[Remark]:
     there = cluster.devices * cluster.device.usable_bytes
     if not held or not there or held <= there:
         return
-    fits = int(count * _BESIDE * there / held)
+    rest = known.billions * 1e9 - known.experts * known.expert_layers * expert_weights(known)
+    room = min(_BESIDE * there, _LOADED * there - max(rest, 0) * _width(case))
+    fits = max(0, int(count * room / held))
     message = (
         f"{count} experts in each of {known.expert_layers} layers of {known.title} are at least {held / GIB:,.0f} GiB, "
         f"{held / cluster.devices / GIB:,.0f} GiB on each of {cluster.devices} devices with "
         f"{cluster.device.usable_bytes / GIB:,.0f} GiB"
     )
-    remedy = f"write {names.ON_DEVICES} {fits} or less"
+    remedy = f"write {names.ON_DEVICES} {fits} or less" + ", or take weights of fewer bits" * (fits < _FEW)
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, names.ON_DEVICES, message, remedy, at=place.index)
 
 
 def _width(case: Case) -> float:
     """Bytes of a weight on the devices, at the least."""
+    model = case.first.model.rstrip("/")
     by_method = names.BYTES_OF_METHOD.get(case.text(names.METHOD).strip("'\"").upper(), _FOUR_BITS)
+    known = other_model(model)
+    if known is not None and known.published == "bf16" and as_published(model) and case.option(names.EXPERTS[0]):
+        # Those of the processors are of another folder: these are of the model's own files.
+        by_method = _FOUR_BITS if case.option("--quantization") else 2.0
     return _FOUR_BITS if _PART.search(case.first.model) else by_method
 
 

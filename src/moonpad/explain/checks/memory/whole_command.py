@@ -58,7 +58,7 @@ def one_device(case: Case) -> Iterator[Remark]:
         and case.text(flag) == "1"
         and any(_STARTER.fullmatch(word.text) for word in case.commands[0].argv)
     )
-    if checkpoint is None or case.cluster is not None or reading.takes_all_devices or helped:
+    if checkpoint is None or case.cluster is not None or reading.takes_all_devices or helped or _is_gguf(reading.model):
         return
     if not own and (is_fragment(case.commands[0]) or not case.whole):
         return
@@ -96,6 +96,11 @@ def one_device(case: Case) -> Iterator[Remark]:
     remark = make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
     plain = REPOSITORY.fullmatch(reading.model) and case.option(*OTHER_WEIGHTS) is None and _is_as_it_stands(case)
     yield replace(remark, stops=not sure, ends_start=severity is Severity.WARNING and bool(plain))
+
+
+def _is_gguf(model: str) -> bool:
+    """A file of fewer bits than the checkpoint that it is called after has."""
+    return model.casefold().endswith(".gguf")
 
 
 def _is_in_a_variable(flag: str, case: Case) -> bool:

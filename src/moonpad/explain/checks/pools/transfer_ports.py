@@ -12,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _CONNECTOR: Final = "--kv-transfer-config"
 _NAMED: Final = "Mooncake"
@@ -31,35 +32,31 @@ def _of_this_node(case: Case) -> int:
 
 
 def port_within_random(case: Case) -> Iterator[Remark]:
-    """Now and then such a port is taken when the engine wants it, and the start ends."""
-    known, written = around.RANDOM_PORTS.get(case.engine.name), case.text(_CONNECTOR)
-    document = as_json(written) if known is not None and _KEY in written else None
-    if known is None or not isinstance(document, dict) or _NAMED not in str(document.get("kv_connector", "")):
+    """Now and then such a port is taken when the engine wants it, and the start ends. Of each node, with the port that
+    it has: all move by the same, so that two on one machine stay apart."""
+    known = around.RANDOM_PORTS.get(case.engine.name)
+    if known is None or not any(_KEY in word.text for command in case.commands for word in command.argv):
         return
-    port = whole(str(document.get(_KEY, "")))
     largest = is_in_lines(_LARGER, case.script.lines, _LONGEST)
     devices = case.cluster.per_node if case.cluster is not None else max(_NODES[largest], _of_this_node(case))
     first, each = known
     behind = first + each * devices
-    if port is None or not first <= port < behind:
-        return
-    place = case.option(_CONNECTOR)
-    message = (
-        f"{_KEY} {port} lies within {first} to {behind - 1}, from which Mooncake takes ports at random on nodes of "
-        f"{devices} devices: some starts end with Address already in use"
-    )
-    if place is None:
-        return
-    # All move by the same, so that two on one machine stay apart.
-    moved = re.compile(rf'("{_KEY}"\s*:\s*"?){port}(?!\d)')
-    words = [word.text for word in case.commands[0].argv[place.index : place.index + place.length]]
-    edit = Edit(place.index, place.length, tuple(moved.sub(rf"\g<1>{port + behind - first}", word) for word in words))
-    yield make_remark(
-        Severity.WARNING,
-        Code.CONFLICT,
-        _CONNECTOR,
-        message,
-        f"take {behind} or more",
-        at=place.index,
-        edits=[edit] if list(edit.words) != words else [],
-    )
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        place = reading.parsed.occurrence(_CONNECTOR)
+        document = as_json(place.value) if place is not None and isinstance(place.value, str) else None
+        if place is None or not isinstance(document, dict) or _NAMED not in str(document.get("kv_connector", "")):
+            continue
+        port = whole(str(document.get(_KEY, "")))
+        if port is None or not first <= port < behind:
+            continue
+        message = (
+            f"{_KEY} {port} lies within {first} to {behind - 1}, from which Mooncake takes ports at random on nodes of "
+            f"{devices} devices: some starts end with Address already in use"
+        )
+        moved = re.compile(rf'("{_KEY}"\s*:\s*"?){port}(?!\d)')
+        words = [word.text for word in command.argv[place.index : place.index + place.length]]
+        mended = tuple(moved.sub(rf"\g<1>{port + behind - first}", word) for word in words)
+        edits = [Edit(place.index, place.length, mended)] if list(mended) != words else []
+        remedy = f"take {behind} or more"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, _CONNECTOR, message, remedy, at=place.index, edits=edits)
+        yield replace(remark, command=number)

@@ -32,7 +32,10 @@ def _remarks(case: Case, row: Register) -> Iterator[Remark]:
     for name, package in row.by_plugin.items():
         span = row.span(name)
         # `model.gguf`, or a file of a repository as `owner/name-GGUF:Q4_K_M`.
-        if span is None or not re.search(rf"\.{name}\Z|[-_]{name}:[\w.-]+\Z", written, re.IGNORECASE):
+        by_name = re.search(rf"\.{name}\Z|[-_]{name}:[\w.-]+\Z", written, re.IGNORECASE)
+        # Of a path in a variable the options say what it is.
+        by_option = "$" in written and name in (case.text("--load-format"), case.text("--quantization"))
+        if span is None or not (by_name or by_option):
             continue
         first = next((each for each in row.read if order(each) > order(span[1])), "")
         if not first or (case.version and not since(case.version, first)):

@@ -212,6 +212,10 @@ def _told(release: _Release, table: str, key: str, given: object, whole: Mapping
             severity = Severity.NOTE
         code = Code.UNKNOWN_FLAG if later else Code.REMOVED_FLAG
         return _Told(severity, code, message, remedy, ends, None if later else ())
+    if not release.named and (former := _near_of_any(table, key)):
+        message = f'no release has a key "{shortened(key)}"{f" in {place}" * bool(place)}, older ones have "{former}"'
+        message += _ending(release, table) if ends else ""
+        return _Told(severity, Code.UNKNOWN_FLAG, message, _LEAVE, ends, ())
     if not (release.exact and release.named):
         return None
     where = place or _OPTION
@@ -257,6 +261,12 @@ def _near(release: _Release, table: str, key: str, given: Mapping[str, object]) 
     if not found or found[0] in given or re.sub(r"\d+", "", key) == re.sub(r"\d+", "", found[0]):
         return None
     return found[0]
+
+
+def _near_of_any(table: str, key: str) -> str:
+    """The key of any release that is meant: all its letters, with other signs between them."""
+    letters = re.sub(r"[\W_]", "", key[:80]).casefold()
+    return next((known for known in key_tables(names.PLUGIN)[table] if known.replace("_", "") == letters), "")
 
 
 def _moved(

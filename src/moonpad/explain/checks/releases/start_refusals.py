@@ -25,7 +25,7 @@ from moonpad.explain.checks.models.quantization_flags import weights_of
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.equal_options import equal_term, written_with_dots
-from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.flag_lists import has_own_options, is_fragment, is_with_its_variables
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.explain.unknowns import CONTEXT
 from moonpad.values.finding import Code, Severity
@@ -77,7 +77,8 @@ def refused(case: Case) -> Iterator[Remark]:
     # Measured: 0.2 µs for a row that is about another option, 4 to 6 µs for the others.
     case.script.budget.work(len(rows) // 4 + 4 * len(found), "what its engine refuses")
     whole_text = bool(found) and _is_whole(case)
-    asked = [row for row in found if whole_text or not (row.lacks or row.unless)]
+    told = not case.open_ended and is_with_its_variables(case.commands[0], case.script)
+    asked = [row for row in found if whole_text or all(told and name[0] == "$" for name in (*row.lacks, *row.unless))]
     remarks = [remark for row in asked if (remark := _remark(row, case, whole_text)) is not None]
     refused_now = {remark.finding.where for remark in remarks if remark.finding.severity is not Severity.NOTE}
     for remark in remarks:
@@ -110,16 +111,16 @@ def refusal_remark(row: StartRefusal, case: Case) -> Remark | None:
 def _is_whole(case: Case) -> bool:
     """Whether no option can be there that is not in the text."""
     command = case.commands[0]
-    if case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script):
-        return False
-    return not any(word.text.strip("[]{}()<> ") in _AND_MORE for word in command.argv)
+    more = case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script)
+    return not more and not any(word.text.strip("[]{}()<> ") in _AND_MORE for word in command.argv)
 
 
 def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     command = case.commands[0]
     if not _of_release(row, case) or has_started(command, by_words=not row.warns) or command.program in row.not_of:
         return None
-    if not _on_platform(row, case) or not _of_model(row, case) or not _on_devices(row, case):
+    by_starter = "no effect" in row.message and has_own_options(command)
+    if by_starter or not (_on_platform(row, case) and _of_model(row, case) and _on_devices(row, case)):
         return None
     if not all(_given(case, term, pattern, row) for term, pattern in row.given.items()) or _counts_twice(row, case):
         return None
@@ -260,9 +261,8 @@ def _given(case: Case, term: str, pattern: str, row: StartRefusal | None = None)
     value = _value(case, term, row) if row is not None else term_value(case, term)
     if value is None or value == UNKNOWN:
         return False
-    if not pattern:
-        return value != "false"
-    return re.fullmatch(pattern, value[:_LONGEST], re.IGNORECASE | re.DOTALL) is not None
+    found = re.fullmatch(pattern, value[:_LONGEST], re.IGNORECASE | re.DOTALL)
+    return found is not None if pattern else value != "false"
 
 
 def _kept_away(case: Case, term: str, pattern: str) -> bool:

@@ -10,7 +10,7 @@ from moonpad.explain.checks.shell.dead_settings import DEAD_SETTINGS
 from moonpad.explain.checks.shell.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.shell.exported_lines import exported_lines
 from moonpad.explain.checks.shell.file_slips import backslash_at_end, escaped_substitution, tag_without_v
-from moonpad.explain.checks.shell.handed_environment import blanks_in_export, left_by_sudo
+from moonpad.explain.checks.shell.handed_environment import blanks_in_export, hyphen_in_name, left_by_sudo
 from moonpad.explain.checks.shell.json_slips import json_slips
 from moonpad.explain.checks.shell.kept_dollars import kept_dollar
 from moonpad.explain.checks.shell.kept_quotes import KEPT_SIGNS
@@ -101,6 +101,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     unlike_neighbours,
     told_elsewhere,
     blanks_in_export,
+    hyphen_in_name,
     left_by_sudo,
     caret_at_end,
     path_of_wsl,

@@ -1,4 +1,4 @@
-"""Variables that a shell does not hand on: an assignment with blanks, and what `sudo` leaves behind."""
+"""Variables that a shell does not hand on: blanks at the sign, a hyphen in the name, and what `sudo` leaves behind."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ _BLANKS: Final = re.compile(
     r"[ \t]*(?:[$][ \t]+)?export[ \t]+(?P<name>[A-Za-z_]\w*)(?P<sign>[ \t]+=|=[ \t]+(?=[\w\"'/$]))"
 )
 _EXPORT: Final = re.compile(r"[ \t]*(?:[$][ \t]+)?export[ \t]+(?P<name>[A-Z][A-Z0-9_]*)=")
+_HYPHEN: Final = re.compile(
+    r"[ \t]*(?:[$][ \t]+)?(?:(?P<export>export)[ \t]+)?(?P<name>[A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)+)=(?=\S)"
+)
 _KEEPS: Final = ("-E", "--preserve-env")
 
 
@@ -33,6 +36,27 @@ def blanks_in_export(case: Case) -> Iterator[Remark]:
         message = f"{script.where(number)}: blanks beside the = of export: {name} {what}, and the rest is no name"
         remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, f"write export {name}=VALUE")
         yield Remark(remark.finding, command=None)
+        return
+
+
+def hyphen_in_name(case: Case) -> Iterator[Remark]:
+    """`VLLM-USE_V1=1`, which the shell takes for a command, and `export` for an error."""
+    script = case.script
+    if not is_first_server(case.commands, script):
+        return
+    for number, text in numbered(script, 1, len(script.lines)):
+        match = _HYPHEN.match(text)
+        if match is None:
+            continue
+        name = match["name"]
+        what = "export refuses it" if match["export"] else "the shell takes it for a command"
+        message = f"{script.where(number)}: a shell sets no variable with a hyphen in its name: {what}"
+        remark = make_remark(
+            Severity.WARNING, Code.INVALID_VALUE, name, message, f"write {name.replace('-', '_')}, or leave it out"
+        )
+        place = next((word for word in case.commands[0].prefix if word.text.startswith(f"{name}=")), None)
+        mended = ((place, (place.text.replace(name, name.replace("-", "_"), 1),)),) if place is not None else ()
+        yield Remark(remark.finding, command=0 if place is not None else None, around=mended)
         return
 
 
