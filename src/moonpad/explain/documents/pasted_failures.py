@@ -114,7 +114,8 @@ _TITLE_OF_BUG: Final = re.compile(r"[# \t]{0,6}\[bug\]", re.IGNORECASE)
 _LONGEST_TITLE: Final = 200
 _TITLE_OF_FAILURE: Final = re.compile(
     r"[# \t]{0,6}(?:\[[^\]]{1,40}\][ :：]{0,3}){0,3}(?:[\w./-]{1,40}[ ]){1,4}"
-    r"(?:crash(?:es|ed)|fail(?:s|ed)|hangs|hung|dies|died|OOMs|runs out of memory)\b(?![^#\n]{0,300}\b(?:may|might|can|could|often|sometimes|common\w*|how to|faq|you)\b)"
+    r"(?:crash(?:es|ed)|fail(?:s|ed)|hangs|hung|dies|died|OOMs|runs out of memory)\b"
+    r"(?![^#\n]{0,300}\b(?:may|might|can|could|often|sometimes|common\w*|how to|faq|you)\b)"
     r"[^#\n]{0,300}\b(?:if|when)\b",
     re.IGNORECASE,
 )
