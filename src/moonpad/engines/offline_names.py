@@ -118,3 +118,5 @@ OFFLINE: Final = (
         frozenset({"throughput", "latency"}),
     ),
 )
+TEST_SERVERS: Final = {"RemoteOpenAIServer": ("vllm", "serve")}
+"""Classes of engines' own tests that start a server of a model and a list of options → the words in front of them."""

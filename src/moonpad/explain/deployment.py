@@ -378,9 +378,10 @@ class Deployment(Struct, frozen=True):
                 yield Remark(Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", message, best.why), None)
 
     def _sees_ranks_alone(self, subject: Subject, first: Reading) -> bool:
-        """Whether the process sees none of the devices that it leaves idle."""
-        seen = seen_alone(subject.configuration.cluster, self.group.commands, first, self.script)
-        return seen is not None and seen[0].devices == ranks_of(first)
+        """Whether the process sees none of the devices that it leaves idle, or its prefill ranks use them."""
+        cluster = subject.configuration.cluster
+        seen = seen_alone(cluster, self.group.commands, first, self.script)
+        return ranks_of(first) == (seen[0] if seen is not None else cluster).devices
 
     def _stated(self, finding: Finding, first: Reading) -> tuple[Edit, ...]:
         """What mends an error of one command whose remedy is one value."""

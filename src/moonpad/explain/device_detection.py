@@ -67,10 +67,15 @@ _LIST: Final = 3
 
 
 def ranks_of(reading: Reading) -> int:
-    """The devices of all copies: prefill context parallelism has its own, unlike that of the decode."""
+    """The devices of all copies."""
+    return reading.layout.world_size * reading.replicas * prefill_ways(reading)
+
+
+def prefill_ways(reading: Reading) -> int:
+    """Prefill context parallelism has devices of its own, unlike that of the decode."""
     place = reading.parsed.occurrence(PREFILL_PARALLEL)
     ways = whole_number(place.value) if place is not None and isinstance(place.value, str) else None
-    return reading.layout.world_size * reading.replicas * max(1, ways or 1)
+    return max(1, ways or 1)
 
 
 def example_of(
@@ -215,6 +220,8 @@ def _cluster_of(
     sure = sure_mentions(named, script.asked, script.lines, before, first)
     document = script.markdown or has_titles(script.lines)
     copy = reading.layout.world_size
+    if (ways := prefill_ways(reading)) > 1 and _are_counted(used[0] * ways, named):
+        used = used[0] * ways, used[1] * ways if used[1] is not None else None
     for near in (*sure, *by_nearness(named, elsewhere, script.lines, first, document=document)):
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None and not layout_known:
@@ -251,6 +258,12 @@ def _cluster_of(
     if maker := other_maker(script):
         return None, f"the text is about {maker}, which moonpad does not judge: --on 8xH200 names others"
     return None, NO_DEVICES
+
+
+def _are_counted(devices: int, named: Sequence[Mention]) -> bool:
+    """Whether the text counts just so many."""
+    machines = (cluster_named(each.machine) for each in named if each.machine is not None and each.known)
+    return any(machine is not None and machine.devices == devices for machine in machines)
 
 
 def _on_all_nodes(cluster: Cluster, because: str, nodes: int | None, granted: int | None) -> tuple[Cluster, str]:

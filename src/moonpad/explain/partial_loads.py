@@ -6,6 +6,7 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.explain.commands import Command
+from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.values.cluster import Cluster
 
@@ -22,7 +23,7 @@ def encoder_alone(reading: Reading) -> str:
 def part_of_machines(command: Command, first: Reading, cluster: Cluster | None) -> str:
     """Why the memory is not judged where a list of flags uses a part of the machines that are named: the rest of the
     layout may stand elsewhere. "" where it uses them all."""
-    ranks = first.layout.world_size * first.replicas
+    ranks = ranks_of(first)
     if cluster is None or not is_fragment(command) or not 1 < ranks < cluster.devices:
         return ""
     return f"the list of flags is for {ranks} of {cluster.name}: what the others do is not said"

@@ -251,9 +251,13 @@ class Judged(Struct, frozen=True):
 
     @property
     def confidence(self) -> Confidence | None:
+        """Decode context parallelism gathers queries and sums of attention in buffers that no measured start has, and
+        ran out of memory where much was left (https://github.com/SemiAnalysisAI/InferenceX/pull/2228)."""
         if self.memory is None:
             return None
-        return "measured" if self.memory.measured else confidence_of(self.memory)
+        confidence = "measured" if self.memory.measured else confidence_of(self.memory)
+        shared = self.layout is not None and self.layout.dcp > 1
+        return "likely" if shared and confidence == "sure" else confidence
 
 
 def printable(text: str) -> str:

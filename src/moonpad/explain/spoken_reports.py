@@ -14,6 +14,7 @@ from moonpad.catalog.other_models import OtherModel, in_fp8, other_model
 from moonpad.catalog.transformers_types import transformers_types
 from moonpad.engines import ENGINES
 from moonpad.engines import foreign_names as names
+from moonpad.engines.log_lines import logged_lines
 from moonpad.explain.checks.memory.device_formats import is_nvfp4, nvfp4_refused
 from moonpad.explain.checks.models.slices_of_others import MARLIN
 from moonpad.explain.checks.releases.transformers_checks import older_release, too_old
@@ -24,6 +25,7 @@ from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
 from moonpad.explain.documents.spoken_names import NAME
 from moonpad.explain.results import Judged, Remark, make_remark, printable
+from moonpad.explain.spoken_heads import uneven_heads
 from moonpad.explain.spoken_refusals import refusals_of
 from moonpad.explain.spoken_rows import rows_of, spoken_of
 from moonpad.values.finding import Code, Severity
@@ -116,6 +118,8 @@ def _found(script: Script, lines: Sequence[str], engines: Sequence[str]) -> Iter
     if not unknown:
         yield from _of_errors(script, engines)
     if _is_failure(lines):
+        printed = {number + 1 for number in logged_lines(list(lines))}
+        yield from ((engine, uneven_heads(engine, _model(lines), lines, printed)) for engine in _apart(engines))
         yield from ((engine, _of_formats(script, lines, engine)) for engine in engines)
         for engine in _apart(engines):
             script.budget.work(20 * len(lines), "its known reports")

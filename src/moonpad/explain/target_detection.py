@@ -216,7 +216,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if (branched := _of_branch(engine, script)) is not None:
         return branched
     if bare := _bare(engine, script):
-        return Version(bare, f"the text names {bare}")
+        return _of_series(engine, bare, f"the text names {bare}")
     if (in_path := _in_path(engine, script)) is not None:
         return in_path
     if command is not None and is_of_commit(engine, command, script):

@@ -165,10 +165,12 @@ def are_devices(asked: Collection[str], others: Collection[str], case: Case, spo
     below = [sm_of(each.removeprefix("<")) for each in asked if each.startswith("<")]
     if below:
         return sm is not None and sm < (below[0] or 0)
+    if cluster is None and spoken and _are_spoken(asked, others, spoken):
+        return True
     if cluster is None and case.platform:
         return (not asked or case.platform in asked) and case.platform not in others
     if cluster is None:
-        return bool(spoken) and _are_spoken(asked, others, spoken)
+        return False
     device = cluster.device
     label = cluster.name.rpartition("x")[2] if not cluster.name.casefold().endswith("x") else cluster.name
     kinds = {word.casefold() for word in (device.id, device.platform, device.capability, device.product, label)}

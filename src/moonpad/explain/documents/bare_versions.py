@@ -25,6 +25,12 @@ _BARE: Final = re.compile(
     rf"|^[ \t>#*-]*(?:On|With|In|Under)[ ](?=v){_NUMBER.format('begun')}(?=[ \t]*(?:[,:`]|$))",
     re.IGNORECASE,
 )
+_TITLE: Final = re.compile(
+    r"#{1,2}[ ](?:[\[【][^\]】]{1,40}[\]】][ :：]{0,3})*(?:(?:on|in|with|using)[ ])?v(?P<title>0\.\d{1,2}(?:\.\d{1,2})?"
+    r"(?:\.?(?:rc|post)\d{1,3})?)(?=[ ,:：])(?!.*(?:[ ]v?0\.\d|\b(?:upgrad\w*|since|until|before|from|to v)\b))",
+    re.IGNORECASE,
+)
+"""`# [Misc]: v0.23 GLM5.1 CP + 1p1d OOM`: what the report is about stands first in its title."""
 _BRANCH: Final = re.compile(
     r"(?<![\w./:-])releases?/v?(?P<branch>\d{1,2}\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{0,3})?)(?![\w/-]|\.\w|\.\d)",
     re.IGNORECASE,
@@ -60,6 +66,10 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     all that are recorded; "" where there is none."""
     found = _named(lines)
     version, in_words = next(iter(found)) if len(found) == 1 else ("", False)
+    if not found and (title := _TITLE.match(next((line for line in lines if line.strip()), "")[:_LONGEST])):
+        version = title["title"].lower()
+        series = ".".join(version.split(".")[:2])
+        return version if any(release.startswith(f"{series}.") for release in recorded) else ""
     if version and _is_of_a_product(lines, version):
         return ""
     oldest = next(iter(recorded), "")

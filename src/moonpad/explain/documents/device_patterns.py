@@ -129,6 +129,9 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"(?<![A-Za-z0-9_.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
+            rf"(?<![\w.-]){device}{size}(?:[ ](?:node|machine|server|host|box))?[ ](?:with|having)[ ]"
+            rf"(?P<count>{_NUMBER})[ ](?:GPUs|NPUs|cards)"
+            rf"(?![\w/]|[ ](?:per|on|in|for|a|each)[ ](?:each[ ]|every[ ])?{_NODE}|[ ]each)",
             rf"(?<![\w.-]){device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"
             r"[ ]?[x×*]?[)）]",
             rf"{alone_count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?"

@@ -112,6 +112,14 @@ _TITLE: Final = re.compile(
 _TITLE_OF_BUG: Final = re.compile(r"[# \t]{0,6}\[bug\]", re.IGNORECASE)
 """It says that the error which it names came."""
 _LONGEST_TITLE: Final = 200
+_TITLE_OF_FAILURE: Final = re.compile(
+    r"[# \t]{0,6}(?:\[[^\]]{1,40}\][ :：]{0,3}){0,3}(?:[\w./-]{1,40}[ ]){1,4}"
+    r"(?:crash(?:es|ed)|fail(?:s|ed)|hangs|hung|dies|died|OOMs|runs out of memory)\b"
+    r"(?![^#\n]{0,300}\b(?:may|might|can|could|often|sometimes|common\w*|how to|faq|you)\b)"
+    r"[^#\n]{0,300}\b(?:if|when)\b",
+    re.IGNORECASE,
+)
+"""`trtllm-serve crashes for Qwen3, if enable_block_reuse is false`, as the first line of a report."""
 
 
 def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False) -> tuple[ErrorLine, ...]:
@@ -124,10 +132,13 @@ def error_lines(lines: Sequence[str], logged: Set[int], *, solved: bool = False)
     mended, pasted = mended_lines(lines), fenced_logs(lines, logged)
     printed = logged | printed_lines(lines, logged)
     telling = telling_lines(lines, printed, mended)
+    first = next((number for number, line in enumerate(lines) if line.strip()), -1)
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
         if number not in logged and FENCE.match(text):
             fenced = not fenced
+        elif number == first and _TITLE_OF_FAILURE.match(text):
+            continue  # what it says of the conditions is what its author found
         elif number not in logged and not fenced and (heading := HEADING.match(text)):
             level = len(heading[1] or "") or _DEEPEST
             title = heading[2] or heading[3] or ""

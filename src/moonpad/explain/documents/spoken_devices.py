@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines.foreign_names import PREFILL_PARALLEL
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
@@ -38,7 +39,7 @@ def fewer_ranks(case: Case) -> Iterator[Remark]:
     if heading is None or _ROLES.search(heading[1]) or _others(case, heading[0]):
         return
     counts = {int(match["count"]) for match in _COUNT.finditer(heading[1])}
-    ranks = reading.layout.world_size * reading.replicas
+    ranks = reading.layout.world_size * reading.replicas * case.size(PREFILL_PARALLEL, "-pcp")
     if len(counts) != 1 or ranks < 1:
         return
     (count,) = counts

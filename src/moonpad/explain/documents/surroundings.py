@@ -53,6 +53,8 @@ class Surroundings(Struct, frozen=True):
     """What a mapping beside its template has for `{name}`."""
     beside: Mapping[str, Word] = field(default_factory=dict)
     """The environment of the start that stands in the same mapping."""
+    common: Mapping[str, Word] = field(default_factory=dict)
+    """What a configuration of tests sets for the starts on all its nodes."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
     """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 

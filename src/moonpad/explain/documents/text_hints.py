@@ -27,6 +27,8 @@ _FULL: Final = (
     r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)(?![\w-]|\.\w)"
 )
 """A whole release, where less than that might be a measurement."""
+_ALONE: Final = r"(?![ ]?(?:and|or|&|,|/|、|和)[ ]?v?[0-9]|[ ]?(?:req|tok|GB|GiB|s\b|ms\b|%|x\b|->|→))"
+"""Behind a number that is not one of several, nor a measurement."""
 _LATEST: Final = r"(?:latest|newest|current|most recent)(?:[ ]stable)?[ ](?:version|release|build)"
 _BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0-9]))?"
 """`vLLM ROCm v0.21.0`; the number of the platform itself is no such one."""
@@ -111,6 +113,14 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"{_FULL}",
         rf"\b{_LATEST}[ ]of[ ](?:the[ ])?[`*]{{0,2}}{names}[`*]{{0,2}}[ ]?(?:is|[,(（:=])[ ]?[(（]?{_FULL}",
         rf"(?<![\w/.-]){names}[ ]?{_NUMBER}[ ]?(?=版)",
+        rf"(?<![\w/-]){names}[*_`]{{0,3}}(?:,?[ ][-–—@][ ]{{0,2}}|[ ]?@[ ]?|,?[ ]|[ ]?[(（])[*_`]{{0,2}}"
+        rf"(?:(?:version|release|ver|v)(?:\.[ ]?|[ ]?[:：=]?[ ]|[ ][-–—][ ])|(?<=[(（] )|(?<=[(（]))[*_`]{{0,2}}"
+        rf"{_FULL}{_LATER}",
+        rf"(?<![\w/-]){names}[*_`]{{0,3}}(?:[ ][-–—@][ ]|[ ]?@[ ]?|,[ ](?=v)){_FULL}{_ALONE}",
+        rf"[(（]{names},[ ]{_FULL}[)）]",
+        rf"(?<![\w/-]){names}[ ]?的?[ ]?版本号?[ ]?(?:[:：=]|是|为)[ ]?{_FULL}{_LATER}",
+        rf"\bversion of (?:the )?{names}[*_`]{{0,3}}[ ](?:is|was|I use is|used is)[ ]{_FULL}{_LATER}",
+        rf"\bversion[*_`]{{0,3}}[ ]?[:：=][*_`]{{0,3}}[ ]?{_FULL}[ ]?[(（]{names}[)）]",
         rf"(?<![a-z])(?P<least>min(?:imum)?[_-]){names}[_-]version[\"']?[ ]?[:=][ ]?[\"']?{_NUMBER}",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)

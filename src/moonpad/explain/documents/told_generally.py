@@ -34,7 +34,7 @@ _OF_A_FORM: Final = re.compile(
     r"\bwhat (?:has )?happen(?:s|ed)\b|\bactual (?:behaviou?r|results?|output)\b|\bobserved\b", re.IGNORECASE
 )
 """Headings of forms for reports: `What happened + What you expected to happen` has what came, beside what did not."""
-_REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
+_REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine|[Ii]f i(?=[ ][a-z]{3}))\b|我")
 _FAILED: Final = re.compile(
     r"\bwhat (?:has )?(?:failed|went wrong|(?:did(?:n['’]t| not)|does(?:n['’]t| not)) work)\b"
     r"|\b(?:attempt|try|trial|iteration|round)s? ?#?\d|\bfailed (?:attempts?|tries|starts?|experiments?)\b"

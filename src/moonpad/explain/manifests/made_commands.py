@@ -15,6 +15,7 @@ from moonpad.explain.manifests.custom_resources import served_by_controller
 from moonpad.explain.manifests.option_maps import image_of, list_words, option_commands
 from moonpad.explain.manifests.pods import PodReader, is_container
 from moonpad.explain.manifests.recipes import Served, served_by_recipe
+from moonpad.explain.manifests.tested_servers import with_variables
 from moonpad.explain.manifests.yaml_source import Fields
 from moonpad.explain.programs import named_by_image, program_named, served_by_image
 from moonpad.values.records import replace
@@ -102,6 +103,14 @@ class MadeCommands:
             frame = Command("fragment", words, label=around.label, line=words[0].line, arms=arms, more=more)
             self.state.add(frame)
             self.pods.deployed(before, around, words[0].line, around.devices)
+
+    def tested(self, lists: Sequence[Node], around: Surroundings, line: int = 0) -> None:
+        """Lists of options of which a configuration of tests makes one command."""
+        before = len(self.state.commands)
+        words = tuple(with_variables([word for node in lists for word in list_words(node, self.source)], around.beside))
+        line = line or words[0].line
+        self.state.add(Command("fragment", words, (), dict(around.beside), label=around.label, line=line))
+        self.pods.deployed(before, around, line, around.devices)
 
     def by_chart(self, container: Fields, around: Surroundings) -> None:
         """A container of llm-d's chart, which puts the program, the model and the layout before its arguments."""

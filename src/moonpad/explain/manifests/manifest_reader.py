@@ -17,7 +17,7 @@ from moonpad.engines import foreign_names as engines
 from moonpad.explain.commands import Command, Word, concatenated, whole_number
 from moonpad.explain.documents.surroundings import Surroundings, unknown_value
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
-from moonpad.explain.manifests import config_maps
+from moonpad.explain.manifests import config_maps, tested_servers
 from moonpad.explain.manifests.containers import Container, read_container
 from moonpad.explain.manifests.custom_resources import (
     controller_of,
@@ -31,11 +31,11 @@ from moonpad.explain.manifests.fill_ins import fill_ins, filled_in
 from moonpad.explain.manifests.folded_text import folded, unfolded
 from moonpad.explain.manifests.layout_keys import layout_of
 from moonpad.explain.manifests.made_commands import MadeCommands
-from moonpad.explain.manifests.node_labels import cluster_of_label
+from moonpad.explain.manifests.node_labels import kinds_of
 from moonpad.explain.manifests.option_maps import has_bare_json, list_words, model_named, named_by_key
 from moonpad.explain.manifests.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.manifests.pods import PodReader, is_container
-from moonpad.explain.manifests.tasks import SET_BY_SCHEDULER, environment_beside, read_task
+from moonpad.explain.manifests.tasks import SET_BY_SCHEDULER, read_task
 from moonpad.explain.manifests.yaml_repair import readable
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import base_name, identify, names_engine_command
@@ -64,11 +64,6 @@ _OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity",
 _NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml", "patch"})
 """Keys whose text is YAML: of a RayService, of charts in Argo CD, of a kustomization and others."""
 _LEAST_LINES: Final = 2
-_KIND_KEYS: Final = (
-    *("instanceType", "instance_type", "machineType", "machine_type", "nodeType", "resourceProfile"),
-    *("acceleratorType", "accelerator_type", "gpuType", "gpu_type", "gpuModel", "accelerator"),
-)
-"""Keys that name a type of machine or a kind of device."""
 _SIDECAR: Final = "Always"
 """The restart policy of an init container that goes on running."""
 
@@ -102,6 +97,8 @@ class _ManifestReader:
         self.source, self.state, self.runtimes = source, state, runtimes
         self.roles: Mapping[str, str] = {}
         """Of objects, by their names."""
+        self.taken: frozenset[int] = frozenset()
+        """Lists at the top of a document that stand in it again."""
         self.merged: list[Node] = []
         """Made here, and kept: the source remembers nodes by their identity."""
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
@@ -115,6 +112,7 @@ class _ManifestReader:
         if depth > NESTING:
             raise too_deep("the YAML is")
         fields = self.fields(node)
+        self.taken = tested_servers.lists_taken_elsewhere(node, self.source)
         if self._is_suite(fields):
             return
         if "services" in fields and "apiVersion" not in fields:
@@ -232,30 +230,27 @@ class _ManifestReader:
             pods=max(1, pods),
             devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
             model=model_named(fields, self.source) or around.model,
-            kinds=tuple(self._kinds(fields)) or around.kinds,
+            kinds=tuple(filter(None, (*kinds_of(fields, self.source), tested_servers.npus_of(fields, self.source))))
+            or around.kinds,
+            common=tested_servers.common_environment(fields, self.source) or around.common,
             fill_ins=fill_ins(fields, self.source) or around.fill_ins,
         )
 
-    def _kinds(self, fields: Fields) -> Iterator[str]:
-        asked = [fields, *(self.fields(fields.get(part)) for part in ("resource", "resources"))]
-        for value in (scalar(part.get(key)) for part in asked for key in _KIND_KEYS if key in part):
-            name, colon, count = value.rpartition(":")
-            if colon and count.isdigit() and (kind := cluster_of_label(name)):
-                yield f"{count}x{kind.rpartition('x')[2]}"  # `nvidia-gpu-h200:8`
-            elif kind := cluster_of_label(value):
-                yield kind
-        for label in items(self.inner(fields, "acceleratorTypes", "labelValues")):
-            if kind := cluster_of_label(scalar(label)):
-                yield kind
-
     def _children(self, node: Node, fields: Fields, around: Surroundings, depth: int) -> None:
-        around = replace(around, beside=environment_beside(fields, self.source)) if fields else around
+        beside = tested_servers.environment_beside(fields, self.source, around.common)
+        around = replace(around, beside=beside) if fields else around
         roles = roles_of(name for name, child in fields.items() if not self._left_out(self.fields(child)))
         parts = [name for name, child in fields.items() if name not in roles and self._holds_flags(child)]
+        added = {base: name for name in parts if (base := tested_servers.added_to(name, parts))}
+        parts = [name for name in parts if name not in added.values()]
         if len(parts) > 1:
             self.made.combined([fields[name] for name in parts], around)
         for name, child in fields.items():
-            if len(parts) > 1 and name in parts:
+            if (len(parts) > 1 and name in parts) or name in added.values() or (not depth and id(child) in self.taken):
+                continue
+            if name in added or (tested_servers.is_start(name) and items(child) and name in parts):
+                lists = [child, *([fields[added[name]]] if name in added else [])]
+                self.made.tested(lists, around, self.word(lists[-1]).line if id(child) in self.taken else 0)
                 continue
             if name == "initContainers":
                 for container in items(child):

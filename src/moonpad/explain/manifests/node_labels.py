@@ -29,6 +29,11 @@ _ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|h100-?pcie|gh200)
 _VARIANTS: Final = {"3e": "H20-141", "nvl": "H100-NVL", "pcie": "H100-PCIE"}
 """By how the name ends."""
 _OPERATORS: Final = frozenset({"In", ""})
+_KIND_KEYS: Final = (
+    *("instanceType", "instance_type", "machineType", "machine_type", "nodeType", "resourceProfile"),
+    *("acceleratorType", "accelerator_type", "gpuType", "gpu_type", "gpuModel", "accelerator"),
+)
+"""Keys that name a type of machine or a kind of device."""
 
 
 def cluster_of_label(text: str) -> str:
@@ -74,3 +79,17 @@ def kinds_of_nodes(pod: Fields, source: YamlSource) -> Iterator[str]:
         for expression in map(source.fields, items(term.get("matchExpressions"))):
             if scalar(expression.get("operator")) in _OPERATORS:
                 yield from (cluster_of_label(scalar(value)) for value in items(expression.get("values")))
+
+
+def kinds_of(fields: Fields, source: YamlSource) -> Iterator[str]:
+    """Kinds of devices that the keys of a mapping name."""
+    asked = [fields, *(source.fields(fields.get(part)) for part in ("resource", "resources"))]
+    for value in (scalar(part.get(key)) for part in asked for key in _KIND_KEYS if key in part):
+        name, colon, count = value.rpartition(":")
+        if colon and count.isdigit() and (kind := cluster_of_label(name)):
+            yield f"{count}x{kind.rpartition('x')[2]}"  # `nvidia-gpu-h200:8`
+        elif kind := cluster_of_label(value):
+            yield kind
+    for label in items(source.inner(fields, "acceleratorTypes", "labelValues")):
+        if kind := cluster_of_label(scalar(label)):
+            yield kind

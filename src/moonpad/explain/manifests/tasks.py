@@ -28,8 +28,6 @@ _ALL: Final = "DSTACK_GPUS_NUM"
 _NODES: Final = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM")
 _MAKERS: Final = frozenset({"nvidia", "amd", "intel", "google", "tenstorrent"})
 _COUNT: Final = re.compile(r"[0-9]+(?:\.\.[0-9]*)?|\.\.[0-9]+")
-_START: Final = re.compile(r"(?:server|serve|prefill_server|decode_server)_(?:cmd|command|args)(?:_template)?")
-"""Keys of what starts a server, in configurations of tests."""
 SET_BY_SCHEDULER: Final = ("SKYPILOT_", "DSTACK_")
 """Beginnings of the names of variables that the machines have from it."""
 
@@ -39,7 +37,7 @@ def read_task(
 ) -> bool:
     """Reads `run:` and `setup:` of SkyPilot, or `commands:` of dstack, also in the groups of `replicas:`. False where
     it is no task."""
-    env = {**around.variables, **dict(_environment(fields, source))}
+    env = {**around.variables, **dict(environment_of(fields, source))}
     resources = source.fields(fields.get("resources"))
     nodes = next((node for key in ("num_nodes", "nodes") if scalar(node := fields.get(key)).isdigit()), None)
     pods = max(1, whole_number(scalar(nodes)) or 1)
@@ -71,19 +69,7 @@ def read_task(
     return True
 
 
-def environment_beside(fields: Fields, source: YamlSource) -> Mapping[str, Word]:
-    """That of `server_cmd:` in the same mapping, as configurations of tests have it. A port that is a word there is
-    filled in by the program that runs the test."""
-    if not any(_START.fullmatch(key) for key in fields) or source.fields(fields.get("secrets")):
-        return {}
-    found = dict(_environment(fields, source))
-    for name, word in found.items():
-        if name.endswith("PORT") and not word.text.isdigit():
-            found[name] = unknown_value(word, name)
-    return found
-
-
-def _environment(fields: Fields, source: YamlSource) -> Iterator[tuple[str, Word]]:
+def environment_of(fields: Fields, source: YamlSource) -> Iterator[tuple[str, Word]]:
     for key in ("envs", "env", "secrets"):
         for name, node in source.fields(fields.get(key)).items():
             known = scalar(node) and key != "secrets"

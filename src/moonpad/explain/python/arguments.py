@@ -22,6 +22,7 @@ NAMESPACE: Final = "<arguments>"
 _PARSES: Final = frozenset({"parse_args", "parse_known_args"})
 _SWITCHES: Final[Mapping[str, bool]] = {"store_true": False, "store_false": True}
 _CALL: Final = re.compile(r"[ \t]*(?:\$[ \t]*)?python3?[ \t]+(?:-m[ \t]+)?[\w./-]{1,200}(?=[ \t])")
+_PARAMETRIZED: Final = "mark.parametrize"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9/][\w./:-]{0,200}")
 _LONGEST: Final = 4000
 _DEFAULTED: Final = frozenset({"Option", "Argument"})
@@ -58,9 +59,12 @@ class ProgramArguments:
 
 
 def of_decorators(reader: FunctionReader, function: Function, names: Names) -> dict[str, Value]:
-    """What `@click.option("--tp", default=8)` gives a function; {} where it has none."""
+    """What `@click.option("--tp", default=8)` or `@pytest.mark.parametrize("tp", [8])` gives a function; {} for
+    neither."""
     found: dict[str, Value] = {}
     for item in function.decorator_list:
+        if isinstance(item, ast.Call) and dotted(item.func).endswith(_PARAMETRIZED):
+            found |= _of_parameters(reader, item, names)
         if not isinstance(item, ast.Call) or dotted(item.func).rpartition(".")[2] != "option":
             continue
         written = [part.value for part in item.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
@@ -71,6 +75,16 @@ def of_decorators(reader: FunctionReader, function: Function, names: Names) -> d
         if name:
             found[name] = _value(reader, item, name, keywords, names, is_option=True)
     return found
+
+
+def _of_parameters(reader: FunctionReader, item: ast.Call, names: Names) -> dict[str, Value]:
+    """The one value that a test is called with; of several each is of a call of its own, and none is known."""
+    match item.args:
+        case [ast.Constant(value=str(name)), values, *_] if name.isidentifier():
+            given = reader.value(values, names)
+            if isinstance(given, Listing) and len(given.items) == 1:
+                return {name: given.items[0]}
+    return {}
 
 
 def usage_of(docstring: str) -> dict[str, str]:

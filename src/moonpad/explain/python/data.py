@@ -187,3 +187,9 @@ def given_to_shell(value: Value) -> None:
         for source in value.sources:
             if isinstance(source, Listing):
                 source.in_shell = True
+
+
+def environment_in(variables: Table) -> dict[str, Word]:
+    return {
+        name: part.word for name, part in variables.fields.items() if name.isidentifier() and isinstance(part, Text)
+    }

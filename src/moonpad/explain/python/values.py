@@ -25,6 +25,7 @@ from moonpad.explain.python.data import (
     Text,
     Value,
     dotted,
+    environment_in,
     given_to_shell,
     is_default,
     merge,
@@ -35,6 +36,7 @@ from moonpad.explain.python.data import (
 from moonpad.explain.python.loops import comprehension
 from moonpad.explain.python.paths import path_of
 from moonpad.explain.python.strings import filled_by_format, filled_by_percent, quoted, replaced, respelled
+from moonpad.explain.python.tested_servers import started_by_test
 from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.values.records import replace
 
@@ -256,12 +258,8 @@ class Evaluator:
                 table.fields[keyword.arg] = value
         variables = table.fields.get("env")
         if isinstance(variables, Table) and isinstance(first, Text | Listing):
-            first.environment |= {
-                name: part.word
-                for name, part in variables.fields.items()
-                if name.isidentifier() and isinstance(part, Text)
-            }
-        self.made.append(table)
+            first.environment |= environment_in(variables)
+        self.made.append(started_by_test(table, tuple(self.state.arms)) or table)
         return table if node.keywords else self.unknown(node)
 
     def _join(self, node: ast.expr, listing: Listing, *, all_quoted: bool) -> Text:

@@ -99,7 +99,8 @@ def prefill_context(case: Case) -> Iterator[Remark]:
         return
     layout, devices = case.first.layout, case.cluster.devices
     ranks = layout.world_size * ways
-    if ranks > devices:
+    part = devices == layout.world_size < case.cluster.device.per_node  # by the command alone, of a larger machine
+    if ranks > devices and not (part and not case.devices_asked and ranks <= case.cluster.device.per_node):
         message = (
             f"{ways}: it multiplies the devices, {layout.world_size} × {ways} = {ranks}, and "
             f"{case.cluster.name} has {devices}"

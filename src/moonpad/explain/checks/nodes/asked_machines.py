@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import fields_of, inner, number_of, object_of, pod_objects
 from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices
+from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
@@ -38,7 +39,7 @@ def asked_devices(case: Case) -> Iterator[Remark]:
     nearest = min(near, key=lambda line: (line > command.line, abs(command.line - line)))
     machines = [cluster_named(name) for name, line in asked if line == nearest]
     devices = max((each.devices if each is not None else 0) for each in machines)
-    ranks = first.layout.world_size * first.replicas
+    ranks = ranks_of(first)
     if None in machines or ranks <= devices:
         return
     if next(slurm_devices(case), None) is not None:
@@ -62,7 +63,7 @@ def devices_of_predictor(case: Case) -> Iterator[Remark]:
         inner(holder.fields, *_PREDICTOR, "requests")
     )
     devices = next((number for name in _GPUS if (number := number_of(limits.get(name))) is not None), None)
-    ranks = case.first.layout.world_size * case.first.replicas
+    ranks = ranks_of(case.first)
     if not devices or ranks <= devices or fields_of(inner(holder.fields, "spec", "predictor", "workerSpec")):
         return
     message = f"{ranks} ranks, and the model gets {devices} devices: the last ranks find none"

@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.clients.request_names import is_only_server
+from moonpad.explain.device_detection import ranks_of
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.flag_lists import is_fragment
@@ -131,7 +132,7 @@ def nodes_of_section(case: Case) -> Iterator[Remark]:
             if len(counts) != 2 or _ONE_OF.search(text):
                 return
             found.setdefault((int(counts[0]), int(counts[1])), (number, machine))
-    ranks = case.first.layout.world_size * case.first.replicas
+    ranks = ranks_of(case.first)
     if len(found) != 1 or any(_ON_EACH.search(case.script.lines[number - 1][:_LONGEST]) for number in here):
         return
     (((nodes, each), (line, machine)),) = found.items()

@@ -1,0 +1,88 @@
+"""Errors that are of something else than the command: of a checkpoint that it does not start, of an issue that the text
+refers to, or of a day of which a later part of a long document tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.explain.commands import Command, ErrorLine, Script
+from moonpad.explain.documents.told_generally import FENCE, HEADING
+
+_CHECKPOINT: Final = re.compile(
+    r"\b(?:[Uu]nrecognized model in|[Cc]an't load (?:the )?(?:config\w*|tokenizer|model) for|No such model:?"
+    r"|[Uu]nable to load (?:the )?(?:config\w*|weights|model) (?:for|from|of))[ ]['\"`]?"
+    r"(?P<publisher>[A-Za-z][\w.-]{1,60})/(?P<name>[\w.-]{2,80}?)['\"`]?(?=[.,;:]?(?:[ ]|$))"
+)
+"""`Unrecognized model in RadixArk/Kimi-K3-DSpark`."""
+_REFERENCE: Final = re.compile(
+    r"\b(?:issue|bug|PR|pull request|thread|ticket)s?[ ]{1,2}(?:\[?[\w./-]{0,80}#\d{2,6}\]?(?:\([^()\s]{1,200}\))?"
+    r"|\[[^\]]{1,80}\]\([^()\s]{1,200}\))[ ](?:reports?|reported|describes?|tells?|is about|covers?|tracks?|shows?)\b"
+    r"(?!.*\b(?:I|we|my|our|same)\b)[^!?]{0,200}\Z"
+)
+"""`SGLang issue #32569 reports DSPARK crashing with`, before the error of another."""
+_QUOTE: Final = re.compile(r"[`\"'“]|\b\w*(?:Error|Exception)\b")
+"""Where an error begins in a sentence."""
+_DATED: Final = re.compile(
+    r"\bon[ ][*_]{0,2}(?:\d{1,2}[ ](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6},?[ ]20\d\d"
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ ]\d{1,2},?[ ]20\d\d|20\d\d-\d\d-\d\d)\b"
+)
+_FAR: Final = 100
+"""Lines from a command to an incident that another part of a document tells of."""
+_LONGEST: Final = 2_000
+_MOST: Final = 8
+"""Lines of a paragraph on either side."""
+
+
+def is_of_another(error: ErrorLine, commands: Sequence[Command], script: Script) -> bool:
+    """Whether a sentence quotes an error that another had, or an incident of some day is far from the command."""
+    if _is_of_a_day(error.number, commands, script):
+        return True
+    if error.logged or error.pasted:
+        return False
+    before, behind = _paragraph(error.number - 1, script)
+    own = script.lines[error.number - 1][:_LONGEST]
+    quote = _QUOTE.search(own)
+    if quote is not None and _REFERENCE.search(" ".join((*before, own[: quote.start()]))):
+        return True
+    named = {match["name"].casefold() for match in _CHECKPOINT.finditer(" ".join((*before, own, *behind)))}
+    words = [word for command in commands for word in command.words]
+    if len(named) != 1 or any(word.unresolved for word in words):
+        return False
+    (name,) = named
+    return not any(name in word.text.casefold() for word in words)
+
+
+def _is_of_a_day(number: int, commands: Sequence[Command], script: Script) -> bool:
+    end = max((word.end_line for command in commands for word in command.words), default=number)
+    if number - end < _FAR:
+        return False
+    before, _ = _paragraph(number - 1, script)
+    above = number - 1 - len(before)
+    if above > 1 and FENCE.match(script.lines[above - 1]):  # the sentence above a block of what was printed
+        at = next((each for each in range(above - 2, max(0, above - 4), -1) if script.lines[each].strip()), above - 2)
+        before = [*_paragraph(at, script)[0], _plain(script.lines[at])]
+    own = _plain(script.lines[number - 1])
+    return _DATED.search(" ".join((*before, own))) is not None and any(
+        HEADING.match(line[:_LONGEST]) for line in script.lines[end : number - 1]
+    )
+
+
+def _paragraph(number: int, script: Script) -> tuple[list[str], list[str]]:
+    """The lines before and behind one, from 0, up to an empty one, a heading or a fence."""
+    lines, first, last = script.lines, number, number + 1
+    while first > max(0, number - _MOST) and not _ends(lines[first - 1]):
+        first -= 1
+    while last < min(len(lines), number + _MOST) and not _ends(lines[last]):
+        last += 1
+    return [_plain(line) for line in lines[first:number]], [_plain(line) for line in lines[number + 1 : last]]
+
+
+def _plain(line: str) -> str:
+    return line[:_LONGEST].strip(" \t>")
+
+
+def _ends(line: str) -> bool:
+    text = line[:_LONGEST]
+    return not text.strip() or HEADING.match(text) is not None or FENCE.match(text) is not None
