@@ -35,6 +35,11 @@ _FAMILY: Final = 3
 _SHORT: Final = 4
 _THREE_DASHES: Final = "---"
 """Characters of `-cd`, with its dash."""
+_WHOLE_LISTS: Final = frozenset({"--dtype", "--log-level", "--log_level", "--uvicorn-log-level"})
+"""Options of torch's types and of the levels of a log, to which neither builds nor plugins add."""
+_TYPES: Final = frozenset({"--kv-cache-dtype", "--kv_cache_dtype"})
+_OF_TORCH: Final = frozenset({"fp16", "half", "bf16"})
+"""Types that the release spells otherwise, and that are no format of their own."""
 _SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
 
@@ -191,6 +196,8 @@ def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
     """Whether the value is a name of a list to which builds and plugins add, and no slip of one of them."""
     known = book.options.named(option.flag) if option.flag else None
     if known is None or len(known.choices) < 5 or not isinstance(option.value, str):
+        return False
+    if option.flag in _WHOLE_LISTS or (option.flag in _TYPES and option.value in _OF_TORCH):
         return False
     return not difflib.get_close_matches(option.value[:80], known.choices, n=1, cutoff=_ALIKE)
 
