@@ -119,9 +119,7 @@ def _of_an_own_build(parsed: Parsed) -> dict[str, str]:
     }
 
 
-def _doubt(
-    option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], version: Version, first: str
-) -> str:
+def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], version: Version, first: str) -> str:
     """Why it may be right in the release that is run; "" where it cannot. `slips`: which words have been found to be
     slips, for ranks repeat each other's."""
     ask, named = "--engine-version says which is meant", bool(version.text)
