@@ -35,7 +35,7 @@ spec:
           image: vllm/vllm-openai:v{version}
           command: ["/bin/bash", "-c"]
           args:
-          - bash /vllm-workspace/examples/online_serving/multi-node-serving.sh worker --ray_address=$(LWS_LEADER_ADDRESS)
+          - {call} worker --ray_address=$(LWS_LEADER_ADDRESS)
           resources: {{limits: {{nvidia.com/gpu: "{each}"}}}}
 """
 CALL = "bash /vllm-workspace/examples/online_serving/multi-node-serving.sh"
@@ -52,7 +52,7 @@ SHAPES = {
 
 def group(shape: str, version: str = "0.19.1", each: int = 8, more: str = "") -> str:
     lines = [*SHAPES[shape][:-1], SHAPES[shape][-1] + more]
-    return GROUP.format(version=version, each=each, lines="\n".join(f"            {line}" for line in lines))
+    return GROUP.format(call=CALL, version=version, each=each, lines="\n".join(f"            {line}" for line in lines))
 
 
 def messages(text: str) -> str:

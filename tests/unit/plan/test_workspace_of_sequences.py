@@ -7,9 +7,9 @@ import pytest
 
 from moonpad.catalog.models import find_model
 from moonpad.engines import ENGINES
+from moonpad.plan.activations import workspace_tokens
 from moonpad.plan.effective_settings import limits_of
 from moonpad.plan.tensors import catalog_checkpoint
-from moonpad.plan.activations import workspace_tokens
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Platform, Settings
