@@ -38,3 +38,15 @@ def test_fewer_sequences_are_the_remedy() -> None:
     assert kv_gib("0.19.1", "--max-num-seqs 16") > 80
     notes = " ".join(f"{each.message} {each.remedy}" for each in judged("0.26.0").findings)
     assert "sequences at once" in notes
+
+
+def told_of_older(text: str, version: str = "") -> bool:
+    return any("before 0.28.0 sets" in each.message for each in ask_one(text, on="1xH200", version=version).findings)
+
+
+def test_older_releases_are_told_of_where_none_is_named() -> None:
+    assert told_of_older(START)
+    assert not told_of_older(f"{START} --max-num-seqs 16")
+    assert not told_of_older(START, "0.33.0")
+    assert not told_of_older(START, "0.26.0")
+    assert not told_of_older(START.replace("Kimi-Linear-48B-A3B-Instruct", "Moonlight-16B-A3B-Instruct"))
