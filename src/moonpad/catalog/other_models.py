@@ -76,6 +76,8 @@ class OtherModel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of the weights as published, without what was not counted, where it does not follow from `billions`."""
     any_format: bool = False
     """`least_bytes` holds for weights that others made too."""
+    least_of_others: int = 0
+    """What holds for those in its place, where the name says their format."""
     own_drafts: Literal["", "own", "none"] = ""
     """Whether the checkpoint has a layer for multi-token prediction."""
     rope_theta: int = 0
@@ -170,7 +172,7 @@ def least_bytes(model: OtherModel, written: str) -> int:
         of_weight = _BYTES.get(model.published, 0)
         return int(of_weight * model.billions * 1e9) or model.least_bytes
     if model.any_format:
-        return model.least_bytes
+        return model.least_of_others or model.least_bytes
     least = min(_width(form) for form in formats)
     return int(least * model.billions * 1e9)
 

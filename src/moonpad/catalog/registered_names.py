@@ -25,6 +25,8 @@ class Register(Struct, frozen=True, kw_only=True):
     what: Text
     closed: bool = False
     """Nothing but the engine adds names."""
+    never: bool = False
+    """A name of `instead` is wrong whichever release is meant: none had it, and nothing adds it."""
     comes_back: bool = False
     """Plugins add names again that the engine has no more."""
     any_case: bool = False

@@ -21,6 +21,10 @@ class VariableValue(Struct, frozen=True, kw_only=True):
     """The first release of those engines that was read and looks at the value so."""
     takes: str = ""
     """What a value is like that is taken; "" for any that is not refused."""
+    formerly: str = ""
+    """What a value is like that releases before `since` take."""
+    formerly_in: str = ""
+    """Those of them that do."""
     refuses: str = ""
     """What a value is like that is never taken."""
     message: Text

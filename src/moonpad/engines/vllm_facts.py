@@ -57,6 +57,8 @@ VLLM: Final = EngineFacts(
     vision_heads_until={"kimi_k25": "0.26.0"},  # vllm-project/vllm#49046: is_vit_use_data_parallel(num_heads)
     # `MLAAttention.process_weights_after_loading` of 0.11 to 0.32 transposes views of a BF16 kv_b.
     unpacks_kv_b="where quantised",
+    # vllm-project/vllm#51733: `determine_chunked_prefill_workspace_size` has at least `max_num_seqs` blocks before
+    workspace_of_sequences_until="0.28.0",
     draft_table_bytes=2,  # `cos_sin_cache`, in the model's type
     kv_offload_by_replica=True,
     needs_whole_context=True,
@@ -118,6 +120,7 @@ VLLM_ASCEND: Final = replace(
     preference=11,
     example="examples/thinking-atlas-a3.toml",
     first_versions={"kimi_k25": "0.14.0rc1", "kimi_k3": "0.23.0"},
+    workspace_of_sequences_until=None,  # its profile run allocates no such workspace
     unpacks_kv_b="always",  # its MLA makes both contiguous
     dcp_since="0.12.0rc1",
     linear_dcp_since=None,  # vllm-project/vllm-ascend#14126 is open

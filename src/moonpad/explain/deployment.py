@@ -52,6 +52,7 @@ from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.model_detection import as_spoken_name, folder_of, is_variable, model_of, says_nothing
+from moonpad.explain.model_images import first_to_serve
 from moonpad.explain.named_elsewhere import named_elsewhere
 from moonpad.explain.online_formats import checkpoint_as_loaded
 from moonpad.explain.own_flags import in_own_flags
@@ -314,7 +315,8 @@ class Deployment(Struct, frozen=True):
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_own(but_accepted(flags, command, self.script), command)
-            flags = as_certain(flags, command, reading.parsed, book, version)
+            first = first_to_serve(self.engine, checkpoint, reading.model) if program == self.engine.program else ""
+            flags = as_certain(flags, command, reading.parsed, book, version, first)
             flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)
             yield from but_run(of_its_build(flags, command), command, self.script, named=bool(version.text))
             named, document = bool(version.text), self.script.markdown

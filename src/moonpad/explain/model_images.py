@@ -11,9 +11,11 @@ from moonpad.catalog.models import find_model
 from moonpad.catalog.options import versions
 from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
+from moonpad.engines.base import Engine
 from moonpad.engines.image_names import MAKERS_IN_TEXT, OF_MAKERS
 from moonpad.explain.commands import Command
 from moonpad.explain.folder_names import usual_name
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.versions import release_of, since
 
 _PLATFORM: Final = re.compile(
@@ -93,6 +95,14 @@ def first_with(engine: str, written: str) -> tuple[str, str]:
         return model.id.rpartition("/")[2], ENGINES[engine].facts.first_versions.get(kind, "")
     other = other_model(written)
     return (other.title, other.first.get(engine, "")) if other is not None else ("", "")
+
+
+def first_to_serve(engine: Engine, checkpoint: Checkpoint | None, named: str) -> str:
+    """The first release of the engine that has the model, of the catalogue or as it is named; "" where that is not
+    known."""
+    if checkpoint is not None:
+        return engine.facts.first_versions.get(checkpoint.architecture.model_type, "")
+    return first_with(engine.name, named)[1] if named else ""
 
 
 def _plain(text: str) -> str:

@@ -15,8 +15,10 @@ from msgspec import Struct
 
 from moonpad.catalog.device_overhead import overhead_of
 from moonpad.plan.effective_settings import Limits, bounded
+from moonpad.plan.linear_state import block_tokens
 from moonpad.values.configuration import Configuration
 from moonpad.values.records import replace
+from moonpad.values.versions import since
 
 _BF16_BYTES: Final = 2
 STREAMS: Final = 4
@@ -106,11 +108,25 @@ def _kept(configuration: Configuration) -> bool:
     return row.kept_workspaces and configuration.layout.dp == 1
 
 
+def workspace_tokens(configuration: Configuration, limits: Limits) -> int:
+    """Rows of the workspace of prefill: those of eight whole contexts, at most 64k, at least a block a sequence.
+
+    Where layers of linear attention lengthen the blocks, that is most of it: 3776 tokens for each of 1024 sequences
+    are 59 GiB of Kimi-Linear on one device, as vLLM from before #51733 allocated them. From that release on a block is
+    the least.
+    """
+    context = bounded(configuration.settings.max_model_len or configuration.architecture.max_context)
+    until = configuration.engine.workspace_of_sequences_until
+    lengthened = configuration.architecture.linear is not None and until is not None
+    block = block_tokens(configuration, limits) if lengthened else limits.block_size
+    blocks = (limits.max_num_seqs or 1) * block
+    least = block if lengthened and until and since(configuration.version, until) else blocks
+    return max(min(max(CONTEXTS_IN_WORKSPACE * context, 4 * blocks), MOST_WORKSPACE_TOKENS), least)
+
+
 def _attention(configuration: Configuration, limits: Limits) -> int:
-    """What kv_b makes of a workspace: of eight whole contexts, at most 64k tokens, at least a block a sequence."""
+    """What kv_b makes of a workspace."""
     architecture = configuration.architecture
-    context = bounded(configuration.settings.max_model_len or architecture.max_context)
-    blocks = (limits.max_num_seqs or 1) * limits.block_size
-    tokens = max(min(max(CONTEXTS_IN_WORKSPACE * context, 4 * blocks), MOST_WORKSPACE_TOKENS), blocks)
     heads = -(-architecture.heads // max(1, configuration.layout.tp))
-    return tokens * heads * (architecture.qk_nope_head_dim + architecture.v_head_dim) * _BF16_BYTES
+    width = architecture.qk_nope_head_dim + architecture.v_head_dim
+    return workspace_tokens(configuration, limits) * heads * width * _BF16_BYTES

@@ -138,8 +138,7 @@ def paging_of(configuration: Configuration, limits: Limits, first: int, end: int
             pool_share=rules.pool_ratio / (1 + rules.pool_ratio),
             pool_slots=asked,
         )
-    step = max(rules.block_step, limits.block_size)
-    tokens = step * -(-state // (step * token_bytes))
+    tokens = _tokens_holding(state, token_bytes, max(rules.block_step, limits.block_size))
     groups = _groups(architecture.layers, linear.mla_layers)
     pages = max(bisect_left(group, end) - bisect_left(group, first) for group in groups)
     with_tokens = sum(architecture.is_mla(group[0]) for group in groups)
@@ -151,6 +150,20 @@ def paging_of(configuration: Configuration, limits: Limits, first: int, end: int
         state_blocks=(len(groups) - with_tokens) * (copies + drafted),
         least_blocks=(limits.max_num_seqs or 0) if rules.block_each and limits.graphs else 0,
     )
+
+
+def block_tokens(configuration: Configuration, limits: Limits) -> int:
+    """Of a block of an MLA layer, which is lengthened until it holds a state."""
+    linear, rules = configuration.architecture.linear, state_rules(configuration.engine.name, configuration.version)
+    if linear is None or rules.pool_ratio:
+        return limits.block_size
+    state = state_bytes(linear, configuration.layout.tp, configuration.settings.draft_tokens)
+    token_bytes = layer_bytes_per_token(configuration.architecture, bits=limits.kv_bits)
+    return _tokens_holding(state, token_bytes, max(rules.block_step, limits.block_size))
+
+
+def _tokens_holding(state: int, token_bytes: int, step: int) -> int:
+    return step * -(-state // (step * token_bytes))
 
 
 @lru_cache(maxsize=16)

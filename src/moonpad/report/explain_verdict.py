@@ -37,6 +37,7 @@ _NEVER_SERVES: Final = (
     "the pod never becomes ready",
     "and nothing here writes ",
 )
+_WEIGHTS: Final = "weights"
 _OF_MEMORY: Final = ("out of memory", "the KV cache holds", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
@@ -64,6 +65,12 @@ def verdict(judged: Judged) -> tuple[str, str]:
     if memory is not None and not memory.fits and not starts:
         more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}" if wrong else ""
         return f"{_stopped_otherwise(judged)}{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]
+    large = (finding for finding in errors if finding.code is Code.DOES_NOT_FIT and _WEIGHTS in finding.message)
+    unfit = next(large, None)
+    if memory is None and unfit is not None and wrong and _NO_PROGRAM not in wrong[0].message:
+        remedy = f"; {unfit.remedy}" if unfit.remedy else ""  # no value mends that
+        more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}"
+        return f"Does not fit: {unfit.message}{remedy}{more}", _STYLES[Severity.ERROR]
     if wrong:
         more = f", the first of {len(errors)} errors" if len(errors) > 1 else ""
         return f"Error{more}: {_short(wrong[0])}", _STYLES[Severity.ERROR]

@@ -99,6 +99,9 @@ class EngineFacts(Struct, frozen=True):
     unpacks_kv_b: UnpacksKvB = "always"
     """Whether it keeps W_UK and W_UV in BF16 beside kv_b for decoding: a copy always, or only where kv_b is quantised
     and so has to be unpacked, and a view of it where it is BF16."""
+    workspace_of_sequences_until: str | None = None
+    """The first version whose workspace of MLA prefill no longer grows with a block for each sequence; None: it never
+    does so where layers of linear attention lengthen the blocks."""
     draft_table_bytes: int = 0
     """Of a value in a draft's table of sines and cosines, kept for every position. The target's is part of the measured
     overhead, where no draft ran."""

@@ -62,3 +62,25 @@ def test_of_a_release_that_looks_at_it() -> None:
     setting = "export VLLM_FLASHINFER_MOE_BACKEND=fast"
     assert found(f"# vLLM 0.10.0\n{setting}\n{SERVE}") == []
     assert len(found(f"# vLLM 0.15.0\n{setting}\n{SERVE}")) == 1
+
+
+TF32 = f"VLLM_FLOAT32_MATMUL_PRECISION=tf32 {SERVE.replace('Kimi-K2.5', 'Kimi-K2-Instruct')}"
+
+
+def test_the_release_that_takes_it_is_named_where_none_is_meant() -> None:
+    """https://github.com/vllm-project/vllm/pull/30428 of December 2025, which is in 0.13.0."""
+    (one,) = found(TF32)
+    assert "0.13.0 takes it: --engine-version says which is meant" in one.message
+    assert "ends the engine" not in one.message
+
+
+def test_of_a_release_that_is_named_nothing_is_left_open() -> None:
+    (one,) = found(f"# vLLM 0.19.0\n{TF32}")
+    assert "ends the engine" in one.message
+    assert "0.13.0" not in one.message
+    assert found(f"# vLLM 0.13.0\n{TF32}") == []
+
+
+def test_a_value_is_judged_by_the_releases_that_were_read() -> None:
+    (one,) = found(f"VLLM_KV_CACHE_LAYOUT=hnd {SERVE}")
+    assert "seen from 0.14.0 on" in one.message

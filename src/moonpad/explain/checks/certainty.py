@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from moonpad.catalog.former_options import former_option
 from moonpad.catalog.options import newest, option_set, releases_accepting, releases_with, spans_of, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import WHOLE_HISTORY
@@ -35,14 +36,20 @@ _FAMILY: Final = 3
 _SHORT: Final = 4
 _THREE_DASHES: Final = "---"
 """Characters of `-cd`, with its dash."""
+_WHOLE_LISTS: Final = frozenset({"--dtype", "--log-level", "--log_level", "--uvicorn-log-level"})
+"""Options of torch's types and of the levels of a log, to which neither builds nor plugins add."""
+_TYPES: Final = frozenset({"--kv-cache-dtype", "--kv_cache_dtype"})
+_OF_TORCH: Final = frozenset({"fp16", "half", "bf16"})
+"""Types that the release spells otherwise, and that are no format of their own."""
 _SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
 
 def as_certain(
-    remarks: Iterable[Remark], command: Command, parsed: Parsed, book: Rulebook, version: Version
+    remarks: Iterable[Remark], command: Command, parsed: Parsed, book: Rulebook, version: Version, first: str = ""
 ) -> Iterator[Remark]:
     """The remarks with errors that may be none as warnings: an option of another release where none is named, and all
-    of a list of flags whose program is not there, which a wrapper may read."""
+    of a list of flags whose program is not there, which a wrapper may read. `first`: the first release that serves the
+    model; what only earlier ones take is taken by none of those that are meant."""
     options: dict[int | None, Occurrence] = {option.index: option for option in reversed(parsed.occurrences)}
     slips: dict[str, bool] = {}
     own = _of_an_own_build(parsed)
@@ -62,7 +69,7 @@ def as_certain(
             yield remark  # a row of the catalogue says so
         elif _took_the_form_of(option, book, version):
             continue
-        elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version):
+        elif doubt := own.get(option.written) or _doubt(option, finding.code, book, slips, version, first):
             remedy = _OF_ITS_BUILD if option.written in own else _only_alike(finding.remedy, option, book)
             message = f"{finding.message.removesuffix('.')}; {doubt}"
             finding = replace(finding, severity=Severity.WARNING, message=message, remedy=remedy)
@@ -112,7 +119,7 @@ def _of_an_own_build(parsed: Parsed) -> dict[str, str]:
     }
 
 
-def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], version: Version) -> str:
+def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], version: Version, first: str) -> str:
     """Why it may be right in the release that is run; "" where it cannot. `slips`: which words have been found to be
     slips, for ranks repeat each other's."""
     ask, named = "--engine-version says which is meant", bool(version.text)
@@ -126,11 +133,12 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
         # https://github.com/vllm-project/vllm/issues/14263 runs with `--enable-chunked-prefill=True`
         return f"releases before {versions(book.program)[0]} may take true and false behind a switch: {ask}"
     if code is Code.INVALID_VALUE:
-        if not named and _had_another_form(option, book):
+        if not named and not _is_recorded(first, book) and _had_another_form(option, book):
             return f"releases before {versions(book.program)[0]} may take it: {ask}"
         taking = releases_taking(option, book)
-        if taking and not named:
-            return f"{taking[0]} to {taking[-1]} take it: {ask}"
+        serving = _not_before(first, taking)
+        if serving and not named:
+            return f"{serving[0]} to {serving[-1]} take it: {ask}"
         if not named and is_another_number(str(option.value), _choices(option, book)):
             return f"no recorded release takes it, a build with a newer model may: {ask}"
         if taking or not _is_plugged_in(option, book):
@@ -141,10 +149,15 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
     if code is Code.PREFIX_FLAG and (before := _took_the_beginning(option, book)):
         return f"{before} takes it: {ask}"
     written = option.written.replace("_", "-") if book.options.underscores else option.written
-    releases = releases_accepting(book.program, option.written) or releases_accepting(book.program, written)
+    accepting = releases_accepting(book.program, option.written) or releases_accepting(book.program, written)
+    releases = _not_before(first, accepting)
+    if accepting and not releases:
+        return ""
     if releases and releases[-1] != newest(book.program):
         return f"{spans_of(book.program, releases)} {'has' if len(releases) == 1 else 'have'} it: {ask}"
     gone = next((change for change in book.now if change.flag == option.written and change.since), None)
+    if _is_recorded(first, book) and former_option(book.program, option.written, _given(option)) is not None:
+        return ""
     if code is Code.REMOVED_FLAG and gone is not None and not releases:
         return f"releases before {gone.since} have it: {ask}"
     if code is not Code.UNKNOWN_FLAG and not (code is Code.PREFIX_FLAG and _was_unknown(option, book)):
@@ -161,6 +174,20 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
             return f"no release from {first} on has it, an older one or somebody's own build may: {ask}"
         return f"releases that are not recorded may have it: {ask}"
     return ""
+
+
+def _is_recorded(first: str, book: Rulebook) -> bool:
+    """Whether all releases that serve the model are among those recorded."""
+    return bool(first) and since(first, versions(book.program)[0])
+
+
+def _not_before(first: str, releases: Sequence[str]) -> list[str]:
+    return [each for each in releases if not first or since(each, first)]
+
+
+def _given(option: Occurrence) -> tuple[str, ...]:
+    values = option.value if isinstance(option.value, tuple) else (option.value,)
+    return tuple(value for value in values if isinstance(value, str))
 
 
 def _is_truth(option: Occurrence) -> bool:
@@ -191,6 +218,8 @@ def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
     """Whether the value is a name of a list to which builds and plugins add, and no slip of one of them."""
     known = book.options.named(option.flag) if option.flag else None
     if known is None or len(known.choices) < 5 or not isinstance(option.value, str):
+        return False
+    if option.flag in _WHOLE_LISTS or (option.flag in _TYPES and option.value in _OF_TORCH):
         return False
     return not difflib.get_close_matches(option.value[:80], known.choices, n=1, cutoff=_ALIKE)
 

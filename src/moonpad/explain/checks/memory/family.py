@@ -18,6 +18,7 @@ from moonpad.explain.checks.memory.offload_checks import cpu_offload
 from moonpad.explain.checks.memory.processor_cores import pools_of_nodes, processor_threads
 from moonpad.explain.checks.memory.ram_of_mapped import ram_of_mapped
 from moonpad.explain.checks.memory.room_of_others import cache_of_others, weights_of_others, whole_before_conversion
+from moonpad.explain.checks.memory.sequence_workspace import sequence_workspace
 from moonpad.explain.checks.memory.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -41,6 +42,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     weights_of_others,
     least_of_named,
     cache_of_others,
+    sequence_workspace,
     whole_before_conversion,
     best_layout,
     other_release,

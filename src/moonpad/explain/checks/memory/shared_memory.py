@@ -36,6 +36,11 @@ _RAY_OF_CHART: Final = "raySpec"
 """The key by which the chart of vLLM's production stack starts a cluster of Ray in the image of the model."""
 _ENABLED: Final = re.compile(r"[ ]*enabled:[ ]*[\"']?(?P<value>true|false)\b")
 _MOST_KEYS: Final = 80
+_MOST_LINES: Final = 40
+_INDENTED: Final = 8
+_CONTINUED: Final = re.compile(r"[ \t]*\\[ \t]*\n[ \t]*")
+_OF_MANIFEST: Final = re.compile(r"[ ]*(?:-[ ]+)?(?:[A-Za-z]\w*:(?:[ ]|$)|[|>][-+\d]*$)|[ ]*---|[ ]*```")
+"""A key or the beginning of a block: what stands above is not of the same text."""
 _SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _LONGEST: Final = 2000
 
@@ -144,12 +149,29 @@ def image_without_ray(case: Case) -> Iterator[Remark]:
 
 
 def _ray_of_container(case: Case) -> str | None:
-    """What starts Ray on the line of the server: in its container then. Or the key of a chart that does."""
+    """What starts Ray on the line of the server or above it in the same text: in its container then. Or the key of a
+    chart that does."""
     script, line = case.script, case.commands[0].line
     if script.objects and _chart_starts_ray(case):
         return _RAY_OF_CHART
-    found = image_names.STARTS_RAY.search(script.lines[line - 1][:_LONGEST]) if 0 < line <= len(script.lines) else None
+    if not 0 < line <= len(script.lines):
+        return None
+    text = "\n".join((*(_before_in_pod(case) if script.objects else ()), script.lines[line - 1][:_LONGEST]))
+    found = image_names.STARTS_RAY.search(_CONTINUED.sub(" ", text))
     return found[0] if found else None
+
+
+def _before_in_pod(case: Case) -> list[str]:
+    """The lines above the server's in the text that its shell reads: the call of a script may go on over several."""
+    line = case.commands[0].line
+    own = next((_indent(text) for _, text in numbered(case.script, line, line)), 0)
+    above: list[str] = []
+    for _, text in reversed(list(numbered(case.script, max(1, line - _MOST_LINES), line - 1))):
+        if _OF_MANIFEST.match(text) or (text.strip() and _indent(text) < own - _INDENTED):
+            break
+        if not text.lstrip().startswith("#"):
+            above.append(text[:_LONGEST])
+    return above[::-1]
 
 
 def _chart_starts_ray(case: Case) -> bool:

@@ -40,6 +40,10 @@ _ONE_MACHINE: Final = (
     r"|\b(?:one|single|1)[- ](?:machine|server|node|host)\b[^.,;\d\n]{{0,20}}\b{count}(?:\b|x)"
     r"|\b{count}(?:[ ]?[x×])?[ ][^.,;\d\n]{{0,30}}\b(?:in|on)[ ](?:one|a[ ]single|1)[ ](?:machine|server|node|host)\b"
 )
+_NODES: Final = "--nnodes"
+_GROUP: Final = re.compile(r"[ \t]*leaderWorkerTemplate:")
+"""Of a LeaderWorkerSet, which starts what it is given and adds no options."""
+_DATA_BACKEND: Final = "--data-parallel-backend"
 _OTHERS: Final = re.compile(r"headless|start-rank|data-parallel-(?:rank|hybrid-lb|external-lb)|\brank[ =]?[1-9]\b")
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
@@ -75,6 +79,10 @@ def node_remarks(
     if engine.nodes is not None:
         alone = first.node.nodes is None and commands[0].pods == 1
         by_runner = is_in_lines(_OF_RUNNER, script.lines, 200) or _is_one_machine(cluster, script)
+        if commands[0].pods > 1 and not by_runner:
+            joined = starts_ray(script)
+            if joined or is_in_lines(_GROUP, script.lines, 200):
+                yield from _in_group(engine.nodes, version, cluster, first, commands[0], joined)
         if alone and not commands[0].by_ray and not commands[0].custom and not by_runner:
             joined = starts_ray(script)
             for remark in _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray, joined):
@@ -233,6 +241,22 @@ def _executor(
     # An older release takes Ray by itself, and a list of arguments may run under Ray's own operator.
     severity = Severity.ERROR if version and not speaks_of_ray else Severity.WARNING
     yield make_remark(severity, Code.MISSING_FLAG, options.executor, message, remedy, edits=[edit])
+
+
+def _in_group(
+    options: Nodes, version: str, cluster: Cluster | None, first: Reading, command: Command, joined: bool
+) -> Iterator[Remark]:
+    """The leader of a group of pods that asks neither for Ray nor for the other pods: vllm/config/parallel.py compares
+    the ranks with the devices of its own pod before it looks for a cluster of Ray."""
+    given = any(first.parsed.occurrence(name) for name in (options.executor, RANKS_HERE, _NODES, _DATA_BACKEND))
+    if given or command.by_ray or command.custom or command.more or first.layout.dp > 1:
+        return
+    if cluster is not None and cluster.device.platform is not Platform.CUDA:
+        return
+    here = _granted(command) or (cluster.per_node if cluster is not None else 0)
+    if version and here and first.layout.tp * first.layout.pp > here:
+        machines = cluster if cluster is None or cluster.per_node <= here else None
+        yield from _executor(options, version, machines, first, command, False, joined)
 
 
 def _granted(command: Command) -> int:

@@ -85,19 +85,20 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     elif span is not None:
         message = f"{message}: {span[1]} is the last that has it"
     meant = row.instead.get(name, "")
+    never = bool(meant) and row.never
     known_names = row.names(version or row.read[-1])
     near = [meant] if meant else get_close_matches(name, known_names, 1, _LIKE)
     if near and (span is None or meant) and near[0] in known_names and (meant or _is_slip(name, near[0])):
         remedy = f"write {near[0]}"
-        edits = _renamed(place, written, near[0]) if version and own else ()
+        edits = _renamed(place, written, near[0]) if (version or never) and own else ()
     elif span is None and not version:
         message = f"{message}{_OWN_BUILD}"
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
-    sure = bool(version) and not of_others and own  # a plugin may add names
+    sure = (bool(version) or never) and not of_others and own  # a plugin may add names
     # `FLASH_ATTN_V100`: what is called after a name of the release may be of a build that adds to it.
     called_after = any(name.startswith(f"{each}_") for each in known_names)
     variant = span is None and called_after and _OF_DEVICE.search(name) is not None
-    known = (row.closed and not variant) or (span is not None and not row.comes_back)
+    known = never or (row.closed and not variant) or (span is not None and not row.comes_back)
     severity = Severity.ERROR if sure and known else Severity.WARNING
     at = place.index if place else None
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=at, edits=edits)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.options import known_environment
+from moonpad.catalog.options import known_environment, versions
 from moonpad.catalog.variable_values import VariableValue, variable_values
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
@@ -15,6 +15,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import since
 
 _LONGEST: Final = 200
+_ASK: Final = "--engine-version says which is meant"
 _OPEN: Final = re.compile(r"[$`<>{}*]|\.\.\.|…")
 
 
@@ -30,9 +31,23 @@ def variable_value(case: Case) -> Iterator[Remark]:
                 continue
             row = next((row for row in known[name] if _holds(row, name, case) and _is_wrong(row, value)), None)
             if row is not None:
-                message = row.message.replace("{value}", shortened(value, 40))
+                message = _message(row, name, value, case)
                 finding = Finding(Severity.WARNING, Code.INVALID_VALUE, name, message, row.remedy)
                 yield Remark(finding, command=number, variable=name)
+
+
+def _message(row: VariableValue, name: str, value: str, case: Case) -> str:
+    """What happens; from which release on, where an older one may be meant."""
+    written = shortened(value, 40)
+    message = row.message.replace("{value}", written)
+    if case.version or not row.since:
+        return message
+    if row.formerly and re.fullmatch(row.formerly, value):
+        return f"{written} is none of its values from {row.since} on; {row.formerly_in} takes it: {_ASK}"
+    program = case.engine.program
+    earlier = [each for each in versions(program) if not since(each, row.since)]
+    reading = any(name in known_environment(program, each) for each in earlier)
+    return f"{message}; seen from {row.since} on: {_ASK}" if reading else message
 
 
 def _is_wrong(row: VariableValue, value: str) -> bool:
