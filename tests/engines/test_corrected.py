@@ -40,6 +40,8 @@ FILLED_IN = "1234"
 OTHERS = ("dynamo.", "infera")
 """Workers with options of their own."""
 OF_A_FORK = re.compile(r"build may|whose options are not recorded")
+OPEN = re.compile(r"\$\{\w+\[@\][^{}]*\}")
+"""An array that a condition fills: without it the shell passes no word in its place."""
 PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
 
 
@@ -71,7 +73,7 @@ def words_of(line: Line) -> list[str]:
     if not is_server(commands[0].program) and commands[0].program != "fragment" and not line.env:
         return [*line.argv]  # the arguments of an image that takes the model as its first one
     (command,) = commands
-    return [_filled_in(word) for word in command.argv]
+    return [_filled_in(word) for word in command.argv if not OPEN.fullmatch(word.text)]
 
 
 def left_out(words: Sequence[str], options: OptionSet) -> str:
