@@ -35,6 +35,8 @@ def sequence_workspace(case: Case) -> Iterator[Remark]:
     more = (activations_of(then, of_then).attention - activations_of(now, of_now).attention) / GIB
     if more < _LEAST_GIB or not of_then.max_num_seqs:
         return
-    message = f"vLLM before {until} sets {more:.0f} GiB more of each device aside, for {of_then.max_num_seqs} sequences"
+    message = (
+        f"releases before {until} set {more:.0f} GiB more of each device aside, for {of_then.max_num_seqs} sequences"
+    )
     remedy = f"with such a release add {_FLAG} with as many as are served at once"
     yield make_remark(Severity.NOTE, Code.MISSING_FLAG, _FLAG, message, remedy)
