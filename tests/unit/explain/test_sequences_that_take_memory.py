@@ -41,7 +41,7 @@ def test_fewer_sequences_are_the_remedy() -> None:
 
 
 def told_of_older(text: str, version: str = "") -> bool:
-    return any("before 0.28.0 sets" in each.message for each in ask_one(text, on="1xH200", version=version).findings)
+    return any("before 0.28.0 set " in each.message for each in ask_one(text, on="1xH200", version=version).findings)
 
 
 def test_older_releases_are_told_of_where_none_is_named() -> None:
