@@ -189,3 +189,8 @@ CLIENT_KEYS: Final = re.compile(
     r"|ANTHROPIC_AUTH_TOKEN"
 )
 """Keys by which clients are known to a hosted service: no engine reads one."""
+CHOOSE_DEVICES: Final = (
+    *("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
+    "ASCEND_RT_VISIBLE_DEVICES",
+)
+"""Variables that leave a process some of the machine's devices."""

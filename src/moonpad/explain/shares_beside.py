@@ -8,15 +8,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from moonpad.engines.surrounding_names import CHOOSE_DEVICES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.grouping import model_of, value_of
 from moonpad.explain.programs import is_server
 
 SHARES: Final = ("--gpu-memory-utilization", "--mem-fraction-static")
-_DEVICES: Final = (
-    *("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
-    "ASCEND_RT_VISIBLE_DEVICES",
-)
+_DEVICES: Final = (*CHOOSE_DEVICES, "NVIDIA_VISIBLE_DEVICES")
 _CHOOSES: Final = ("--base-gpu-id", "--device", "--gpu-id-step", "--headless", "--node-rank", "--data-parallel-rank")
 _APART: Final = frozenset({"ssh", "srun", "mpirun", "pdsh", "clush"})
 _BACKGROUND: Final = re.compile(r"&[ \t]*(?:#.*)?$")

@@ -40,7 +40,7 @@ _WHOLE_LISTS: Final = frozenset({"--dtype", "--log-level", "--log_level", "--uvi
 """Options of torch's types and of the levels of a log, to which neither builds nor plugins add."""
 _TYPES: Final = frozenset({"--kv-cache-dtype", "--kv_cache_dtype"})
 _OF_TORCH: Final = frozenset({"fp16", "half", "bf16"})
-"""Types that the release spells otherwise, and that are no format of their own."""
+"""Other spellings of types that the release has; none is a format of its own."""
 _SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
 

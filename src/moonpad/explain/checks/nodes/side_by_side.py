@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.engines import surrounding_names as around
+from moonpad.engines.surrounding_names import CHOOSE_DEVICES
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import by_module, is_worker
@@ -31,7 +32,6 @@ _MACHINES: Final = re.compile(
 """A comment between them that speaks of another machine."""
 _HERE: Final = ("--host", "--data-parallel-address", "--master-addr", "--dist-init-addr")
 _APART: Final = frozenset({"ssh", "srun", "mpirun", "pdsh", "clush", "docker run", "docker exec", "bash -c", "sh -c"})
-_DEVICES: Final = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 _CHOOSES: Final = ("--base-gpu-id", "--device", "--gpu-id-step", "--headless", "--node-rank", "--data-parallel-rank")
 _SHARES: Final = ("--gpu-memory-utilization", "--mem-fraction-static", "--kv-cache-memory-bytes", "--max-total-tokens")
 _ROLE: Final = "--disaggregation-mode"
@@ -80,8 +80,8 @@ def one_set_of_devices(case: Case) -> Iterator[Remark]:
         line = case.script.where(other.line)
         message = f"the server of {line} still runs and takes most of device {common}, which this one takes too: "
         message += "there is no memory left for its weights"
-        remedy = f"give each its own devices by {_DEVICES[0]}, or smaller shares of the memory"
-        yield make_remark(Severity.WARNING, Code.CONFLICT, _DEVICES[0], message, remedy)
+        remedy = f"give each its own devices by {CHOOSE_DEVICES[0]}, or smaller shares of the memory"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, CHOOSE_DEVICES[0], message, remedy)
         return
 
 
@@ -122,11 +122,11 @@ def one_bootstrap_port(case: Case) -> Iterator[Remark]:
 def _by_devices(case: Case) -> Iterator[Command]:
     """Servers of a guide that are on one machine, since they share its devices out: `0` here, `1` there."""
     command, script = case.commands[0], case.script
-    mine = _devices(command) if any(name in command.env for name in _DEVICES) else None
+    mine = _devices(command) if any(name in command.env for name in CHOOSE_DEVICES) else None
     if not script.markdown or mine is None or not _is_local(command, case) or len(script.commands) > 200:
         return
     for other in script.commands:
-        its = _devices(other) if any(name in other.env for name in _DEVICES) else None
+        its = _devices(other) if any(name in other.env for name in CHOOSE_DEVICES) else None
         if other.line >= command.line or its is None or mine & its or not _is_local(other, case):
             continue
         if _port(other, case) != _port(command, case) and not _elsewhere(command, other):
@@ -156,7 +156,7 @@ def _own_port(config: str) -> tuple[str, str, str, str] | None:
 
 
 def _names_devices(command: Command) -> bool:
-    return any(name in command.env for name in _DEVICES)
+    return any(name in command.env for name in CHOOSE_DEVICES)
 
 
 def _running(case: Case, *, workers: bool = False) -> Iterator[Command]:
@@ -221,7 +221,7 @@ def _port(command: Command, case: Case) -> int | None:
 
 def _devices(command: Command) -> set[int] | None:
     """Without a variable a server begins with device 0."""
-    given = [command.env[name] for name in _DEVICES if name in command.env]
+    given = [command.env[name] for name in CHOOSE_DEVICES if name in command.env]
     if not given:
         return {0}
     text = given[0].text.partition("=")[2].strip("'\"") or given[0].text

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.base import Reading
+from moonpad.engines.surrounding_names import CHOOSE_DEVICES
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.nodes.node_checks import starts_ray
 from moonpad.explain.commands import Command, Script, Wrapper
@@ -18,7 +19,6 @@ from moonpad.values.records import replace
 from moonpad.values.versions import since
 
 CUDA: Final = "CUDA_VISIBLE_DEVICES"
-_NAMES: Final = (CUDA, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 _NUMBERS: Final = re.compile(r"\d{1,3}(?:,[ ]?\d{1,3})*,?")
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "torchrun", "ssh", "pdsh", "clush"})
 _OWN_RANK: Final = "--data-parallel-rank"
@@ -37,7 +37,7 @@ def visible_devices(case: Case) -> Iterator[Remark]:
         return
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
         ranks = _ranks_here(case, command, reading) if case.laid_out else _slices(case, reading)
-        for name in (*_NAMES, _RUNTIME):
+        for name in (*CHOOSE_DEVICES, _RUNTIME):
             seen = _numbers(command, name)
             if name == _RUNTIME and not by_runtime(command, case.script):
                 continue
