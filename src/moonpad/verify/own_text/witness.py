@@ -46,6 +46,7 @@ LONGEST_TOKEN: Final = 32
 """Characters that two tokens may have in common before they differ."""
 AT_ONCE: Final = 8
 NO_MARKS: Final = "the text of /v1/completions has no special tokens, so thinking and calls cannot be told in it"
+BATCH_PENALTY: Final = "with a penalty the answer depends on what else is in the batch"
 KNOWN: Final = "after an earlier turn the engine streams the thinking as content, behind <think>"
 
 
@@ -107,6 +108,8 @@ class Witness:
             return changes_of(asked, wrong, "the list of its tokens")
         judged = await self._compare(key, asked, own, limit)
         fault = self._departure(key, own) if judged.compared else ""
+        if fault and _has_penalty(body) and await self._is_recorded_alone(key, limit):
+            return Examination(reasons=(BATCH_PENALTY,))
         return Examination(1, (change_of(asked, "recording", fault),)) if fault else judged
 
     # - the model's own text -
@@ -158,7 +161,7 @@ class Witness:
             if tie is None and in_text and (wide := _tie(asked, own, answer, BATCH_MARGIN)):
                 tie = wide if await self._is_right_alone(key, asked) else None
             if tie is None and _has_penalty(asked.body) and await self._agree_alone(key, asked, limit):
-                return Examination(reasons=("with a penalty the answer depends on what else is in the batch",))
+                return Examination(reasons=(BATCH_PENALTY,))
             if tie is None and not _has_marks(own.text) and not await self._shows_marks():
                 return Examination(reasons=(NO_MARKS,))
             if tie is None and not is_greedy(asked.body) and not await self._is_drawn_otherwise(asked, limit):
@@ -310,6 +313,15 @@ class Witness:
             f"the model's text is {own.text[start : at + 40]!r}, in the recording of {self.recording.made_by} "
             f"{trusted.text[start : at + 40]!r}, which led by {margin:.1f} nats"
         )
+
+    async def _is_recorded_alone(self, key: str, limit: int) -> bool:
+        """Whether the model, asked once more and alone, writes what was recorded."""
+        async with self._alone:
+            try:
+                own = await continue_prompt(self.api, self._prompts[key].sent, self.known[key][0], limit)
+            except (NoCompletions, ContactLost, CheckFailed):
+                return False
+        return not self._departure(key, own)
 
     def _by_recording(self, key: str, asked: Asked, reason: str) -> Examination:
         """Without completions: by what a sound endpoint's model wrote."""

@@ -47,6 +47,9 @@ class Model:
     """The content of every chat answer."""
     forced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What follows a prompt that ends so."""
+    later: tuple[str, ...] = ()
+    """What the model writes from the second time on, where it is not the same."""
+    asked: int = 0
 
     @asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
@@ -83,7 +86,9 @@ class Model:
         prompt = (await request.json())["prompt"]
         if self.status != 200:
             return web.json_response({"error": {"message": "Not Found"}}, status=self.status)
-        tokens = next((rest for end, rest in self.forced.items() if str(prompt).endswith(end)), self.tokens)
+        usual = self.later if self.later and self.asked else self.tokens
+        self.asked += 1
+        tokens = next((rest for end, rest in self.forced.items() if str(prompt).endswith(end)), usual)
         tops = [
             {token: -0.1, self.rivals.get(place, "other"): -0.1 - self.lead if place in self.rivals else SURE}
             for place, token in enumerate(tokens)
@@ -304,6 +309,19 @@ def test_what_an_engine_takes_in_its_own_way_is_not_held_against_a_recording() -
     theirs = AnswerRecording("kimi", "a sound endpoint", "", {key_of(body, 64): row})
     assert examine(RIGHT, Model(), body=body, recording=theirs) == Examination(1)
     assert examine(replace(RIGHT, content="moon"), Model(), body=body, recording=theirs).changes
+
+
+@pytest.mark.parametrize(("alone", "changed"), [(" moon", False), (" lamp", True)])
+def test_behind_a_penalty_the_text_alone_is_held_against_the_recording(alone: str, changed: bool) -> None:
+    body = {**BODY, "presence_penalty": 2.0}
+    row = recording(margin=6.0, text="<think>why</think>sun moon").texts[key_of(BODY, 64)]
+    theirs = AnswerRecording("kimi", "a sound endpoint", "", {key_of(body, 64): row})
+    model = Model(later=("<think>", "why", "</think>", "sun", alone))
+    examination = examine(RIGHT, model, body=body, recording=theirs)
+    assert bool(examination.changes) is changed
+    assert changed or "penalty" in examination.reasons[0]
+    without = Model(later=("<think>", "why", "</think>", "sun", alone))
+    assert examine(RIGHT, without, recording=recording(margin=6.0, text="<think>why</think>sun moon")).changes
 
 
 def test_a_recording_stands_in_for_missing_completions() -> None:
