@@ -59,6 +59,7 @@ SAMPLES = {
     + "ValueError: No valid attention backend found for cuda with AttentionSelectorConfig(head_size=576, dtype=torch.bfloat16, kv_cache_dtype=auto, use_mla=True)",
     "backend-refused": "ValueError: Selected backend AttentionBackendEnum.FLASHMLA is not valid for this configuration. Reason: ['compute capability not supported']",
     "triton-mla-fp8": "NotImplementedError: TritonMLA V1 with FP8 KV cache not yet supported",
+    "aiter-reduce-heads": "[AITER] csrc/kernels/mla/reduce.cu:1264 kn_mla_reduce_v1 doesn't support the specified settings: #heads: 12, head dimension: 128.",
     "aiter-nhead": "[rank0]: AssertionError: nhead=32 not supported",
     "aiter-heads": "AssertionError: Aiter MLA only supports 16 or 128 number of heads.",
     "aiter-kernel": "[AITER] /app/aiter/aiter_meta/csrc/py_itfs_cu/asm_mla.cu:193 get_heuristic_kernel_mla: cannot get heuristic kernel! q_type:bf16 kv_type:fp8 gqa:16 ps:0 prefill:0 causal:0 qseqlen:1",
