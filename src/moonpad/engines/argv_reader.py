@@ -55,13 +55,16 @@ class Parsed(Struct, frozen=True):
     values: Mapping[str, Value] = in_struct(default_factory=dict)
     occurrences: tuple[Occurrence, ...] = ()
     positionals: tuple[tuple[int, str], ...] = ()
+    by_name: Mapping[str, Occurrence] = in_struct(default_factory=dict)
+    """Of each name of an option that is there the last occurrence, which wins."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "values", MappingProxyType(dict(self.values)))
+        force_setattr(self, "by_name", {name: option for option in self.occurrences for name in option.names})
 
     def occurrence(self, flag: str | None) -> Occurrence | None:
-        """Where the option stands, under whichever of its names; of several the last, which wins."""
-        return next((option for option in reversed(self.occurrences) if flag in option.names), None)
+        """Where the option stands, under whichever of its names."""
+        return self.by_name.get(flag) if flag is not None else None
 
 
 def parse(argv: Sequence[str], grammar: Grammar, *, start: int = 0) -> Parsed:

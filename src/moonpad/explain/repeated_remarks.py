@@ -36,14 +36,14 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
     refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
-    gone = [remark for remark in kept.values() if remark.finding.code in _GONE]
+    gone = {_place_of(remark) for remark in kept.values() if remark.finding.code in _GONE}
     layouts = [remark for remark in kept.values() if remark.finding.code is Code.ILLEGAL_LAYOUT]
     for remark in kept.values():
         if any(_is_of_size(each, remark) for each in layouts):
             continue
         if any(_is_of_format(each.finding, remark.finding) for each in formats):
             continue
-        if any(_is_of_gone(each, remark) for each in gone):
+        if _advises_to_leave_out(remark) and _place_of(remark) in gone:
             continue
         # No kernel takes the value here: what was reported of it says that again.
         if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
@@ -64,11 +64,13 @@ def _says_it(error: Remark, report: Remark) -> bool:
     return first.where != second.where or same
 
 
-def _is_of_gone(refused: Remark, report: Remark) -> bool:
-    """Whether the release has no such option or key, and it is advised to leave it out for what it did besides."""
-    first, second = refused.finding, report.finding
-    places = (first.where, refused.command, first.remedy) == (second.where, report.command, second.remedy)
-    return places and second.code is Code.KNOWN_REPORT and first.remedy.startswith("leave ")
+def _place_of(remark: Remark) -> tuple[str, int | None, str]:
+    return remark.finding.where, remark.command, remark.finding.remedy
+
+
+def _advises_to_leave_out(report: Remark) -> bool:
+    """Of an option or key that the release does not have: it is left out anyway, whatever it did besides."""
+    return report.finding.code is Code.KNOWN_REPORT and report.finding.remedy.startswith("leave ")
 
 
 def _is_of_size(refused: Remark, other: Remark) -> bool:

@@ -41,6 +41,7 @@ from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.last_resort import DECISIVE, is_of_another, read_last_resort
 from moonpad.explain.programs import starts_with_options
 from moonpad.explain.repeated_options import without_named_files, without_parts
+from moonpad.explain.shell.broken_off import with_broken_off
 from moonpad.explain.shell.changes_of_lines import after_change
 from moonpad.explain.shell.cut_commands import with_rest_cut_off
 from moonpad.explain.shell.evaluated_texts import with_joined_lines
@@ -352,7 +353,8 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         read_last_resort(state, texts)
     lines = state.text.lines
     state.commands[:] = without_named_files(state)
-    state.commands[:] = with_labelled_settings(with_rest_cut_off(state.commands, state.text), state.text)
+    state.commands[:] = with_broken_off(with_rest_cut_off(state.commands, state.text), state.text, state.problems)
+    state.commands[:] = with_labelled_settings(state.commands, state.text)
     state.commands[:] = with_spoken_serving(state.commands, lines)
     state.commands[:] = with_forks(with_roles(without_repeats(without_parts(state), lines), lines), lines)
     whole = state.text

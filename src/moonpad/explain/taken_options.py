@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from moonpad.explain.commands import Command, Script
@@ -27,10 +28,11 @@ _MOST: Final = 50
 def but_taken(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
     """What the parser would refuse as notes, where the log of the same text is of a server behind it, whatever a
     release of that number has."""
+    is_past = cache(lambda: is_past_its_options(command, script))  # a command may have thousands of such words
     for remark in remarks:
         finding = remark.finding
         refused = finding.code in _OF_NAMES and finding.severity is not Severity.NOTE
-        if refused and is_past_its_options(command, script):
+        if refused and is_past():
             remark = _as_note(remark, f"{finding.message.partition('; ')[0]}; {_TAKEN}", finding.remedy)
         yield remark
 
@@ -38,10 +40,11 @@ def but_taken(remarks: Iterable[Remark], command: Command, script: Script) -> It
 def but_run(remarks: Iterable[Remark], command: Command, script: Script, *, named: bool) -> Iterator[Remark]:
     """Those that the newest release alone refuses as notes, which change nothing, where no release is `named` and by
     the text an older one runs."""
+    runs = cache(lambda: is_past_its_options(command, script) or is_said_to_start(script, (command,)))
     for remark in remarks:
         finding = remark.finding
         refuses = not named and finding.severity is Severity.WARNING and finding.code in _OF_THE_PARSER
-        if refuses and _OF_OTHERS.search(finding.message) and _is_taken(finding.where, command, script):
+        if refuses and _OF_OTHERS.search(finding.message) and (runs() or _is_taken(finding.where, command, script)):
             message = "the newest release refuses it so, and by the text it was taken: an older one runs there"
             remark = _as_note(remark, message, f"for later releases: {finding.remedy}")
         yield remark
@@ -53,8 +56,7 @@ def _as_note(remark: Remark, message: str, remedy: str) -> Remark:
 
 
 def _is_taken(option: str, command: Command, script: Script) -> bool:
-    if is_past_its_options(command, script) or is_said_to_start(script, (command,)):
-        return True
+    """By a command with the same option that is said to run."""
     having = [each for each in script.commands[:_MOST] if each.program == command.program and _has(each, option)]
     return any(_is_said_to_run(each, script) for each in having)
 

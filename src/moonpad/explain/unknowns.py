@@ -15,7 +15,7 @@ from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, SIZES
 from moonpad.explain.results import Remark, shortened
-from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT_OFF
+from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT
 from moonpad.values.finding import Code
 
 CONTEXT: Final = "max_model_len"
@@ -73,7 +73,7 @@ def missing_pieces(
         pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
         if command.more and not given_here & {*SIZES}:
             pieces.append(Missing(command.more, open_ended, len(command.argv), more_options=True))
-        elif command.more in (CUT_OFF, AS_LABELLED):
+        elif command.more in CUT or command.more == AS_LABELLED:
             pieces.append(Missing(command.more, open_ended & {CONTEXT}, len(command.argv), more_options=True))
     return tuple(sorted(pieces, key=attrgetter("place")))
 

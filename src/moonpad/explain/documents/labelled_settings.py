@@ -14,7 +14,7 @@ from moonpad.catalog.options import option_set
 from moonpad.catalog.options.option import OptionSet
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import serving_programs
-from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT_OFF
+from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT
 from moonpad.explain.shell.cut_commands import LEFT_OUT as LEFT_OUT_BY_TEXT
 from moonpad.explain.source_text import InputText
 from moonpad.explain.unknowns import LEFT_OUT, is_cut_off
@@ -91,7 +91,7 @@ def with_labelled_settings(commands: Sequence[Command], text: InputText) -> list
 
 
 def _is_cut(command: Command) -> bool:
-    return command.more in (CUT_OFF, LEFT_OUT_BY_TEXT) or any(map(_stands_for_more, command.argv))
+    return command.more in CUT or command.more == LEFT_OUT_BY_TEXT or any(map(_stands_for_more, command.argv))
 
 
 def _stands_for_more(word: Word) -> bool:

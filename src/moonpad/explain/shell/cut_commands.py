@@ -11,7 +11,9 @@ from moonpad.explain.source_text import InputText
 from moonpad.values.records import replace
 
 CUT_OFF: Final = "the rest of the command, which is cut off behind a backslash,"
+BROKEN_OFF: Final = "the rest of the command, in which the text breaks off,"
 LEFT_OUT: Final = "the rest of the command, which the text leaves out,"
+CUT: Final = frozenset({CUT_OFF, BROKEN_OFF})
 AS_LABELLED: Final = "the rest of the command, of which the text tells the layout,"
 DRAFT_TOLD: Final = "the options of the draft model, which the text only names,"
 _TAIL: Final = re.compile(r"[ \t\0]*+\\[\s\0]*\Z")

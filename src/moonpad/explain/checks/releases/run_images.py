@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.checks.check_case import Case
@@ -22,9 +23,13 @@ def of_image(pattern: str, case: Case) -> bool:
     if image is not None:
         return re.search(pattern, image.text[:LONGEST], re.IGNORECASE) is not None
     case.script.budget.once(f"images like {pattern}", len(case.script.lines), "its known reports")
+    return _is_named(pattern, case.script.lines)
+
+
+@lru_cache(maxsize=128)
+def _is_named(pattern: str, lines: tuple[str, ...]) -> bool:
     named = re.compile(pattern, re.IGNORECASE)
-    lines = (line[:LONGEST] for line in case.script.lines)
-    places = ((line, match) for line in lines for match in named.finditer(line))
+    places = ((line, match) for line in {line[:LONGEST] for line in lines} for match in named.finditer(line))
     return any(not was_well(line, match.start(), _whole(line, match.end())) for line, match in places)
 
 

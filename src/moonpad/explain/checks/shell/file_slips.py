@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.catalog.images import images
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
-from moonpad.explain.shell.cut_commands import CUT_OFF
+from moonpad.explain.shell.cut_commands import CUT
 from moonpad.explain.shell.own_lines import is_first, numbered
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
@@ -82,7 +82,7 @@ def backslash_at_end(case: Case) -> Iterator[Remark]:
     if not script.markdown:
         return
     for number, command in enumerate(case.commands):
-        if command.more == CUT_OFF:
+        if command.more in CUT:
             continue
         last = max((word.end_line for word in command.words), default=command.line)
         following = script.lines[last : last + 1]
