@@ -31,8 +31,10 @@ _MAKER: Final = (
 )
 _NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
 _SEVERAL: Final = r"(?:nodes|machines|servers|hosts|boxes|systems|instances|VMs|台|机器|机|服务器|节点)"
+_WHOLE: Final = r"(?:nodes|machines|servers|hosts|boxes|systems|台|机器|服务器|节点)(?![A-Za-z0-9_])"
+"""Machines as they are sold: an instance of a cloud has any number of devices."""
 _TIMES: Final = r"[ ]?[x×*][ ]?"
-_OUR: Final = r"(?:个|[ ]of)?(?:[ ](?:the|our|my|their|these|those|such|identical|more|other)){0,2}"
+_OUR: Final = r"(?:[ ]?个|[ ]of)?(?:[ ](?:the|our|my|their|these|those|such|identical|more|other)){0,2}"
 """Between a number and what is counted: `two of our`."""
 _AHEAD: Final = (
     r"(?:^|(?<=[(（,，:：])|\b(?:on|across|over|with|using|have|has|between|in|of|these|our|the)(?=[ ]))[ ]{0,2}"
@@ -96,7 +98,7 @@ def counted() -> tuple[re.Pattern[str], ...]:
         rf"[ ]?{_MAKER}{device}{size}{end}"
     )
     several = (
-        rf"(?:(?<![\w.\-])(?P<nodes>{_SPELLED}|both|{_PAIRED}){_OUR}|{_AHEAD}(?P<nodes_too>[0-9]{{1,2}}){_OUR}"
+        rf"(?:(?<![\w.\-])(?P<nodes>{_SPELLED}|both|{_PAIRED}){_OUR}|{_AHEAD}(?P<nodes_too>[0-9]{{1,2}})(?![0-9]){_OUR}"
         rf"|(?<![\w.\-])(?P<nodes_times>{_NUMBER}){_TIMES})[ ]?[*(（\[]{{0,2}}"
     )
     of_each = rf"(?P<count>{_NUMBER})(?:{_TIMES}|[ ]?-?(?:GPUs?|NPUs?|cards?|way|卡|张)[ ]?(?:的)?)"
@@ -117,15 +119,22 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
             rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
             rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
-            rf"(?<![\w.\-])(?P<nodes>{_NUMBER})[ ]{_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(]?[ ]?"
+            rf"(?<![\w.\-])(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(（]?[ ]?"
             rf"(?:with|each with|of|having)[ ](?P<count>{_NUMBER})[ ]?{cards}(?!\w)",
+            rf"(?<![\w.\-])(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(（]?[ ]?"
+            rf"(?P<count>{_NUMBER})[ ]?{cards}[ ](?:each|per)\b",
             of_nodes,
             rf"{several}{of_each}{_MAKER}{device}{size}s?[*)）\]]{{0,2}}[ ]?-?{_SEVERAL}(?![A-Za-z0-9_])",
             rf"{several}{of_each}[*]{{0,2}}{_SEVERAL}[ ]?(?:of|with|each with|[,:(（，])[ ]?"
             rf"{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<servers_times>{_NUMBER}){_TIMES}{_MAKER}(?:[DH]GX[ -])?{device}{size}s?(?:[ ]GPUs?)?"
+            rf"[ ]?-?{_WHOLE}",
+            rf"(?<![\w.-]){device}{size}{_TIMES}(?P<servers_times>{_NUMBER})[ ]?{_WHOLE}",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER})[ ]?(?:台|(?:个[ ]?)?(?:节点|机器))[ ]?(?:的[ ]?)?{_MAKER}{device}"
+            rf"{size}(?![A-Za-z0-9_-])(?![ ]?[,，(（]?[ ]?(?:每|单|[x×*]|{_NUMBER}[ ]?(?:{cards}|[x×*])))",
             rf"(?<![\w.\-])(?P<count>{_PAIRED})[ ]of[ ]{_MAKER}{device}{size}{end}(?![ -]?{_NODE})",
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
-            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
+            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?!(?:[ ]GPU)?[ ]?{_NODE})",
             rf"(?<![A-Za-z0-9_.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
@@ -140,10 +149,12 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"(?![ ]?(?:and|und|[,+&、和])[ ]?{_MAKER}"
             rf"(?:{_MARK}|(?:RTX[ ]?)?(?:[A-Z]{{1,2}}[0-9]{{2,3}}|[2-5]0[5-9]0)\b))",
             rf"(?<![\w.\-])(?P<count>{_NUMBER})[ -](?:GPU|NPU|card)[ ]{_MAKER}{device}{size}[ ]?{_NODE}\b",
-            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]?[x×]?[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}"
+            rf"{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single|{_PAIRED}|both){_OUR}(?:[ ]|-){_MAKER}{device}{size}"
-            rf"[ ]?{_NODE}\b",
-            rf"(?<![\w.\-])(?P<servers>{_SPELLED}|{_PAIRED}|both){_OUR}[ ](?:NVIDIA[ ])?[DH]GX[ -]{device}{size}{end}"
+            rf"(?:[ ]GPU)?[ ]?{_NODE}(?![A-Za-z0-9_])",
+            rf"(?<![\w.\-])(?:(?P<servers>{_SPELLED}|{_PAIRED}|both){_OUR}[ ]"
+            rf"|(?P<servers_times>[0-9]{{1,2}})(?:{_TIMES}|[ ]))(?:NVIDIA[ ])?[DH]GX[ -]{device}{size}{end}"
             r"(?![ ]GPUs?)",
         )
     )
