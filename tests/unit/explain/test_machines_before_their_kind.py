@@ -30,6 +30,8 @@ def machines_in(written: str) -> list[str]:
         ("It runs on 2x H100 nodes (4 GPUs each).", "2x4xH100"),
         ("It runs on 2x H100 nodes with 4 GPUs.", "2x4xH100"),
         ("It runs on H100 x 2 nodes.", "2x8xH100"),
+        ("It runs on 4 nodes of L40S, 8 GPUs in each.", "4x8xL40S"),
+        ("It runs on 2 nodes of H100 (4 GPUs per node).", "2x4xH100"),
         ("2 台 H800", "2x8xH800"),
         ("两台H800", "2x8xH800"),
         ("2 个 H800 节点", "2x8xH800"),

@@ -123,6 +123,8 @@ def counted() -> tuple[re.Pattern[str], ...]:
             rf"(?:with|each with|of|having)[ ](?P<count>{_NUMBER})[ ]?{cards}(?!\w)",
             rf"(?<![\w.\-])(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(（]?[ ]?"
             rf"(?P<count>{_NUMBER})[ ]?{cards}[ ](?:each|per)\b",
+            rf"(?<![\w.\-])(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}s?[ ]?"
+            rf"[,;(（][ ]?(?:with[ ])?(?P<count>{_NUMBER})[ ]?{cards}[ ](?:in[ ])?(?:each|per)\b",
             of_nodes,
             rf"{several}{of_each}{_MAKER}{device}{size}s?[*)）\]]{{0,2}}[ ]?-?{_SEVERAL}(?![A-Za-z0-9_])",
             rf"{several}{of_each}[*]{{0,2}}{_SEVERAL}[ ]?(?:of|with|each with|[,:(（，])[ ]?"
