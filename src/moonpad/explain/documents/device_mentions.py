@@ -66,6 +66,8 @@ _VARIANTS: Final[Mapping[str, str]] = {
     **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
     **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
     **{"H200 NVL": "H200", "H100 HGX": "H100"},
+    **{f"Blackwell {name}": "RTX-PRO-6000" for name in ("6000 Pro", "RTX 6000 Pro", "RTX Pro 6000", "Pro 6000")},
+    **{"6000 Pro Blackwell": "RTX-PRO-6000", "Pro 6000 Blackwell": "RTX-PRO-6000"},
 }
 """Names of devices with as much memory as one of the catalogue."""
 _SIZES: Final[Mapping[tuple[str, int], str]] = {

@@ -181,7 +181,8 @@ def alone(names: tuple[str, ...]) -> re.Pattern[str]:
     named = _any_of(names)
     return re.compile(
         rf"(?<![\w./-])(?P<device>{named}|{_OF_MACHINE}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}"
-        r"|rtx[ _-]?[345]0[5-9]0|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)))"
+        r"|rtx[ _-]?[345]0[5-9]0|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)"
+        r"|blackwell[ _-](?:rtx[ _-])?(?:6000[ _-]pro|pro[ _-]6000)|(?:6000[ _-]pro|pro[ _-]6000)[ _-]blackwell))"
         r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",
         re.ASCII,
