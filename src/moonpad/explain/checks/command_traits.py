@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from moonpad.catalog.former_options import same_options
+from moonpad.catalog.hardware import find_hardware
 from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
@@ -141,6 +142,22 @@ def is_generation_of_amd(word: str) -> bool:
     return word.startswith("gfx") or word.casefold().startswith("mi")
 
 
+def unnamed_device(spoken: str) -> str:
+    """How a message speaks of a device of which no more is known than `spoken`: as of one that may be meant."""
+    if spoken == Platform.ROCM:
+        return "an AMD device"
+    return f"a device of capability {spoken}" if spoken else "such a device"
+
+
+def _is_device_of(platform: str, word: str) -> bool:
+    """Whether it is a capability, a generation or a label of that platform's: where only the platform is known, the
+    devices may be just those."""
+    if platform == Platform.ROCM:
+        return is_generation_of_amd(word)
+    row = find_hardware(word)
+    return row is not None and row.device is not None and row.device.platform == platform
+
+
 def _are_spoken(asked: Collection[str], others: Collection[str], spoken: str) -> bool:
     """Of a platform alone it is not known which of its devices it is, so none of them may be left out."""
     platform = str(Platform.CUDA if sm_of(spoken) is not None else Platform.ROCM)
@@ -168,7 +185,8 @@ def are_devices(asked: Collection[str], others: Collection[str], case: Case, spo
     if cluster is None and spoken and _are_spoken(asked, others, spoken):
         return True
     if cluster is None and case.platform:
-        return (not asked or case.platform in asked) and case.platform not in others
+        of_it = (not asked or case.platform in asked) and case.platform not in others
+        return of_it and not any(_is_device_of(case.platform, each) for each in others)
     if cluster is None:
         return False
     device = cluster.device

@@ -28,6 +28,7 @@ from moonpad.explain.checks.command_traits import (
     model_names,
     option_text,
     spoken_devices,
+    unnamed_device,
     with_other_names,
 )
 from moonpad.explain.checks.given_names import given_names
@@ -387,8 +388,7 @@ def fits(pattern: str, text: str) -> bool:
 
 
 def _words(case: Case, spoken: str) -> Mapping[str, str]:
-    unknown = f"devices of capability {spoken}" if spoken else "these devices"
-    device = case.cluster.device.product if case.cluster else unknown
+    device = case.cluster.device.product if case.cluster else unnamed_device(spoken)
     names = model_names(case, True)
     name = names[0] if case.checkpoint else names[0].rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}
