@@ -11,7 +11,7 @@ from typing import Final
 from moonpad.catalog.image_devices import image_devices
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import is_generation_of_amd
-from moonpad.explain.documents.spoken_capabilities import sm_of
+from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capabilities
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
@@ -42,6 +42,10 @@ def platform_told(case: Case) -> str:
 
 def is_elsewhere(devices: Sequence[str], case: Case) -> bool:
     """Whether rows about these devices, and no others, are not for those of the command."""
+    if named := spoken_capabilities(case.script):
+        wanted = [sm_of(each) for each in devices]
+        if wanted and None not in wanted and named.isdisjoint(devices):
+            return True
     platform = platform_told(case) if devices else ""
     return bool(platform) and all(_platform_of(each) not in ("", platform) for each in devices)
 
