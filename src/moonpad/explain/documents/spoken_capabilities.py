@@ -13,6 +13,7 @@ from typing import Final
 from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.ruled_out import is_ruled_out
+from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
 _NAMES: Final = {
@@ -57,7 +58,10 @@ _OF_AMD: Final = {
 }
 """https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html"""
 _AMD_NAMED: Final = re.compile(
-    "|".join(rf"(?P<{name}>(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9]))" for name, names in _OF_AMD.items()),
+    "|".join(
+        rf"(?P<{name}>(?:(?<![A-Za-z0-9])|(?<=[0-9][x×*]))(?:{names})(?![A-Za-z0-9]))"
+        for name, names in _OF_AMD.items()
+    ),
     re.IGNORECASE,
 )
 _OF_ROCM: Final = re.compile(
@@ -77,15 +81,22 @@ _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need"
 
 
 def spoken_capability(script: Script) -> str:
-    """`8.9`; "" where the text names none, or several."""
+    """`8.9`; "" where the text names none, several, or devices of AMD too."""
     found = spoken_capabilities(script)
-    return next(iter(found)) if len(found) == 1 else ""
+    of_one = len(found) == 1 and not _names_amd(tuple(script.lines))
+    return next(iter(found)) if of_one else ""
 
 
 def spoken_capabilities(script: Script) -> frozenset[str]:
     """All that the text names."""
     script.budget.once("capabilities", len(script.lines), "the text around its engine commands")
     return _capabilities_of(tuple(script.lines))
+
+
+def spoken_platforms(script: Script) -> frozenset[str]:
+    """Those of NVIDIA and AMD whose devices the text names."""
+    named = {str(Platform.CUDA): bool(spoken_capabilities(script)), str(Platform.ROCM): _names_amd(tuple(script.lines))}
+    return frozenset(platform for platform, is_named in named.items() if is_named)
 
 
 @lru_cache(maxsize=2)  # each engine command of a text asks
@@ -110,6 +121,11 @@ def spoken_generation_of_amd(script: Script) -> str:
     """`gfx942`; "" where the text names none, several, or devices of NVIDIA too."""
     script.budget.once("generations", len(script.lines), "the text around its engine commands")
     return _generation_of(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)
+def _names_amd(lines: tuple[str, ...]) -> bool:
+    return any(next(_meant(_AMD_NAMED, line[:_LONGEST]), None) is not None for line in lines)
 
 
 @lru_cache(maxsize=2)
@@ -147,6 +163,13 @@ _OF_OTHERS: Final = re.compile(
     r"|\bTrainium|\bInferentia|--device[ =]xpu\b"
 )
 _MAKERS: Final = {"gaudi": "Intel Gaudi", "tpu": "Google TPUs"}
+
+
+def names_nvidia_alone(script: Script) -> bool:
+    """Whether devices of NVIDIA are named, and none of AMD's or of other makers."""
+    lines = (line[:_LONGEST] for line in script.lines)
+    others = (_AMD_NAMED, _OF_ROCM, _OF_OTHERS)
+    return bool(spoken_capabilities(script)) and not any(name.search(text) for text in lines for name in others)
 
 
 def speaks_of_others(script: Script) -> bool:

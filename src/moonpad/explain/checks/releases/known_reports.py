@@ -291,7 +291,8 @@ def _has_newest(row: KnownReport, engine: str) -> bool:
 
 def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
     """Whether the text names no devices, and shows the very error that the row is about."""
-    unknown = case.cluster is None and not known.spoken and not case.platform and not is_elsewhere(row.devices, case)
+    unspoken = known.spoken in ("", Platform.CUDA) and not case.platform
+    unknown = case.cluster is None and unspoken and not is_elsewhere(row.devices, case)
     return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
 
 
