@@ -75,3 +75,19 @@ def test_the_next_step_has_them_too(moonpad: Moonpad, tmp_path: Path, said: str,
     guide = tmp_path / "guide.md"
     guide.write_text(f"# Kimi K2 on {said}\n\n```bash\n{VLLM}{layout}\n```\n")
     assert moonpad("explain", "--file", str(guide)).stderr.rstrip().endswith(f"--on {kind}")
+
+
+@pytest.mark.parametrize(
+    ("device", "shown"),
+    [
+        ("Device 0: AMD Radeon Graphics, gfx1151 (0x1151), VMM: no", "on gfx1151 (not in the catalogue)"),
+        ("Device 0: something", ""),
+    ],
+)
+def test_a_device_of_a_log_stands_in_the_answer(moonpad: Moonpad, tmp_path: Path, device: str, shown: str) -> None:
+    guide = tmp_path / "guide.md"
+    log = f"ggml_cuda_init: found 1 ROCm devices:\n  {device}"
+    guide.write_text(f"# A model of mine\n\n```\n$ llama-server -m /models/mine.gguf --port 8084\n{log}\n```\n")
+    answer = " ".join(moonpad("explain", "--file", str(guide)).stdout.split())
+    assert "llama-cpp" in answer
+    assert (shown in answer) if shown else ("not in the catalogue)" not in answer)
