@@ -30,7 +30,7 @@ MAX_BYTES = 1_000_000
 _BESIDE_RAM = "RTX4090"
 """An example of a device beside which most of a model is in RAM."""
 _ONE_RANK = re.compile(r"(?:-tp|--tp|--tp[-_]size|--tensor[-_]parallel[-_]size)[ =]1")
-_EXAMPLE = re.compile(r"--on (\d+x\w+)")
+_EXAMPLE = re.compile(r"--on (\d+x[\w-]+)")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _PROSE = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
 
@@ -253,7 +253,7 @@ def _next(judged: Sequence[Judged]) -> str:
     """The plan for the judged deployment of which most is known; MODEL stands for a model that the text does not name.
     Of one that it names and that `plan` does not know, what can be planned in its place."""
     from moonpad.engines import ENGINES
-    from moonpad.explain.device_detection import example_of
+    from moonpad.explain.proposed_devices import example_of
 
     servers = [deployment for deployment in judged if deployment.layout is not None]
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
@@ -265,7 +265,7 @@ def _next(judged: Sequence[Judged]) -> str:
     about = first or next((report for report in judged if report.kind in ("report", "rollout")), None)
     engine, because = (ENGINES.get(about.engine), about.unjudged) if about is not None else (None, "")
     known = first.cluster.name if first is not None and first.cluster is not None else ""
-    named = _EXAMPLE.search(because)
+    named = _EXAMPLE.search(because) or (_EXAMPLE.search(first.cluster_because) if first is not None else None)
     checkpoint = first.checkpoint if first is not None else None
     sources = about.sources if about is not None else [each for other in judged for each in other.sources]
     if first is not None and named is None:

@@ -136,13 +136,25 @@ def _host_expert_layers(words: Words) -> int | None:
 
 def _overrides(parsed: Parsed) -> list[tuple[str, str]]:
     """(pattern of tensor names, buffer) of every --override-tensor, in order."""
-    parts = [
-        part.rpartition("=")
+    parts = [part.rpartition("=") for part in _placements(parsed)]
+    return [(pattern, buffer.strip()) for pattern, equals, buffer in parts if equals]
+
+
+def _placements(parsed: Parsed) -> list[str]:
+    """What is written between the commas of every --override-tensor."""
+    return [
+        part
         for occurrence in parsed.occurrences
         if occurrence.flag == "--override-tensor" and isinstance(occurrence.value, str)
         for part in occurrence.value.split(",")
+        if part.strip()
     ]
-    return [(pattern, buffer.strip()) for pattern, equals, buffer in parts if equals]
+
+
+def _are_broken(placements: Sequence[str]) -> bool:
+    """Whether one of them is not `pattern=buffer`, as where a text is cut off within it."""
+    parts = [part.rpartition("=") for part in placements]
+    return any(not (equals and buffer.strip()) or _compiled(pattern) is None for pattern, equals, buffer in parts)
 
 
 def _effort(overrides: Sequence[tuple[str, str]]) -> int:
@@ -174,6 +186,8 @@ def _buffer_of(name: str, overrides: Sequence[tuple[re.Pattern[str], str]]) -> s
 def _left_to_engine(words: Words, settings: Settings) -> str:
     if _effort(_overrides(words.parsed())) > _MOST_EFFORT:
         return "the patterns of --override-tensor are too many or too intricate to be tried here"
+    if _are_broken(_placements(words.parsed())):
+        return "where --override-tensor puts the experts is not known: what is written there is not pattern=buffer"
     if words.given("--rpc"):
         return "layers lie on devices of other machines too (--rpc)"
     placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers")

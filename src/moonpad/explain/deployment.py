@@ -38,7 +38,7 @@ from moonpad.explain.chosen_kernels import but_chosen
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.corrected import mended_command
-from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, cluster_of, example_of, ranks_of
+from moonpad.explain.device_detection import cluster_of, ranks_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.other_devices import also_meant
@@ -59,6 +59,7 @@ from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.parser_takes import is_refused
 from moonpad.explain.partial_loads import encoder_alone, part_of_machines
 from moonpad.explain.programs import listens, program_named
+from moonpad.explain.proposed_devices import of_unknown_number, with_example
 from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.repeated_remarks import without_twins
@@ -119,8 +120,8 @@ class Deployment(Struct, frozen=True):
         checkpoint, unjudged, taken_for = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
         part = part_of_machines(commands[0], readings[0], cluster)
-        if self._is_guess(readings[0], checkpoint, cluster):
-            cluster, because = None, NO_DEVICES
+        if cluster is not None and self._is_guess(readings[0], checkpoint, cluster):
+            because, cluster = of_unknown_number(cluster), None
         seen = seen_alone(cluster, commands, readings[0], self.script) if cluster is not None else None
         if seen is not None and self.question.cluster is None:
             cluster, because = seen[0], f"{because}, {seen[1]}"
@@ -187,11 +188,8 @@ class Deployment(Struct, frozen=True):
                 if missing and unjudged != sentence(missing, line):
                     remarks.append(guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
-            unjudged = because
-            if because in (NO_DEVICES, NO_AMD_DEVICE):
-                machines = first.node.nodes or commands[0].machines
-                example = example_of(ranks_of(first), engine, because, machines, checkpoint, commands)
-                unjudged = f"{because}: name them with --on {example}"
+            machines = first.node.nodes or commands[0].machines
+            unjudged = with_example(because, ranks_of(first), engine, machines, checkpoint, commands)
         judged = Judged(
             self.engine.name,
             version.text or newest(self.engine.program),
@@ -264,10 +262,10 @@ class Deployment(Struct, frozen=True):
             return None, f"it runs {fork}: its memory is not judged"
         return cluster_of(self.engine, first, self.script, commands, question, layout_known=layout_known)
 
-    def _is_guess(self, first: Reading, checkpoint: Checkpoint | None, cluster: Cluster | None) -> bool:
+    def _is_guess(self, first: Reading, checkpoint: Checkpoint | None, cluster: Cluster) -> bool:
         """Whether one device was made of a kind that the text names, for a command that says nothing of how many:
         what does not fit there proves nothing."""
-        if cluster is None or checkpoint is None or self.question.cluster is not None:
+        if checkpoint is None or self.question.cluster is not None:
             return False
         helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
         if is_granted(cluster, self.group.commands[0].container, self.script.lines):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import PREFILL_PARALLEL
-from moonpad.engines.forks import OF_OTHER_DEVICES
 from moonpad.explain.commands import Command, Script, Wrapper, whole_number
 from moonpad.explain.documents.device_generations import alike, by_full_names, of_generation, spoken_generation
 from moonpad.explain.documents.device_mentions import (
@@ -31,32 +29,25 @@ from moonpad.explain.documents.device_nearness import (
     without_origins,
 )
 from moonpad.explain.documents.other_devices import first_offered, offered
-from moonpad.explain.documents.spoken_capabilities import other_maker
+from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.meant_platform import is_for_ascend
 from moonpad.explain.programs import is_server
+from moonpad.explain.proposed_devices import (
+    NO_AMD_DEVICE,
+    NO_DEVICES,
+    by_memory,
+    in_place_of,
+    is_of_gfx950,
+    of_unknown_number,
+)
 from moonpad.explain.target_detection import Question
-from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 
-NO_DEVICES: Final = "no devices are named"
-NO_AMD_DEVICE: Final = "the text is about ROCm, and names no AMD device"
-MACHINE: Final = 8
-"""Devices of a usual machine."""
-_EXAMPLES: Final = {Platform.CUDA: (MACHINE, "H200"), Platform.ROCM: (MACHINE, "MI300X"), Platform.ASCEND: (16, "A3")}
-"""Devices of a machine, and their kind."""
-_LARGER: Final = {Platform.CUDA: ("B200", "B300"), Platform.ROCM: ("MI355X",)}
-"""Kinds with more memory, which a model may want."""
-_FOR_WEIGHTS: Final = 0.9
-"""The share of a device that weights can have at most."""
-
-_NAMES_KINDS: Final = re.compile(r"the text names (\w+(?: and \w+)*)(?:: say|, and the command)")
-_OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
-"""Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _SAY_WHICH: Final = ": say which with --on"
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -76,42 +67,6 @@ def prefill_ways(reading: Reading) -> int:
     place = reading.parsed.occurrence(PREFILL_PARALLEL)
     ways = whole_number(place.value) if place is not None and isinstance(place.value, str) else None
     return max(1, ways or 1)
-
-
-def example_of(
-    ranks: int,
-    engine: Engine | None,
-    because: str,
-    nodes: int | None = None,
-    checkpoint: Checkpoint | None = None,
-    commands: Sequence[Command] = (),
-) -> str:
-    """A cluster for the engine with a device for each rank, as `--on` takes it; a whole machine where one rank says
-    little, and one device where that holds the weights. `because`: why no devices are known; `nodes`: the machines that
-    the command counts. Its devices hold the weights, where any do. DEVICES stands for those that the catalogue does not
-    have."""
-    if any(command.fork.startswith(OF_OTHER_DEVICES) for command in commands):
-        return "DEVICES"
-    platform = Platform.ROCM if because.startswith(NO_AMD_DEVICE) else engine.platforms[0] if engine else Platform.CUDA
-    platform = Platform.ASCEND if any(map(is_for_ascend, commands)) else platform
-    size, kind = _EXAMPLES.get(platform, _EXAMPLES[Platform.CUDA])
-    each = checkpoint.total_bytes / (ranks if ranks > 1 else size) if checkpoint is not None else 0
-    kinds = (kind, *_LARGER.get(platform, ()))
-    if named := _NAMES_KINDS.match(because):
-        kinds = tuple(named[1].split(" and "))
-    kind = next((larger for larger in kinds if each <= _FOR_WEIGHTS * _usable(larger)), kinds[0])
-    if ranks == 1 and checkpoint is not None and checkpoint.total_bytes <= _FOR_WEIGHTS * _usable(kind):
-        return f"1x{kind}"
-    if nodes is not None and 1 < nodes <= ranks and ranks % nodes == 0 and ranks // nodes <= size:
-        return f"{nodes}x{ranks // nodes}x{kind}"
-    machines = ranks // size if ranks > size and ranks % size == 0 else 1
-    per_machine = ranks if 1 < ranks < size else size
-    return f"{machines}x{size}x{kind}" if machines > 1 else f"{per_machine}x{kind}"
-
-
-def _usable(kind: str) -> float:
-    cluster = cluster_named(f"1x{kind}")
-    return cluster.device.usable_bytes if cluster is not None else 0.0
 
 
 def ranks_of_mpi(commands: Sequence[Command]) -> int:
@@ -179,7 +134,7 @@ def _cluster_of(
     used = _used(reading, commands[0].container, commands[0].pods)
     first = min(command.line for command in commands)
     variables = (*ROCM_ENV, *engine.command_line.rocm_env)
-    of_gfx950 = _OF_GFX950.search(reading.model) is not None
+    of_gfx950 = is_of_gfx950(reading.model)
     spoken = Platform.ROCM if of_gfx950 else platform_spoken(script, commands, first, variables)
     rocm = Platform.ROCM in platforms and spoken is Platform.ROCM
     allowed = (spoken,) if spoken in platforms else platforms
@@ -246,18 +201,18 @@ def _cluster_of(
         kind = spoken_generation(script.lines) if Platform.ROCM in platforms and not names and layout_known else ""
         if kind and (cluster := cluster_named(f"{used[0]}x{kind}")) is not None:
             return cluster, f"the text speaks of {capability_of(kind)}, as {kind} is, the command uses {used[0]}"
-    kinds = (
-        ()
-        if layout_known
-        else _kinds_named([each for each in named if each.known and platform_of(each.kind) in allowed])
-    )
+    nearest = sorted(named, key=lambda each: (each.line > first, abs(each.line - first)))
+    open_kinds = [each for each in nearest if each.known and platform_of(each.kind) in allowed and not layout_known]
+    kinds = _kinds_named(open_kinds)
     if len(kinds) == 1:
-        return None, f"the text names {kinds[0]}, and the command does not say how many it uses"
+        return None, of_unknown_number(kinds[0])
     if rocm:
         return None, NO_AMD_DEVICE
     if maker := other_maker(script):
         return None, f"the text is about {maker}, which moonpad does not judge: --on 8xH200 names others"
-    return None, NO_DEVICES
+    if Platform.ROCM in platforms and speaks_of_amd(script):
+        return None, NO_AMD_DEVICE
+    return None, ("" if named else by_memory(script.lines, platforms)) or NO_DEVICES
 
 
 def _are_counted(devices: int, named: Sequence[Mention]) -> bool:
@@ -323,8 +278,7 @@ def _of_mentions(
         (each.kind for each in firsts.values() if not each.known and (each.machine or len(each.kind) > 3)), None
     )
     if foreign is not None and not counted:
-        example = example_of(devices, None, "", devices // per_node if per_node else None)
-        return None, f"the text names {foreign}, which the catalogue does not have: --on {example} names another"
+        return None, in_place_of(foreign, devices, devices // per_node if per_node else None)
     if not layout_known:
         return None, ""
     if not kinds:

@@ -19,6 +19,7 @@ from moonpad.catalog.options import versions
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import TRANSFER_OPTION
+from moonpad.explain.checks.command_traits import unnamed_device
 from moonpad.explain.checks.releases.known_reports import fits, of_release
 from moonpad.explain.checks.releases.report_words import told
 from moonpad.explain.checks.releases.told_faults import complains_in
@@ -76,7 +77,7 @@ def rows_of(engine: str, spoken: Spoken) -> Iterator[Remark]:
             and row.models
             and (name := _is_about(row, spoken, engine))
         ):
-            device = spoken.device or "these devices"
+            device = spoken.device or unnamed_device("")
             known = {"model": name.rpartition("/")[2], "device": device, "version": spoken.version or "this release"}
             where = next(iter((*(any_of(flag)[0] for flag in row.options), *row.variables)), name)
             message = told(row, ENGINES[engine].facts.title, known)

@@ -37,6 +37,8 @@ _TRACEBACK: Final = re.compile(
 """A line of one; a script that looks for it has it between quotes."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
 
+_FOREIGN: Final = re.compile(r"the text names ([^,]{1,40}), which the catalogue does not have")
+
 
 def explain_view(
     deployments: Sequence[Judged], script: Script, width: int, *, ascii_only: bool = False, verbose: bool = False
@@ -251,6 +253,8 @@ def _head(judged: Judged) -> str:
         words.append(f"{judged.model_folder} (not known)")
     if judged.cluster is not None:
         words.append(f"on {judged.cluster.name} ({judged.cluster_because})")
+    elif (foreign := _FOREIGN.match(judged.cluster_because)) and foreign[0] not in judged.unjudged:
+        words.append(f"on {foreign[1]} (not in the catalogue)")
     if judged.layout is not None:
         words.append(judged.layout_words)
     return "  ".join(word for word in words if word)

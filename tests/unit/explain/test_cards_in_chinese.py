@@ -2,6 +2,8 @@
 
 import pytest
 
+from moonpad.explain.documents.device_mentions import machines_of
+from moonpad.explain.input_limits import Budget
 from tests.unit.explain.judging import ask
 
 SERVE = "```bash\nvllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8 --trust-remote-code\n```\n"
@@ -30,3 +32,20 @@ def test_a_count_behind_a_bare_name_that_follows_chinese_is_read() -> None:
     (judged,) = ask(f"电脑配置是4090*3，内存512G\n\n{command}\n")
     assert judged.cluster is not None
     assert judged.cluster.name == "3xRTX4090"
+
+
+@pytest.mark.parametrize(
+    ("said", "machines"),
+    [
+        ("我有8xH200机器", ["8xH200"]),
+        ("我们用2台H800", ["2x8xH800"]),
+        ("我们用两台8卡H20", ["2x8xH20"]),
+        ("在4*4090上部署", ["4xRTX4090"]),
+        ("最初は8xB200を狙った", ["8xB200"]),
+        ("用第8张H800", []),
+        ("二十四台H800", []),
+        ("a18xH200", []),
+    ],
+)
+def test_a_count_may_follow_a_word_without_a_blank(said: str, machines: list[str]) -> None:
+    assert [machine for _, machine in machines_of(said, Budget())] == machines

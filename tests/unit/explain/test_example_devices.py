@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.engines import ENGINES
-from moonpad.explain.device_detection import NO_AMD_DEVICE, NO_DEVICES, example_of
+from moonpad.explain.proposed_devices import NO_AMD_DEVICE, NO_DEVICES, example_of
 from tests.unit.explain.judging import ask
 
 

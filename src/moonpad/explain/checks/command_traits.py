@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from moonpad.catalog.former_options import same_options
+from moonpad.catalog.hardware import find_hardware
 from moonpad.catalog.options import option_set
 from moonpad.catalog.other_models import other_model
 from moonpad.engines.argv_reader import Occurrence
@@ -14,6 +15,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.spoken_capabilities import (
+    names_nvidia_alone,
     sm_of,
     speaks_of_amd,
     spoken_capability,
@@ -121,11 +123,13 @@ def _by_parsers(case: Case) -> str:
 
 
 def spoken_devices(case: Case) -> str:
-    """The capability or the generation that the text speaks of where no devices are known, or `rocm` where it is about
-    AMD's at large; "" for none."""
+    """The capability or the generation that the text speaks of where no devices are known, `cuda` where it names
+    several of NVIDIA's, or `rocm` where it is about AMD's at large; "" for none."""
     if case.cluster is not None:
         return ""
     known = spoken_capability(case.script) or spoken_generation_of_amd(case.script)
+    if not known and not case.platform and names_nvidia_alone(case.script):
+        return str(Platform.CUDA)
     if known or case.platform or Platform.ROCM not in case.engine.platforms:
         return known
     return str(Platform.ROCM) if _is_of_amd(case) else ""
@@ -141,11 +145,27 @@ def is_generation_of_amd(word: str) -> bool:
     return word.startswith("gfx") or word.casefold().startswith("mi")
 
 
+def unnamed_device(spoken: str) -> str:
+    """How a message speaks of a device of which no more is known than `spoken`: as of one that may be meant."""
+    if spoken in (Platform.ROCM, Platform.CUDA):
+        return f"an {'AMD' if spoken == Platform.ROCM else 'NVIDIA'} device"
+    return f"a device of capability {spoken}" if spoken else "such a device"
+
+
+def is_device_of(platform: str, word: str) -> bool:
+    """Whether it is a capability, a generation or a label of that platform's: where only the platform is known, the
+    devices may be just those."""
+    if platform == Platform.ROCM or sm_of(word.removeprefix("<")) is not None:
+        return is_generation_of_amd(word) if platform == Platform.ROCM else platform == Platform.CUDA
+    row = find_hardware(word)
+    return row is not None and row.device is not None and row.device.platform == platform
+
+
 def _are_spoken(asked: Collection[str], others: Collection[str], spoken: str) -> bool:
     """Of a platform alone it is not known which of its devices it is, so none of them may be left out."""
-    platform = str(Platform.CUDA if sm_of(spoken) is not None else Platform.ROCM)
+    platform = str(Platform.CUDA if sm_of(spoken) is not None or spoken == Platform.CUDA else Platform.ROCM)
     if spoken in asked or not asked:
-        of_some = spoken == platform and any(map(is_generation_of_amd, others))
+        of_some = spoken == platform and any(is_device_of(platform, each) for each in others)
         return not of_some and not {*others} & {spoken, spoken.partition(".")[0], platform}
     return platform in asked and not others
 
@@ -168,7 +188,8 @@ def are_devices(asked: Collection[str], others: Collection[str], case: Case, spo
     if cluster is None and spoken and _are_spoken(asked, others, spoken):
         return True
     if cluster is None and case.platform:
-        return (not asked or case.platform in asked) and case.platform not in others
+        of_it = (not asked or case.platform in asked) and case.platform not in others
+        return of_it and not any(is_device_of(case.platform, each) for each in others)
     if cluster is None:
         return False
     device = cluster.device

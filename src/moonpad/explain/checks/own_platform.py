@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
+from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.catalog.image_devices import image_devices
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import is_generation_of_amd
-from moonpad.explain.documents.spoken_capabilities import sm_of
+from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capabilities, spoken_platforms
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
@@ -42,6 +43,13 @@ def platform_told(case: Case) -> str:
 
 def is_elsewhere(devices: Sequence[str], case: Case) -> bool:
     """Whether rows about these devices, and no others, are not for those of the command."""
+    if devices and not case.platform and Platform.ASCEND not in case.engine.platforms:
+        named = spoken_capabilities(case.script)
+        if named and named.isdisjoint(devices) and None not in map(sm_of, devices):
+            return True
+        spoken = spoken_platforms(case.script)
+        if spoken and all(_platform_of(each) not in ("", *spoken) for each in devices):
+            return True
     platform = platform_told(case) if devices else ""
     return bool(platform) and all(_platform_of(each) not in ("", platform) for each in devices)
 
@@ -65,11 +73,18 @@ def _gives_nvidia(lines: tuple[str, ...]) -> bool:
     return any(map(_GIVEN.search, texts)) and not any(map(_OTHERS.search, texts))
 
 
+@cache
 def _platform_of(device: str) -> str:
-    """Of a platform, a capability or a generation as rows write them; "" where it is another name."""
+    """Of a platform, a capability, a generation or a label as rows write them; "" where it is another name."""
     name = device.removeprefix("<")
     if name in (Platform.CUDA, Platform.ROCM, Platform.ASCEND):
         return name
     if sm_of(name) is not None:
         return str(Platform.CUDA)
-    return str(Platform.ROCM) if is_generation_of_amd(name) else ""
+    if is_generation_of_amd(name):
+        return str(Platform.ROCM)
+    row = find_hardware(name)
+    if row is not None:
+        return str(row.device.platform) if row.device is not None else ""
+    devices = (each.device for each in hardware().values() if each.device is not None)
+    return str(next((device.platform for device in devices if device.capability == name), ""))

@@ -14,6 +14,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
 from moonpad.explain.documents.device_patterns import WORDS
+from moonpad.explain.documents.machine_counts import counts_of, with_machines
 from moonpad.explain.documents.rack_machines import racks_in
 from moonpad.explain.documents.ruled_out import is_ruled_out
 from moonpad.explain.input_limits import Budget
@@ -65,6 +66,8 @@ _VARIANTS: Final[Mapping[str, str]] = {
     **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
     **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
     **{"H200 NVL": "H200", "H100 HGX": "H100"},
+    **{f"Blackwell {name}": "RTX-PRO-6000" for name in ("6000 Pro", "RTX 6000 Pro", "RTX Pro 6000", "Pro 6000")},
+    **{"6000 Pro Blackwell": "RTX-PRO-6000", "Pro 6000 Blackwell": "RTX-PRO-6000"},
 }
 """Names of devices with as much memory as one of the catalogue."""
 _SIZES: Final[Mapping[tuple[str, int], str]] = {
@@ -173,7 +176,8 @@ def _names_held(lowered: str) -> tuple[str, ...]:
 def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
     budget.work(len(text) // 8, "the machines that it names")
-    found = [each for each in _all_machines(text, budget) if not _LIKE.search(text, max(0, each[0] - 30), each[0])]
+    found = with_machines([*_all_machines(text, budget)], text)
+    found = [each for each in found if not _LIKE.search(text, max(0, each[0] - 30), each[0])]
     own = [each for each in found if not _EXAMPLE.search(text, max(0, each[0] - 12), each[0])]
     racks = racks_in(text)
     yield from ((offset, racks.get(machine, machine)) for offset, machine in own or found)
@@ -227,43 +231,14 @@ def _machines_in(line: str, names: tuple[str, ...], first: int, last: int) -> li
             also = marked.names[match.start("also")] if groups.get("also") else ""
             for name, size in ((device, groups.get("size")), (also, None)):
                 kind = _kind(name, size)[0] if name else ""
-                counts = _counts(match, kind)
+                counts = counts_of(match, kind, line)
                 if _SERVERS.search(written) and not _CARDS.search(written) and kind in _PER_SERVER and len(counts) == 1:
                     counts = [counts[0], _PER_SERVER[kind]]
-                if name and all(0 < number <= _MOST for number in counts):
+                if name and counts and all(0 < number <= _MOST for number in counts):
                     machines.append((start, "x".join((*map(str, counts), kind))))
             spans.append((start, stop))
         taken += spans
     return machines
-
-
-def _counts(match: re.Match[str], kind: str) -> list[int]:
-    """How many of that kind: machines, where they are counted, and devices of each."""
-    groups = match.groupdict()
-    if servers := groups.get("servers"):
-        return _whole_servers(_number(servers), kind)
-    nodes = next((name for name in ("nodes", "nodes_too", "nodes_times") if groups.get(name)), "")
-    counts = [_number(groups[name]) for name in (nodes, "count") if name and groups.get(name)]
-    if len(counts) == 2 and match.start(nodes) > match.start("count"):
-        counts[1] = _on_each(counts[1], counts[0], kind)
-    return counts[1:] if nodes and counts[0] == 1 else counts  # `one of our 8xH200 servers`
-
-
-def _whole_servers(number: int, kind: str) -> list[int]:
-    """`two H100 nodes` are two machines as they are sold."""
-    row = find_hardware(kind)
-    per_node = row.device.per_node if row is not None and row.device is not None else 0
-    return [number, per_node] if number > 1 else [per_node]
-
-
-def _on_each(count: int, nodes: int, kind: str) -> int:
-    """`8xH20, two nodes` counts those of one node, `16xH20, two nodes` all."""
-    per_node = (_whole_servers(1, kind) or [0])[0] or 8
-    return count // nodes if nodes and count > per_node and count % nodes == 0 else count
-
-
-def _number(written: str) -> int:
-    return WORDS.get(written.casefold()) or (int(written) if written.isdigit() else 0)
 
 
 def _kind(name: str, size: str | None) -> tuple[str, bool]:

@@ -23,7 +23,9 @@ WORDS: Final = {
 _OTHERWISE: Final = ("a", "single", "pair", "couple", "both")
 """Numbers only beside certain words."""
 _SPELLED: Final = "|".join(sorted((word for word in WORDS if word not in _OTHERWISE), key=len, reverse=True))
-_NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
+_START: Final = r"(?<![^\W\u3000-\u9fff])(?<![.\-第一二三四五六七八九十百])"
+"""Of a number or a name: behind a word of Chinese there is no blank."""
+_NUMBER: Final = rf"(?:[0-9]{{1,4}}|{_START}(?:{_SPELLED}))"
 _PAIRED: Final = r"(?:pair|couple)(?=[ ]of[ ])"
 _MAKER: Final = (
     r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas"
@@ -31,8 +33,10 @@ _MAKER: Final = (
 )
 _NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
 _SEVERAL: Final = r"(?:nodes|machines|servers|hosts|boxes|systems|instances|VMs|台|机器|机|服务器|节点)"
+_WHOLE: Final = r"(?:nodes|machines|servers|hosts|boxes|systems|台|机器|服务器|节点)(?![A-Za-z0-9_])"
+"""Machines as they are sold: an instance of a cloud has any number of devices."""
 _TIMES: Final = r"[ ]?[x×*][ ]?"
-_OUR: Final = r"(?:个|[ ]of)?(?:[ ](?:the|our|my|their|these|those|such|identical|more|other)){0,2}"
+_OUR: Final = r"(?:[ ]?个|[ ]of)?(?:[ ](?:the|our|my|their|these|those|such|identical|more|other)){0,2}"
 """Between a number and what is counted: `two of our`."""
 _AHEAD: Final = (
     r"(?:^|(?<=[(（,，:：])|\b(?:on|across|over|with|using|have|has|between|in|of|these|our|the)(?=[ ]))[ ]{0,2}"
@@ -90,17 +94,17 @@ def counted() -> tuple[re.Pattern[str], ...]:
     )
     also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{_MARK})(?![\w]))?"
     end = r"s?(?![^\W\u3000-\u9fff])(?!-[0-9a-z])"  # `8xH200机器`: no blank ends a word there
-    count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
+    count = rf"{_START}(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
     of_nodes = (
         rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
         rf"[ ]?{_MAKER}{device}{size}{end}"
     )
     several = (
-        rf"(?:(?<![\w.\-])(?P<nodes>{_SPELLED}|both|{_PAIRED}){_OUR}|{_AHEAD}(?P<nodes_too>[0-9]{{1,2}}){_OUR}"
-        rf"|(?<![\w.\-])(?P<nodes_times>{_NUMBER}){_TIMES})[ ]?[*(（\[]{{0,2}}"
+        rf"(?:{_START}(?P<nodes>{_SPELLED}|both|{_PAIRED}){_OUR}|{_AHEAD}(?P<nodes_too>[0-9]{{1,2}})(?![0-9]){_OUR}"
+        rf"|{_START}(?P<nodes_times>{_NUMBER}){_TIMES})[ ]?[*(（\[]{{0,2}}"
     )
     of_each = rf"(?P<count>{_NUMBER})(?:{_TIMES}|[ ]?-?(?:GPUs?|NPUs?|cards?|way|卡|张)[ ]?(?:的)?)"
-    alone_count = rf"(?<![\w.\-])(?P<count>{_NUMBER})"
+    alone_count = rf"{_START}(?P<count>{_NUMBER})"
     cards, nodes = r"(?:卡|张|块|GPUs?|NPUs?|cards?)", rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}"
     each = r"(?:每台|每机|每节点|每个节点|单机|each(?:[ ]with)?)"
     # A card of two dies counts as two devices: `8卡16芯`.
@@ -108,42 +112,53 @@ def counted() -> tuple[re.Pattern[str], ...]:
     return tuple(
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
-            rf"(?<![\w.-]){device}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?P<size>[0-9]{{2,3}})[ ]?G(?:i?B)?"
+            rf"{_START}{device}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?P<size>[0-9]{{2,3}})[ ]?G(?:i?B)?"
             rf"[ ]?[x×*][ ]?(?P<count>{_NUMBER})[ ]?[)）]",
             rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?{of_dies}(?P<count>{_NUMBER})[ ]?{cards}?",
             rf"{nodes}(?:服务器|机器)?[ ]?[,，:：]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|{cards})?(?:的)?"
             rf"[ ]?{_MAKER}{device}{size}{end}",
             rf"{alone_count}(?:{_TIMES}|[ ]?{cards}[ ]?(?:的)?){_MAKER}{device}{size}(?:[ ](?:per|each|a)[ ]node)?"
             rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
-            rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
+            rf"{_START}{device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
             rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
-            rf"(?<![\w.\-])(?P<nodes>{_NUMBER})[ ]{_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(]?[ ]?"
+            rf"{_START}(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(（]?[ ]?"
             rf"(?:with|each with|of|having)[ ](?P<count>{_NUMBER})[ ]?{cards}(?!\w)",
+            rf"{_START}(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_MAKER}{device}{size}[ ]?{_NODE}[ ]?[,(（]?[ ]?"
+            rf"(?P<count>{_NUMBER})[ ]?{cards}[ ](?:each|per)\b",
+            rf"{_START}(?P<nodes>{_NUMBER})(?:[ ]|{_TIMES}){_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}s?[ ]?"
+            rf"[,;(（][ ]?(?:with[ ])?(?P<count>{_NUMBER})[ ]?{cards}[ ](?:in[ ])?(?:each|per)\b",
             of_nodes,
             rf"{several}{of_each}{_MAKER}{device}{size}s?[*)）\]]{{0,2}}[ ]?-?{_SEVERAL}(?![A-Za-z0-9_])",
             rf"{several}{of_each}[*]{{0,2}}{_SEVERAL}[ ]?(?:of|with|each with|[,:(（，])[ ]?"
             rf"{_MAKER}{device}{size}{end}",
-            rf"(?<![\w.\-])(?P<count>{_PAIRED})[ ]of[ ]{_MAKER}{device}{size}{end}(?![ -]?{_NODE})",
+            rf"{_START}(?P<servers_times>{_NUMBER}){_TIMES}{_MAKER}(?:[DH]GX[ -])?{device}{size}s?(?:[ ]GPUs?)?"
+            rf"[ ]?-?{_WHOLE}",
+            rf"{_START}{device}{size}{_TIMES}(?P<servers_times>{_NUMBER})[ ]?{_WHOLE}",
+            rf"{_START}(?P<servers>{_NUMBER})[ ]?(?:台|(?:个[ ]?)?(?:节点|机器))[ ]?(?:的[ ]?)?{_MAKER}{device}"
+            rf"{size}(?![A-Za-z0-9_-])(?![ ]?[,，(（]?[ ]?(?:每|单|[x×*]|{_NUMBER}[ ]?(?:{cards}|[x×*])))",
+            rf"{_START}(?P<count>{_PAIRED})[ ]of[ ]{_MAKER}{device}{size}{end}(?![ -]?{_NODE})",
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
-            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
+            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?!(?:[ ]GPU)?[ ]?{_NODE})",
             rf"(?<![A-Za-z0-9_.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?!(?![卡张块])[\w.%-]|:\S)",
-            rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
-            rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
-            rf"(?<![\w.-]){device}{size}(?:[ ](?:node|machine|server|host|box))?[ ](?:with|having)[ ]"
+            rf"{_START}{device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
+            rf"{_START}{device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
+            rf"{_START}{device}{size}(?:[ ](?:node|machine|server|host|box))?[ ](?:with|having)[ ]"
             rf"(?P<count>{_NUMBER})[ ](?:GPUs|NPUs|cards)"
             rf"(?![\w/]|[ ](?:per|on|in|for|a|each)[ ](?:each[ ]|every[ ])?{_NODE}|[ ]each)",
-            rf"(?<![\w.-]){device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"
+            rf"{_START}{device}{size}(?:[ ](?:GPUs?|NPUs?|cards?))?[ ]?[(（](?:[x×*][ ]?)?(?P<count>{_NUMBER})"
             r"[ ]?[x×*]?[)）]",
             rf"{alone_count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?"
             rf"{_MAKER}{device}{end}",
             rf"{count}[ ]?(?:identical[ ])?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}"
             rf"(?![ ]?(?:and|und|[,+&、和])[ ]?{_MAKER}"
             rf"(?:{_MARK}|(?:RTX[ ]?)?(?:[A-Z]{{1,2}}[0-9]{{2,3}}|[2-5]0[5-9]0)\b))",
-            rf"(?<![\w.\-])(?P<count>{_NUMBER})[ -](?:GPU|NPU|card)[ ]{_MAKER}{device}{size}[ ]?{_NODE}\b",
-            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
-            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single|{_PAIRED}|both){_OUR}(?:[ ]|-){_MAKER}{device}{size}"
-            rf"[ ]?{_NODE}\b",
-            rf"(?<![\w.\-])(?P<servers>{_SPELLED}|{_PAIRED}|both){_OUR}[ ](?:NVIDIA[ ])?[DH]GX[ -]{device}{size}{end}"
+            rf"{_START}(?P<count>{_NUMBER})[ -](?:GPU|NPU|card)[ ]{_MAKER}{device}{size}[ ]?{_NODE}\b",
+            rf"{_START}(?P<servers>{_NUMBER}|a|single)[ ]?[x×]?[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}"
+            rf"{end}",
+            rf"{_START}(?P<servers>{_NUMBER}|a|single|{_PAIRED}|both){_OUR}(?:[ ]|-){_MAKER}{device}{size}"
+            rf"(?:[ ]GPU)?[ ]?{_NODE}(?![A-Za-z0-9_])",
+            rf"{_START}(?:(?P<servers>{_SPELLED}|{_PAIRED}|both){_OUR}[ ]"
+            rf"|(?P<servers_times>[0-9]{{1,2}})(?:{_TIMES}|[ ]))(?:NVIDIA[ ])?[DH]GX[ -]{device}{size}{end}"
             r"(?![ ]GPUs?)",
         )
     )
@@ -166,7 +181,8 @@ def alone(names: tuple[str, ...]) -> re.Pattern[str]:
     named = _any_of(names)
     return re.compile(
         rf"(?<![\w./-])(?P<device>{named}|{_OF_MACHINE}|(?i:mi3[0-9]{{2}}x?|rtx[ _-]?pro[ _-]?[0-9]{{4}}"
-        r"|rtx[ _-]?[345]0[5-9]0|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)))"
+        r"|rtx[ _-]?[345]0[5-9]0|rtx[ _-]?6000[ _-]?(?:(?:workstation[ _-]?)?pro(?:[ _-]?blackwell)?|blackwell)"
+        r"|blackwell[ _-](?:rtx[ _-])?(?:6000[ _-]pro|pro[ _-]6000)|(?:6000[ _-]pro|pro[ _-]6000)[ _-]blackwell))"
         r"(?:(?:[ ]GPUs?)?[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",
         re.ASCII,

@@ -16,8 +16,11 @@ _BEHIND: Final = re.compile(
 )
 """Also in the next cell of a table: `| 310P | ❌ not supported |`."""
 _LISTED: Final = r"(?:[\w-]+(?:[ ][\w-]+){0,2}[ ]?[,，、/][ ]?(?:and[ ]|or[ ])?){0,4}"
+_ALSO: Final = r"(?:[\w-]+(?:[ ][\w-]+){0,2}[ ]?(?:[/、]|,?[ ](?:and|or|nor)\b)[ ]?){0,3}"
 _BEFORE: Final = re.compile(
-    r"(?:\b(?:does|do)[ ]not[ ](?:yet[ ])?support|\bnot[ ](?:yet[ ])?supported[ ]on|\bunsupported[ ]on"
+    rf"(?:\b(?:not[ ](?:yet[ ])?compatible|incompatible)[ ]with[ ]{_ALSO}"
+    rf"|\bno[ ]support[ ](?:yet[ ])?(?:for|on)[ ]{_ALSO}|不兼容"
+    r"|\b(?:does|do)[ ]not[ ](?:yet[ ])?support|\bnot[ ](?:yet[ ])?supported[ ]on|\bunsupported[ ]on"
     r"|(?:\bnot[ ](?:yet[ ])?supported|\bunsupported|不支持|未支持)(?:[ ](?:devices|hardware|cards|GPUs|NPUs))?"
     rf"[*_]{{0,2}}[:：][*_]{{0,2}}[ ]?{_LISTED}"
     r"|\bexcept(?:[ ]for)?|暂?不支持|尚?未支持)[ ]?(?:the[ ]|Ascend[ ]|Atlas[ ]|NVIDIA[ ]){0,2}[`*_(（]{0,2}\Z",

@@ -6,11 +6,14 @@ It is told by their names, or as `SM89`, `sm_120`, `Compute Capability: 12.0`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
 from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.explain.commands import Script
+from moonpad.explain.documents.ruled_out import is_ruled_out
+from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
 _NAMES: Final = {
@@ -26,13 +29,15 @@ _NAMES: Final = {
     "10.0": r"B200|GB200",
     "10.3": r"B300|GB300",
     "11.0": r"(?:NVIDIA |Jetson |AGX ){1,3}Thor|Jetson T[45]000",
-    "12.0": r"(?:RTX ?|GeForce )?50[6-9]0(?: ?(?:Ti|D))?|RTX (?:PRO )?6000D|RTX PRO [2-6][05]00|6000D",
+    "12.0": r"(?:RTX ?|GeForce )?50[6-9]0(?: ?(?:Ti|D))?|RTX (?:PRO )?6000D|RTX PRO [2-6][05]00|6000D"
+    r"|RTX 6000 (?:Pro|Blackwell)|(?:RTX )?Pro 6000 Blackwell|Blackwell (?:6000 Pro|Pro 6000)",
     "12.1": r"GB10|DGX Spark",
 }
 """https://developer.nvidia.com/cuda-gpus"""
+_START: Final = r"(?<![A-Za-z0-9_./-])|(?<=[0-9][x×*])"
 _NAMED: Final = re.compile(
     "|".join(
-        rf"(?P<c{capability.replace('.', '_')}>(?<![A-Za-z0-9_./-])(?:{names})(?![A-Za-z0-9_]|-[0-9]))"
+        rf"(?P<c{capability.replace('.', '_')}>(?:{_START})(?:{names})(?![A-Za-z0-9_]|-[0-9]))"
         for capability, names in _NAMES.items()
     ),
     re.IGNORECASE,
@@ -53,7 +58,10 @@ _OF_AMD: Final = {
 }
 """https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html"""
 _AMD_NAMED: Final = re.compile(
-    "|".join(rf"(?P<{name}>(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9]))" for name, names in _OF_AMD.items()),
+    "|".join(
+        rf"(?P<{name}>(?:(?<![A-Za-z0-9])|(?<=[0-9][x×*]))(?:{names})(?![A-Za-z0-9]))"
+        for name, names in _OF_AMD.items()
+    ),
     re.IGNORECASE,
 )
 _OF_ROCM: Final = re.compile(
@@ -68,24 +76,45 @@ _WRITTEN: Final = re.compile(
     re.IGNORECASE,
 )
 """Not the least that is asked for, `7.0 or higher`."""
+_ERROR: Final = re.compile(r"Error\b|Exception\b|\bERROR\b|\berror:|\bWARNING\b|UserWarning")
 _TEMPLATE: Final = re.compile(r"only support|requires?|supported on|is for|need", re.IGNORECASE)
 
 
 def spoken_capability(script: Script) -> str:
-    """`8.9`; "" where the text names none, or several."""
+    """`8.9`; "" where the text names none, several, or devices of AMD too."""
+    found = spoken_capabilities(script)
+    of_one = len(found) == 1 and not _names_amd(tuple(script.lines))
+    return next(iter(found)) if of_one else ""
+
+
+def spoken_capabilities(script: Script) -> frozenset[str]:
+    """All that the text names."""
     script.budget.once("capabilities", len(script.lines), "the text around its engine commands")
-    return _capability_of(tuple(script.lines))
+    return _capabilities_of(tuple(script.lines))
+
+
+def spoken_platforms(script: Script) -> frozenset[str]:
+    """Those of NVIDIA and AMD whose devices the text names."""
+    named = {str(Platform.CUDA): bool(spoken_capabilities(script)), str(Platform.ROCM): _names_amd(tuple(script.lines))}
+    return frozenset(platform for platform, is_named in named.items() if is_named)
 
 
 @lru_cache(maxsize=2)  # each engine command of a text asks
-def _capability_of(lines: tuple[str, ...]) -> str:
+def _capabilities_of(lines: tuple[str, ...]) -> frozenset[str]:
     found: set[str] = set()
     for text in {line[:_LONGEST] for line in lines}:
-        for match in _NAMED.finditer(text):
+        for match in _meant(_NAMED, text):
             found.add((match.lastgroup or "c")[1:].replace("_", "."))
         if not _TEMPLATE.search(text):  # what an engine asks for is not what is there
-            found |= {f"{match['major']}.{match['minor']}" for match in _WRITTEN.finditer(text)}
-    return found.pop() if len(found) == 1 else ""
+            found |= {f"{match['major']}.{match['minor']}" for match in _meant(_WRITTEN, text)}
+    return frozenset(found)
+
+
+def _meant(sign: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Without those that something is said not to run on; an error that says so is one of what is there."""
+    for match in sign.finditer(text):
+        if _ERROR.search(text) or not is_ruled_out(text, *match.span()):
+            yield match
 
 
 def spoken_generation_of_amd(script: Script) -> str:
@@ -95,9 +124,14 @@ def spoken_generation_of_amd(script: Script) -> str:
 
 
 @lru_cache(maxsize=2)
+def _names_amd(lines: tuple[str, ...]) -> bool:
+    return any(next(_meant(_AMD_NAMED, line[:_LONGEST]), None) is not None for line in lines)
+
+
+@lru_cache(maxsize=2)
 def _generation_of(lines: tuple[str, ...]) -> str:
     texts = {line[:_LONGEST] for line in lines}
-    found = {match.lastgroup or "" for text in texts for match in _AMD_NAMED.finditer(text)}
+    found = {match.lastgroup or "" for text in texts for match in _meant(_AMD_NAMED, text)}
     others = any(_NAMED.search(text) or PULLED_FOR_CUDA.search(text) for text in texts)
     return found.pop() if len(found) == 1 and not others else ""
 
@@ -129,6 +163,13 @@ _OF_OTHERS: Final = re.compile(
     r"|\bTrainium|\bInferentia|--device[ =]xpu\b"
 )
 _MAKERS: Final = {"gaudi": "Intel Gaudi", "tpu": "Google TPUs"}
+
+
+def names_nvidia_alone(script: Script) -> bool:
+    """Whether devices of NVIDIA are named, and none of AMD's or of other makers."""
+    lines = (line[:_LONGEST] for line in script.lines)
+    others = (_AMD_NAMED, _OF_ROCM, _OF_OTHERS)
+    return bool(spoken_capabilities(script)) and not any(name.search(text) for text in lines for name in others)
 
 
 def speaks_of_others(script: Script) -> bool:

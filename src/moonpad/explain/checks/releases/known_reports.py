@@ -28,6 +28,7 @@ from moonpad.explain.checks.command_traits import (
     model_names,
     option_text,
     spoken_devices,
+    unnamed_device,
     with_other_names,
 )
 from moonpad.explain.checks.given_names import given_names
@@ -290,7 +291,8 @@ def _has_newest(row: KnownReport, engine: str) -> bool:
 
 def _may_be_devices(row: KnownReport, case: Case, known: _Known) -> bool:
     """Whether the text names no devices, and shows the very error that the row is about."""
-    unknown = case.cluster is None and not known.spoken and not case.platform and not is_elsewhere(row.devices, case)
+    unspoken = known.spoken in ("", Platform.CUDA) and not case.platform
+    unknown = case.cluster is None and unspoken and not is_elsewhere(row.devices, case)
     return unknown and shared_pairs(row.message, known.errors) > 1 and not speaks_of_others(case.script)
 
 
@@ -387,8 +389,7 @@ def fits(pattern: str, text: str) -> bool:
 
 
 def _words(case: Case, spoken: str) -> Mapping[str, str]:
-    unknown = f"devices of capability {spoken}" if spoken else "these devices"
-    device = case.cluster.device.product if case.cluster else unknown
+    device = case.cluster.device.product if case.cluster else unnamed_device(spoken)
     names = model_names(case, True)
     name = names[0] if case.checkpoint else names[0].rpartition("/")[2]
     return {"model": name or "the model", "device": device, "version": case.version or "this release"}

@@ -21,7 +21,7 @@ from moonpad.explain.checks.command_traits import (
     LONGEST,
     are_devices,
     are_left_out,
-    is_generation_of_amd,
+    is_device_of,
     model_names,
     option_text,
     spoken_devices,
@@ -233,8 +233,8 @@ def _format_word(name: str) -> re.Pattern[str]:
 def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
     if case.platform == Platform.ASCEND and not row.devices and _OF_GPUS.search(row.fault):
         return False
-    of_amd = spoken == Platform.ROCM and any(map(is_generation_of_amd, row.devices))
-    unknown = case.cluster is None and (not spoken or of_amd) and not case.platform and row.particular >= _LEAST
+    of_some = spoken in (Platform.ROCM, Platform.CUDA) and any(is_device_of(spoken, each) for each in row.devices)
+    unknown = case.cluster is None and (not spoken or of_some) and not case.platform and row.particular >= _LEAST
     unknown = unknown and not (row.devices and (speaks_of_others(case.script) or is_elsewhere(row.devices, case)))
     unknown = unknown and not _is_left_out(row, spoken)
     if not (unknown or are_devices(row.devices, row.other_devices, case, spoken)) or not are_left_out(row.lacks, case):
