@@ -19,6 +19,7 @@ from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
+from moonpad.explain.documents.avoided_releases import between
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
@@ -202,6 +203,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
+    if command is not None and (within := _between(engine, command, script)) is not None:
+        return within
     script.budget.once("builds without a tag", len(script.lines), "the text around its engine commands")
     if (state := untagged_build(line.names, script.lines)) and (command is None or command.container is None):
         return Version("", f"the text names {engine} {state}, a state of main of no known release: {BY_NEWEST}")
@@ -257,6 +260,22 @@ def _below(engine: str, script: Script) -> Version | None:
     if not release:
         return None
     return Version(release, f"the text speaks of {engine} before {bound}: judged by {release}, the last of these")
+
+
+def _between(engine: str, command: Command, script: Script) -> Version | None:
+    """A build from between two releases, for the commands below what the text says of it, or all where none is below;
+    of a text about one engine alone."""
+    script.budget.once("builds between releases", len(script.lines), "the text around its engine commands")
+    line, first, last = between(script.lines)
+    others = {program_table().engines.get(each.program, "") for each in script.commands} - {""}
+    if not line or any(_base_of(each) != _base_of(engine) for each in others):
+        return None
+    recorded = recorded_versions(ENGINES[engine].program)
+    if not {first, last}.issubset(recorded) or order(first) >= order(last):
+        return None
+    if command.line < line and any(each.line > line for each in script.commands):
+        return None
+    return Version(first, f"the text speaks of a build from between {first} and {last}", last)
 
 
 def _of_main(engine: str, name: str, named: str, versions: Mapping[str, str]) -> Version | None:

@@ -14,6 +14,7 @@ from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.explain.documents.avoided_releases import is_faulty, is_of_other_build, is_refused, says_what_runs
 from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
 from moonpad.explain.documents.printed_versions import printed
 from moonpad.explain.documents.source_checkouts import checked_out
@@ -224,7 +225,8 @@ def _without_former(
     named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
 ) -> list[tuple[bool, int, int, VersionMention]]:
     """Without releases with which all was well, where another one is named; of those in prose, also where an upgrade
-    is spoken of."""
+    is spoken of. Without those that are avoided, where the text says what is run in their place."""
+    named = _without_avoided(named, lines)
 
     def is_former(in_prose: bool, number: int, start: int, mention: VersionMention) -> bool:
         line = lines[number - 1]
@@ -247,6 +249,28 @@ def _without_former(
         return named_too or (not mention.image and (changed or beside_another(lines[number - 1], mention.version)))
 
     return [each for each in named if each not in former or not is_replaced(each[1], each[3])]
+
+
+def _without_avoided(
+    named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
+) -> list[tuple[bool, int, int, VersionMention]]:
+    refused: list[int] = []
+    faulty: list[int] = []
+    for at, (_, number, start, mention) in enumerate(named):
+        line = lines[number - 1]
+        end = line.find(mention.version, start) + len(mention.version)
+        if end <= start:
+            continue
+        if is_refused(line, start, end):
+            refused.append(at)
+        elif not mention.image and is_faulty(line, end):
+            faulty.append(at)
+    gone = {*faulty} if faulty and says_what_runs(lines) else set()
+    left = [each[3] for at, each in enumerate(named) if at not in gone and at not in refused]
+    avoided = {named[at][3].engine for at in refused}
+    if refused and (any(each.engine in avoided for each in left) or is_of_other_build(lines)):
+        gone.update(refused)
+    return [each for at, each in enumerate(named) if at not in gone]
 
 
 def _published_images(text: str) -> list[tuple[re.Match[str], HeldRelease]]:
