@@ -32,7 +32,13 @@ from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_na
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.started_releases import day_out_by, last_with_all, release_of_trace, started_release
+from moonpad.explain.started_releases import (
+    build_of_its_time,
+    day_out_by,
+    last_with_all,
+    release_of_trace,
+    started_release,
+)
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, release_of, since
@@ -229,8 +235,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     of_trace, sign = release_of_trace(engine, script)
     if taking and of_trace and not since(of_trace, taking):
         taking = ""  # the last that has the option, where a trace is of an earlier time
+    if taking and command is not None and (seen := build_of_its_time(engine, taking, command, script))[0]:
+        return Version(*seen)
     if taking and since(taking, with_model or taking):
-        day = day_out_by(engine, taking, script)
+        day = day_out_by(engine, taking, command, script) if command is not None else ""
         last = f"of those out on {day} {taking} is" if day else f"{taking} is"
         because = f"none is named: the text shows that {option} was taken, and {last} the last that has it"
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
@@ -238,8 +246,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         because = f"none is named: the text shows {sign}, which no final release after {of_trace} has"
         return Version(of_trace, because)
     first, taking, gone = last_with_all(engine, command, script) if command is not None else ("", "", ())
+    if taking and command is not None and (seen := build_of_its_time(engine, taking, command, script))[0]:
+        return Version(*seen)
     if taking and since(taking, with_model or taking):
-        day = day_out_by(engine, taking, script)
+        day = day_out_by(engine, taking, command, script) if command is not None else ""
         because = f"{OF_ITS_OPTIONS}{f', of those out on {day},' if day else ''} has all of {', '.join(gone[:3])}"
         because += " and others" if len(gone) > 3 else ""
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
