@@ -32,6 +32,7 @@ from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_na
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.releases_of_others import OF_MAIN, is_build_of_another, runs_main
 from moonpad.explain.started_releases import (
     build_of_its_time,
     day_out_by,
@@ -190,6 +191,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         if command is not None and (beside := release_beside(name, command, script)) is not None:
             near, on_host = beside
         spoken = versions.get(name) if near is None else near
+        if spoken and command is not None:
+            if runs_main(name, command, script):
+                return Version("", f"{OF_MAIN}: {BY_NEWEST}")
+            spoken = "" if is_build_of_another(name, command, script) else spoken
         if spoken and (above := _asked_above(name, command)) and not since(spoken, above):
             return Version("", f"the text asks for {name} {above} or later: {BY_NEWEST}")  # the other is a remark
         if named := spoken:
