@@ -17,6 +17,7 @@ from moonpad.explain.results import Better, Edit, Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
+from moonpad.values.versions import order
 
 _OF_PARSER: Final = frozenset(
     {Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.RENAMED_FLAG, Code.PREFIX_FLAG, Code.INVALID_VALUE}
@@ -36,6 +37,10 @@ def of_its_day(
     script.budget.once("days of a text", len(script.lines), "the text around its engine commands")
     day = written_day(script.lines, group.commands[0].line)
     release = released_by(judged.engine, day) if day else ""
+    if release and order(release) < order(versions(program)[0]):
+        older = f"releases before {versions(program)[0]} may take it"
+        said = tuple(_as_then(each, older, release, day) for each in judged.remarks)
+        return replace(judged, remarks=said)
     options = option_set(program, release) if release in versions(program) and release != newest(program) else None
     if options is None:
         return judged
@@ -49,6 +54,15 @@ def of_its_day(
     return replace(judged, remarks=remarks, better=tuple(taken))
 
 
+def _as_then(remark: Remark, older: str, release: str, day: str) -> Remark:
+    """What only releases refuse that came later is no fault of the text's own start."""
+    finding = remark.finding
+    if finding.severity is not Severity.WARNING or finding.code not in _OF_PARSER or older not in finding.message:
+        return remark
+    message = f"{finding.message.removesuffix('.')}; the text is of {day}, when {release} was the newest"
+    return replace(remark, finding=replace(finding, severity=Severity.NOTE, message=message), ends_start=False)
+
+
 def _with(better: Better, group: Group) -> Group:
     pairs = zip(group.commands, better.edits, strict=True)
     return replace(group, commands=tuple(mended_command(command, (), edits) for command, edits in pairs))
@@ -60,7 +74,7 @@ def _errors(judged: Judged) -> frozenset[tuple[Code, str]]:
 
 
 def _writes(remark: Remark) -> bool:
-    return bool(remark.edits or remark.others)
+    return bool(remark.edits or remark.others or remark.finding.code in _OF_PARSER)
 
 
 def _of_both(remark: Remark, options: OptionSet, given: set[str], release: str, day: str) -> Remark:

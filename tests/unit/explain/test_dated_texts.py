@@ -75,6 +75,25 @@ def test_better_settings_are_those_that_the_time_of_the_text_takes() -> None:
     assert all(len(each) == 1 for each in offered("a · comment · 2026-04-03"))
 
 
+OLD = "```\nvllm serve moonshotai/Kimi-VL-A3B-Instruct --limit-mm-per-prompt image=64 --trust-remote-code\n```\n"
+
+
+def test_a_form_that_the_releases_of_the_time_took_is_no_warning() -> None:
+    """vLLM 0.9.1 was the newest on 2025-07-01; the options of releases from 0.10.0 on are recorded."""
+
+    def of_the_form(head: str) -> tuple[Severity, str]:
+        judged = ask_one(f"{head}\n{OLD}", on="1xH200")
+        (told,) = [each for each in judged.findings if each.where == "--limit-mm-per-prompt"]
+        assert any("image" in word for line in judged.corrected for word in line.argv)
+        return told.severity, told.message
+
+    assert of_the_form("")[0] is Severity.WARNING
+    assert of_the_form("a · comment · 2026-01-15")[0] is Severity.WARNING
+    severity, message = of_the_form("a · comment · 2025-07-01")
+    assert severity is Severity.NOTE
+    assert message.endswith("the text is of 2025-07-01, when 0.9.1 was the newest")
+
+
 def test_a_fault_came_after_a_release() -> None:
     assert came_after("0.5.10", "0.5.6")
     assert not came_after("0.5.6", "0.5.6")
