@@ -1,5 +1,5 @@
-"""What is written anew into a command of a text that tells its day: what the release of that day takes as well as the
-newest, by which the command is judged."""
+"""Options that are added to a command of a text that tells its day: those that the release of that day takes as well as
+the newest, by which the command is judged."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def of_its_day(
     release = released_by(judged.engine, day) if day else ""
     if release and order(release) < order(versions(program)[0]):
         older = f"releases before {versions(program)[0]} may take it"
-        said = tuple(_as_then(each, older, release, day) for each in judged.remarks)
-        return replace(judged, remarks=said)
+        remarks = tuple(_as_then(each, older, release, day) for each in judged.remarks)
+        return replace(judged, remarks=remarks)
     options = option_set(program, release) if release in versions(program) and release != newest(program) else None
     if options is None:
         return judged

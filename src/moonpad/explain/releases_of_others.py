@@ -43,8 +43,8 @@ def runs_main(engine: str, command: Command, script: Script) -> bool:
         return False
     script.budget.once("sentences about main", len(script.lines), "the text around its engine commands")
     named = [each.line for each in version_mentions(script.lines) if each.engine == engine and not each.least]
-    said = next(_said_above(command, script), 0)
-    return bool(said) and not any(said <= line <= max(command.line, _last_of(command)) for line in named)
+    begin = next(_said_above(command, script), 0)
+    return bool(begin) and not any(begin <= line <= max(command.line, _last_of(command)) for line in named)
 
 
 def with_faults_of_others(
@@ -63,8 +63,8 @@ def with_faults_of_others(
 
 def _as_past(remark: Remark) -> Remark:
     note = replace(remark.finding, severity=Severity.NOTE)
-    told = replace(remark, finding=note, edits=(), others=(), sets=(), unsets=(), of_former=True, as_told=True)
-    return replace(told, stops=False, ends_start=False, complained=False)
+    past = replace(remark, finding=note, edits=(), others=(), sets=(), unsets=(), of_former=True, as_told=True)
+    return replace(past, stops=False, ends_start=False, complained=False)
 
 
 def _said_above(command: Command, script: Script) -> Iterator[int]:
@@ -91,9 +91,9 @@ def is_build_of_another(engine: str, command: Command, script: Script) -> bool:
         return False
     script.budget.once("authors of builds", len(script.lines), "the text around its engine commands")
     of = (BUILD_LINES[engine], SPOKEN_BUILDS[engine])
-    said = [
+    numbers = [
         number
         for number, line in enumerate(script.lines, 1)
         if any(char.isdigit() for char in line[:_LONGEST]) and any(each.search(line[:_LONGEST]) for each in of)
     ]
-    return bool(said) and all(author_at(script.lines, number) not in ("", own) for number in said)
+    return bool(numbers) and all(author_at(script.lines, number) not in ("", own) for number in numbers)

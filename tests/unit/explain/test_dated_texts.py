@@ -33,10 +33,11 @@ def test_no_option_is_written_that_the_time_of_the_text_lacks(head: str) -> None
     """--cuda-graph-bs-decode came with SGLang 0.5.20, of September 2026."""
     judged = ask_one(SGLANG.format(head), on="4x8xH200")
     assert NEW not in _corrected(SGLANG.format(head))
-    (told,) = [each for each in judged.findings if each.where == "--cuda-graph-bs"]
-    assert told.severity is Severity.NOTE
+    (finding,) = [each for each in judged.findings if each.where == "--cuda-graph-bs"]
+    assert finding.severity is Severity.NOTE
     assert (
-        "the text is of 2025-11-25, and SGLang 0.5.5.post3 of that time has no --cuda-graph-bs-decode" in told.message
+        "the text is of 2025-11-25, and SGLang 0.5.5.post3 of that time has no --cuda-graph-bs-decode"
+        in finding.message
     )
 
 
@@ -83,9 +84,9 @@ def test_a_form_that_the_releases_of_the_time_took_is_no_warning() -> None:
 
     def of_the_form(head: str) -> tuple[Severity, str]:
         judged = ask_one(f"{head}\n{OLD}", on="1xH200")
-        (told,) = [each for each in judged.findings if each.where == "--limit-mm-per-prompt"]
+        (finding,) = [each for each in judged.findings if each.where == "--limit-mm-per-prompt"]
         assert any("image" in word for line in judged.corrected for word in line.argv)
-        return told.severity, told.message
+        return finding.severity, finding.message
 
     assert of_the_form("")[0] is Severity.WARNING
     assert of_the_form("a · comment · 2026-01-15")[0] is Severity.WARNING

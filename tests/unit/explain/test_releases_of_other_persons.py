@@ -46,9 +46,9 @@ def test_other_sentences_leave_the_release(sentence: str) -> None:
 def test_the_fault_of_the_thread_is_told_all_the_same() -> None:
     """vLLM has Kimi-VL from 0.8.5 on (vllm-project/vllm#16715)."""
     judged = ask_one(f"{OPENER}I just tried the main branch:\n{SERVE}", on="1xH200")
-    (told,) = [each for each in judged.remarks if each.as_told]
-    assert "does not know Kimi-VL" in told.finding.message
-    assert told.finding.severity is Severity.NOTE
+    (fault,) = [each for each in judged.remarks if each.as_told]
+    assert "does not know Kimi-VL" in fault.finding.message
+    assert fault.finding.severity is Severity.NOTE
     assert not [each for each in judged.findings if each.severity is Severity.ERROR]
 
 

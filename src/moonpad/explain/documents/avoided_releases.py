@@ -74,10 +74,10 @@ def is_of_other_build(lines: Iterable[str]) -> bool:
 @lru_cache(maxsize=4)  # each engine command of a text asks
 def between(lines: tuple[str, ...]) -> tuple[int, str, str]:
     """The line that speaks of a build from between two releases, and both; (0, "", "") where none does, or several."""
-    found = [
+    builds = [
         (number, match[1].lower(), match[2].lower())
         for number, line in enumerate(lines, 1)
         if "between" in line[:_LONGEST].casefold()
         for match in _BETWEEN.finditer(line[:_LONGEST])
     ]
-    return found[0] if len({each[1:] for each in found}) == 1 else (0, "", "")
+    return builds[0] if len({each[1:] for each in builds}) == 1 else (0, "", "")

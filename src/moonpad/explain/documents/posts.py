@@ -33,10 +33,10 @@ def begin_of_post(lines: tuple[str, ...], line: int) -> int:
 
 @lru_cache(maxsize=4)
 def _heads(lines: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    found = []
+    heads = []
     for number, line in enumerate(lines, 1):
         text = line[:_LONGEST].lstrip(" \t>*_#-")
         match = next(filter(None, (head.match(text) for head in _HEADS)), None) if text else None
         if match is not None:
-            found.append((number, match["name"].casefold()))
-    return tuple(found)
+            heads.append((number, match["name"].casefold()))
+    return tuple(heads)
