@@ -34,12 +34,13 @@ _OTHERWISE: Final = re.compile(
     re.IGNORECASE,
 )
 _MOST_ABOVE: Final = 30
+_MOST_COMMANDS: Final = 400
 _LONGEST: Final = 1000
 
 
 def runs_main(engine: str, command: Command, script: Script) -> bool:
     """Whether a sentence above the command, behind every release that the text names, says that it is run from main."""
-    if command.container is not None:
+    if command.container is not None or len(script.commands) > _MOST_COMMANDS:
         return False
     script.budget.once("sentences about main", len(script.lines), "the text around its engine commands")
     named = [each.line for each in version_mentions(script.lines) if each.engine == engine and not each.least]
