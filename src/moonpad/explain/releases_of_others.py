@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, SPOKEN_BUILDS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.posts import author_at, begin_of_post
@@ -16,11 +17,11 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 
 OF_MAIN: Final = "what is written above it runs main"
+_NAMES: Final = "|".join(name for engine in ENGINES.values() for name in engine.command_line.names)
 _BRANCH: Final = (
     r"(?:(?:main|master)[ ]branch|trunk|top of (?:tree|main)|nightly(?:[ ](?:build|image|wheel|version|release))?"
-    r"|(?<=latest )(?:main|master)|(?<=current )(?:main|master)|(?<=upstream )(?:main|master)|(?<=vllm )(?:main|master)"
-    r"|(?<=sglang )(?:main|master)|(?<=on )(?:main|master)|(?<=from )(?:main|master))"
-    r"(?![\w/-]|[ ](?:node|server|process|thread|model|GPU|host|machine|worker|script|page|port)\b)"
+    rf"|(?:latest|current|upstream|on|from|{_NAMES})"
+    r"[ ](?:main|master))(?![\w/-]|[ ](?:node|server|process|thread|model|GPU|host|machine|worker|script|page|port)\b)"
 )
 _RUNS: Final = re.compile(
     r"\b(?:try|tried|tested|testing|run|ran|running|reproduc\w+|use|used|using|build|built|building|installed|served)\b"

@@ -93,6 +93,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     told = "|".join(name for line in lines for name in line.names)
+    titles = "|".join(re.escape(ENGINES[name].facts.title) for name in engines)
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=|≥))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}(?::(?:nightly[_-])?(?:releases?[_-])?|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
@@ -108,7 +109,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?m:^)[ \t>|#*`]{{0,8}}{names}[ ]{{2,60}}{_NUMBER}"
         rf"(?=[ \t]{{2}}|[*`]{{0,3}}[ \t]{{0,8}}(?:/[^\n]{{0,200}})?(?:\n|$))",
         # the badge of a page: `262,144 ctxvLLM 0.19.1+text`
-        rf"(?-i:(?<=[a-z\d])(?=vLLM|SGLang|TensorRT-LLM|KTransformers)){names}[ ]v?(?P<version>{_PLAIN})(?P<least>\+)"
+        rf"(?-i:(?<=[a-z\d])(?={titles})){names}[ ]v?(?P<version>{_PLAIN})(?P<least>\+)"
         r"(?=[a-zA-Z]|\s|$)",
         rf"(?:(?m:^)[ \t>#*-]{{0,8}}|[(,;:][ ]?|\b(?:on|with|using|running)[ ])[`*]{{0,2}}{_FULL}[`*]{{0,2}}[ ]"
         rf"[`*]{{0,2}}{names}(?![\w/.-]|[`*]{{0,2}}[ ](?:v?[0-9]|serve\b))",
