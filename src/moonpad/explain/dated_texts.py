@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from moonpad.catalog.options import OptionSet, newest, option_set, versions
-from moonpad.catalog.release_days import released_by
+from moonpad.catalog.release_days import release_days, released_by
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Script
 from moonpad.explain.corrected import mended_command
@@ -32,16 +32,23 @@ def of_its_day(
     if judged is None or judged.engine not in ENGINES or not judged.version_because.endswith(BY_NEWEST):
         return judged
     program, title = ENGINES[judged.engine].program, ENGINES[judged.engine].facts.title
-    if group.commands[0].program != program or not (judged.better or any(map(_writes, judged.remarks))):
+    build = ENGINES[judged.engine].command_line.build
+    own = {program, ENGINES[build.of].program} if build else {program}
+    if group.commands[0].program not in own or not (judged.better or any(map(_writes, judged.remarks))):
         return judged
     script.budget.once("days of a text", len(script.lines), "the text around its engine commands")
     day = written_day(script.lines, group.commands[0].line)
     release = released_by(judged.engine, day) if day else ""
-    if release and order(release) < order(versions(program)[0]):
-        older = f"releases before {versions(program)[0]} may take it"
+    if not release:
+        return judged
+    recorded = versions(program)
+    if not recorded or recorded[-1] not in release_days()[judged.engine].releases:
+        return judged  # its program counts otherwise
+    if order(release) < order(recorded[0]):
+        older = f"releases before {recorded[0]} may take it"
         remarks = tuple(_as_then(each, older, release, day) for each in judged.remarks)
         return replace(judged, remarks=remarks)
-    options = option_set(program, release) if release in versions(program) and release != newest(program) else None
+    options = option_set(program, release) if release in recorded and release != newest(program) else None
     if options is None:
         return judged
     given = {word.text.partition("=")[0] for command in group.commands for word in command.argv}

@@ -100,3 +100,16 @@ def test_a_fault_came_after_a_release() -> None:
     assert not came_after("0.5.6", "0.5.6")
     assert not came_after("", "0.5.6")
     assert not came_after("0.5.10", "")
+
+
+def test_a_plugin_has_the_options_of_what_it_plugs_into() -> None:
+    """vLLM-Ascend 0.9.2rc1 was the newest on 2025-07-15: vLLM 0.9.2 has no decode context parallelism."""
+
+    def offered(head: str) -> list[str]:
+        command = "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 16 --max-model-len 32768"
+        judged = ask_one(f"{head}\nOn Ascend:\n```\n{command}\n```\n", on="2x8xA3")
+        return [name for each in judged.better for name, _ in each.changes]
+
+    assert "dcp" in offered("")
+    assert "dcp" in offered("a · comment · 2026-01-08")
+    assert "dcp" not in offered("a · comment · 2025-07-15")
