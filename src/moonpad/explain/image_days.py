@@ -29,6 +29,12 @@ _MONTH_FIRST: Final = re.compile(
 _APART: Final = timedelta(days=2)
 """Between a release and a build that is surely another one."""
 _COMMIT: Final = re.compile(r":nightly-[0-9a-f]{40}(?![\w.-])", re.ASCII)
+_DAY_BESIDE: Final = re.compile(
+    r"(?<=:)(?P<tag>nightly-[0-9a-f]{40})[`*\"')]{0,3},?[ ][(\[]?(?:(?:of|from|built|dated|build)[ ](?:on[ ])?)?"
+    r"(?P<day>20(?:2[3-9]|3\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?![\dT]|[ ]\d\d:)",
+    re.ASCII,
+)
+"""`:nightly-<40 digits> (2026-05-25)`, as people note when they took it."""
 _LONGEST: Final = 400
 
 
@@ -75,13 +81,22 @@ def build_day(engine: str, command: Command, script: Script) -> tuple[str, str]:
     script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
     images = (container.text,) if container is not None else _images_of(engine, script.lines)
     days = {day_of(image) for image in images}
-    if len(days) == 1 and (day := days.pop()):
+    if len(days) == 1 and (day := days.pop() or _day_beside(images, script.lines)):
         return day, "its image is"
     names = dict.fromkeys((engine, ENGINES[engine].facts.title))
     day = _day_of_tree(script.lines) or day_of_build(names, tuple(script.lines))
     if not day and _is_of_one_engine(script):
         day = day_of_main(script.lines)
     return day, "the text speaks of a build"
+
+
+def _day_beside(images: Sequence[str], lines: Sequence[str]) -> str:
+    """The day that the text writes behind the image of a commit; "" where it writes none, or several."""
+    if not any(_COMMIT.search(image[:_LONGEST]) for image in images):
+        return ""
+    noted = (match for line in lines if ":nightly-" in line for match in _DAY_BESIDE.finditer(line[:_LONGEST]))
+    days = {match["day"] for match in noted if any(match["tag"] in image for image in images)}
+    return days.pop() if len(days) == 1 else ""
 
 
 def _is_of_one_engine(script: Script) -> bool:

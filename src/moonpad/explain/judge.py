@@ -21,6 +21,7 @@ from moonpad.explain.checks.pools.router_addresses import router_addresses
 from moonpad.explain.client_keys import without_client_keys
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
+from moonpad.explain.dated_texts import of_its_day
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.development_builds import judged_as_build
 from moonpad.explain.documents.log_owners import owners_of
@@ -39,6 +40,7 @@ from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.paired_releases import but_of_one_release
 from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
+from moonpad.explain.releases_of_others import with_faults_of_others
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.results import Judged, Remark, printable
 from moonpad.explain.router_releases import router_release
@@ -127,8 +129,13 @@ def _judged(
         def by_release(version: str) -> Judged | None:
             return by(replace(question, version=version))
 
+        def by_day(mended: Group, version: str) -> Judged:
+            asked = replace(question, version=version)
+            return Deployment(mended, script, asked, calibrations, ENGINES[engine], (), False, True).judged()
+
         build = judged_as_build(but_of_one_release(by(question), by_release), by_release, script, other.commands)
-        return as_measured(build, script, other.commands)
+        build = with_faults_of_others(build, by_release, script)
+        return of_its_day(as_measured(build, script, other.commands), script, other, by_day)
 
     judged = judged_as(meant, repairs, again=False)
     if judged is None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Set
-from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.options import changes, newest, option_set, programs, releases_accepting, versions
 from moonpad.catalog.options.config_keys import key_history, key_releases
 from moonpad.catalog.options.sets import base_version
-from moonpad.catalog.release_days import release_days
+from moonpad.catalog.release_days import builds_seen, release_days, seen_around
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.option_grammar import Grammar
@@ -20,7 +19,8 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.option_keys import key_paths
 from moonpad.explain.documents.spoken_bounds import last_below
-from moonpad.values.versions import order
+from moonpad.explain.documents.written_days import written_day
+from moonpad.values.versions import order, since
 
 _BEYOND_ITS_OPTIONS: Final = re.compile(
     r"(?:worker_base|multiproc_executor|ray_distributed_executor|ray_utils|model_runner\w*|default_loader|core|loader"
@@ -43,7 +43,6 @@ _REFUSED: Final = re.compile(
     r"|error: invalid argument:|Extra inputs are not permitted|validation errors? for"
 )
 _LONGEST: Final = 2000
-_LOGGED: Final = re.compile(r"[\w ()=|>\t-]{0,40}?\[?(20[23]\d-(?:0[1-9]|1[0-2])-[0-3]\d)[ T]\d\d:\d\d:\d\d")
 _SEVERAL: Final = 2
 """So many options that are gone are of one time, where one may be a mistake."""
 _OF_MODULES: Final = frozenset({"--model"})
@@ -65,10 +64,10 @@ def started_release(engine: str, command: Command, script: Script) -> tuple[str,
     if not is_past_its_options(command, script) and not _is_read(named, command, script):
         return "", "", ""
     if removed:
-        option, since = removed
-        last = _last_before(engine, since)
+        option, bound = removed
+        last = _last_before(engine, bound)
         return last, last, option
-    releases = _all_having(program, having, engine, script)
+    releases = _all_having(program, having, engine, command, script)
     return (releases[0], releases[-1], gone) if releases else ("", "", "")
 
 
@@ -119,7 +118,7 @@ def last_with_all(engine: str, command: Command, script: Script) -> tuple[str, s
     script.budget.once("refusals of a log", len(script.lines), "the text around its engine commands")
     if is_in_lines(_REFUSED, script.lines, _LONGEST):
         return "", "", ()
-    releases = _all_having(program, having, engine, script)
+    releases = _all_having(program, having, engine, command, script)
     return (releases[0], releases[-1], gone) if releases else ("", "", ())
 
 
@@ -153,26 +152,38 @@ def _keys_of(program: str, command: Command) -> Mapping[str, Collection[str]]:
     return having
 
 
-def _all_having(program: str, having: Mapping[str, Collection[str]], engine: str, script: Script) -> list[str]:
-    """The releases that have all of them and were out on the last day of the text's log, the first of them where none
-    was out; oldest first."""
+def _all_having(
+    program: str, having: Mapping[str, Collection[str]], engine: str, command: Command, script: Script
+) -> list[str]:
+    """The releases that have all of them and were out on the day of the text, the first of them where none was out;
+    oldest first."""
     taking = [each for each in versions(program) if all(_counted(program, each) in some for some in having.values())]
-    days, last = release_days().get(engine), last_logged_day(script.lines)
-    if last and days is not None:
-        taking = [each for each in taking if days.releases.get(each, last) <= last] or taking[:1]
-    return taking
+    day = written_day(script.lines, command.line)
+    return [each for each in taking if _is_out(engine, each, day)] or taking[:1] if day else taking
 
 
-def day_out_by(engine: str, release: str, script: Script) -> str:
-    """The last day of the text's log, where the release was out by then."""
-    days, last = release_days().get(engine), last_logged_day(script.lines)
-    return last if last and days is not None and days.releases.get(release, last) <= last else ""
+def _is_out(engine: str, release: str, day: str) -> bool:
+    days = release_days().get(engine)
+    if days is not None:
+        return days.releases.get(release, day) <= day
+    return engine not in builds_seen() or since(seen_around(engine, day)[0] or "b0", release)
 
 
-@lru_cache(maxsize=4)  # each engine command of a text asks
-def last_logged_day(lines: tuple[str, ...]) -> str:
-    """`2026-05-05`, of the lines that begin with a day and a time; "" where none does."""
-    return max((match[1] for line in lines if (match := _LOGGED.match(line))), default="")
+def day_out_by(engine: str, release: str, command: Command, script: Script) -> str:
+    """The day of the text, where the release was out by then."""
+    day = written_day(script.lines, command.line)
+    known = engine in release_days() or engine in builds_seen()
+    return day if day and known and _is_out(engine, release, day) else ""
+
+
+def build_of_its_time(engine: str, release: str, command: Command, script: Script) -> tuple[str, str]:
+    """Of an engine that counts builds, where the release came after the day of the text: a build that was there on it,
+    and a sentence about that; two empty texts for others."""
+    day = written_day(script.lines, command.line)
+    if engine not in builds_seen() or not day or _is_out(engine, release, day):
+        return "", ""
+    before, behind = seen_around(engine, day)
+    return before, f"none is named: the text is of {day}, when {before} was out and {behind} was not"
 
 
 def _removed(program: str, names: Set[str]) -> tuple[str, str] | None:

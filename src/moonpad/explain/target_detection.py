@@ -19,6 +19,7 @@ from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
+from moonpad.explain.documents.avoided_releases import between
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
@@ -31,7 +32,14 @@ from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_na
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.started_releases import day_out_by, last_with_all, release_of_trace, started_release
+from moonpad.explain.releases_of_others import OF_MAIN, is_build_of_another, runs_main
+from moonpad.explain.started_releases import (
+    build_of_its_time,
+    day_out_by,
+    last_with_all,
+    release_of_trace,
+    started_release,
+)
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version, is_final, order, release_of, since
@@ -183,6 +191,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         if command is not None and (beside := release_beside(name, command, script)) is not None:
             near, on_host = beside
         spoken = versions.get(name) if near is None else near
+        if spoken and command is not None:
+            if runs_main(name, command, script):
+                return Version("", f"{OF_MAIN}: {BY_NEWEST}")
+            spoken = "" if is_build_of_another(name, command, script) else spoken
         if spoken and (above := _asked_above(name, command)) and not since(spoken, above):
             return Version("", f"the text asks for {name} {above} or later: {BY_NEWEST}")  # the other is a remark
         if named := spoken:
@@ -202,6 +214,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
         return Version(before, because, behind)
+    if command is not None and (within := _between(engine, command, script)) is not None:
+        return within
     script.budget.once("builds without a tag", len(script.lines), "the text around its engine commands")
     if (state := untagged_build(line.names, script.lines)) and (command is None or command.container is None):
         return Version("", f"the text names {engine} {state}, a state of main of no known release: {BY_NEWEST}")
@@ -226,8 +240,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     of_trace, sign = release_of_trace(engine, script)
     if taking and of_trace and not since(of_trace, taking):
         taking = ""  # the last that has the option, where a trace is of an earlier time
+    if taking and command is not None and (seen := build_of_its_time(engine, taking, command, script))[0]:
+        return Version(*seen)
     if taking and since(taking, with_model or taking):
-        day = day_out_by(engine, taking, script)
+        day = day_out_by(engine, taking, command, script) if command is not None else ""
         last = f"of those out on {day} {taking} is" if day else f"{taking} is"
         because = f"none is named: the text shows that {option} was taken, and {last} the last that has it"
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
@@ -235,8 +251,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         because = f"none is named: the text shows {sign}, which no final release after {of_trace} has"
         return Version(of_trace, because)
     first, taking, gone = last_with_all(engine, command, script) if command is not None else ("", "", ())
+    if taking and command is not None and (seen := build_of_its_time(engine, taking, command, script))[0]:
+        return Version(*seen)
     if taking and since(taking, with_model or taking):
-        day = day_out_by(engine, taking, script)
+        day = day_out_by(engine, taking, command, script) if command is not None else ""
         because = f"{OF_ITS_OPTIONS}{f', of those out on {day},' if day else ''} has all of {', '.join(gone[:3])}"
         because += " and others" if len(gone) > 3 else ""
         return Version(taking, because, earliest=max(first, with_model or first, key=order))
@@ -257,6 +275,22 @@ def _below(engine: str, script: Script) -> Version | None:
     if not release:
         return None
     return Version(release, f"the text speaks of {engine} before {bound}: judged by {release}, the last of these")
+
+
+def _between(engine: str, command: Command, script: Script) -> Version | None:
+    """A build from between two releases, for the commands below what the text says of it, or all where none is below;
+    of a text about one engine alone."""
+    script.budget.once("builds between releases", len(script.lines), "the text around its engine commands")
+    line, first, last = between(script.lines)
+    others = {program_table().engines.get(each.program, "") for each in script.commands} - {""}
+    if not line or any(_base_of(each) != _base_of(engine) for each in others):
+        return None
+    recorded = recorded_versions(ENGINES[engine].program)
+    if not {first, last}.issubset(recorded) or order(first) >= order(last):
+        return None
+    if command.line < line and any(each.line > line for each in script.commands):
+        return None
+    return Version(first, f"the text speaks of a build from between {first} and {last}", last)
 
 
 def _of_main(engine: str, name: str, named: str, versions: Mapping[str, str]) -> Version | None:

@@ -48,6 +48,60 @@ def test_other_numbers_behind_the_name(text: str) -> None:
     assert versions_of(text) == ({}, {})
 
 
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("vllm15.0", "0.15.0"),
+        ("我用的是vllm15.0，8卡", "0.15.0"),
+        ("vLLM v15.1", "0.15.1"),
+        ("vllm version 15.0", "0.15.0"),
+        ("vllm版本15.0", "0.15.0"),
+        ("vLLM0.15.0", "0.15.0"),
+        ("conda activate vllm0.15.0", "0.15.0"),
+    ],
+)
+def test_a_release_without_its_blank_or_its_zero(text: str, version: str) -> None:
+    assert versions_of(text) == ({"vllm": version}, {})
+
+
+def test_another_engine_without_its_zero() -> None:
+    assert versions_of("sglang v5.6")[0] == {"sglang": "0.5.6"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vllm 15.0",
+        "vllm15.0 tok/s",
+        "vLLM15.0x faster",
+        "vllm99.1",
+        "vLLM v5.6",
+        "LvLLM15.0",
+        "/opt/vllm15.0/bin",
+        "sglang v2.0",
+    ],
+)
+def test_numbers_that_are_no_such_release(text: str) -> None:
+    assert versions_of(text) == ({}, {})
+
+
+@pytest.mark.parametrize("text", ["vllm15.0已经支持，请问你这个能运行吗？", "vLLM15.0+", "vLLM15.0以上"])
+def test_the_first_that_has_something_without_its_zero(text: str) -> None:
+    assert versions_of(text) == ({}, {"vllm": "0.15.0"})
+
+
+BADGE = "moe1T / 32B262,144 ctxvLLM 0.19.1+multimodaltext"
+
+
+def test_the_badge_of_a_page_says_what_the_page_asks_for() -> None:
+    """Pasted pages have no blanks between their badges."""
+    prose = "vLLM version: >= 0.15.0 (speculative decoding requires >= 0.18.0)"
+    assert versions_of(prose) == ({}, {"vllm": "0.15.0"})
+    assert versions_of(BADGE) == ({}, {"vllm": "0.19.1"})
+    assert versions_of(f"{BADGE}\n{prose}") == versions_of(f"{prose}\n{BADGE}") == ({}, {"vllm": "0.19.1"})
+    assert versions_of("LvLLM 0.19.1+ and myvllm 0.19.1+text") == ({}, {})
+
+
 def test_a_lowest_release_stays_one() -> None:
     assert versions_of("vLLM - version 0.9.2 or later") == ({}, {"vllm": "0.9.2"})
 

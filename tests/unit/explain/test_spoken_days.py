@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.documents.spoken_days import day_of_build
+from moonpad.explain.documents.spoken_days import day_of_build, day_of_main
 from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask_one, at
 
@@ -36,6 +36,30 @@ NAMES = ("vllm", "vLLM")
 )
 def test_a_day_counts_where_a_build_is_spoken_of(text: str, day: str) -> None:
     assert day_of_build(NAMES, tuple(text.split("\n"))) == day
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Python version: 3.11.13 (main, Jul 23 2025, 00:34:44) [GCC 11.4.0] (64-bit runtime)",
+        "3.12.3 (main, Mar  3 2026, 12:15:18) [GCC 13.3.0]",
+        "sys.version: '3.12.11 | packaged by conda-forge | (main, Jun  4 2025, 14:45:31) [GCC 13.3.0]'",
+        "Python 3.11.13 (main, Jul 23 2025)",
+        "Python 3.13 main of 2025-11-20",
+        "rustc 1.93.0-nightly (main 2025-11-20)",
+        "Clang 21.1 (main, 2025-11-20)",
+        "PyTorch nightly of 2025-11-20",
+        "FlashInfer main of 2025-11-20",
+    ],
+)
+def test_a_day_of_something_else_is_none_of_the_engine(line: str) -> None:
+    assert day_of_main([line]) == ""
+    assert day_of_build(NAMES, (f"vLLM, {line}",)) == ""
+
+
+def test_a_day_of_the_engine_stays_one_beside_others() -> None:
+    assert day_of_main(["Python 3.12, main of 2025-12-07"]) == "2025-12-07"
+    assert day_of_build(NAMES, ("PyTorch 2.9 and vLLM main of 2025-12-07",)) == "2025-12-07"
 
 
 def test_the_build_is_judged_by_the_release_that_was_out() -> None:

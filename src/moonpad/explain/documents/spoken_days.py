@@ -12,7 +12,7 @@ _DATE: Final = re.compile(
     r"(?<![\d.])(?:(?P<year>20(?:2[3-9]|3\d))[-/](?P<month>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?"
     r"|(?<![\d.])(?:(?P<before>[12]?\d|3[01])(?:st|nd|rd|th)?[ ](?:of[ ])?)?"
     rf"\b(?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?[ ](?:(?P<of_month>[12]?\d|3[01])(?:st|nd|rd|th)?,?[ ])?"
-    r"(?P<in_year>20(?:2[3-9]|3\d)))(?!\d|[.:-]\d|[T ]\d\d:)",
+    r"(?P<in_year>20(?:2[3-9]|3\d)))(?!\d|[.:-]\d|,?[T ]\d\d:)",
     re.IGNORECASE,
 )
 _BUILD: Final = re.compile(
@@ -29,6 +29,15 @@ _MAIN: Final = re.compile(
     re.IGNORECASE,
 )
 """`main of`, with nothing but the time behind it."""
+_OF_OTHERS: Final = re.compile(
+    r"(?<![\w./-])(?:c?python\d?|pypy|conda|gcc|g\+\+|clang|llvm|rustc|cargo|nvcc|cmake|glibc|cann|nccl|rccl|hccl|triton"
+    r"|(?:py)?torch\w*|transformers|flash-?infer|flash[-_]?attn|flashattention|deep-?ep|deep-?gemm|aiter"
+    r"|linux(?:[ ]kernel)?|driver|lmcache|mooncake|nixl)(?:[\s:(\[~≈=]|(?<![\w.])v?\d[\w.+-]*"
+    r"|\b(?:version|at|of|in|from|the|main|master|nightly|trunk|HEAD|default|tags/\S{1,30}|latest|source|git|build|built|dev"
+    r"|branch|wheel)\b,?)*\Z",
+    re.IGNORECASE,
+)
+"""The name of something else right in front of a date: `Python 3.11.13 (main, `, `PyTorch nightly of `."""
 _LATE: Final = re.compile(r"\b(?:late|end)\b", re.IGNORECASE)
 _LAST_DAY: Final = 28
 _NEAR: Final = 120
@@ -52,7 +61,7 @@ def day_of_main(lines: Iterable[str]) -> str:
         for line in lines
         if len(line) <= _LONGEST and "20" in line
         for match in _DATE.finditer(line)
-        if (main := _MAIN.search(line[: match.start()])) is not None
+        if not _OF_OTHERS.search(line[: match.start()]) and (main := _MAIN.search(line[: match.start()])) is not None
     }
     return found.pop() if len(found) == 1 else ""
 
@@ -78,7 +87,7 @@ def _found(called: re.Pattern[str], line: str) -> Iterator[str]:
         before = line[max(0, match.start() - _NEAR) : match.start()]
         behind_name = [before[name.end() :] for name in called.finditer(before)][-1:]
         for between in behind_name:
-            if _is_of_build(between):
+            if _is_of_build(between) and not _OF_OTHERS.search(between):
                 yield _iso(match, late=_LATE.search(between) is not None)
 
 

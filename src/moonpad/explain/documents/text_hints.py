@@ -12,8 +12,10 @@ from msgspec import Struct
 
 from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
+from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.explain.documents.avoided_releases import is_faulty, is_of_other_build, is_refused, says_what_runs
 from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
 from moonpad.explain.documents.printed_versions import printed
 from moonpad.explain.documents.source_checkouts import checked_out
@@ -27,6 +29,7 @@ _FULL: Final = (
     r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)(?![\w-]|\.\w)"
 )
 """A whole release, where less than that might be a measurement."""
+_PLAIN: Final = r"0\.[0-9]{1,2}\.[0-9]{1,2}"
 _ALONE: Final = r"(?![ ]?(?:and|or|&|,|/|、|和)[ ]?v?[0-9]|[ ]?(?:req|tok|GB|GiB|s\b|ms\b|%|x\b|->|→))"
 """Behind a number that is not one of several, nor a measurement."""
 _LATEST: Final = r"(?:latest|newest|current|most recent)(?:[ ]stable)?[ ](?:version|release|build)"
@@ -90,6 +93,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     told = "|".join(name for line in lines for name in line.names)
+    titles = "|".join(re.escape(ENGINES[name].facts.title) for name in engines)
     patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=|≥))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}(?::(?:nightly[_-])?(?:releases?[_-])?|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
@@ -104,6 +108,9 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"[ ]{{0,3}}[`*(（]{{0,3}}{_FULL}{_LATER}",
         rf"(?m:^)[ \t>|#*`]{{0,8}}{names}[ ]{{2,60}}{_NUMBER}"
         rf"(?=[ \t]{{2}}|[*`]{{0,3}}[ \t]{{0,8}}(?:/[^\n]{{0,200}})?(?:\n|$))",
+        # the badge of a page: `262,144 ctxvLLM 0.19.1+text`
+        rf"(?-i:(?<=[a-z\d])(?={titles})){names}[ ]v?(?P<version>{_PLAIN})(?P<least>\+)"
+        r"(?=[a-zA-Z]|\s|$)",
         rf"(?:(?m:^)[ \t>#*-]{{0,8}}|[(,;:][ ]?|\b(?:on|with|using|running)[ ])[`*]{{0,2}}{_FULL}[`*]{{0,2}}[ ]"
         rf"[`*]{{0,2}}{names}(?![\w/.-]|[`*]{{0,2}}[ ](?:v?[0-9]|serve\b))",
         rf"(?<![\w.-]){_FULL}(?:[ ](?:(?:release|version)[ ])?of[ ](?:the[ ])?|[ ]?(?:版本)?的[ ]?)[`*]{{0,2}}{names}"
@@ -121,6 +128,11 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?<![\w/-]){names}[ ]?的?[ ]?版本号?[ ]?(?:[:：=]|是|为)[ ]?{_FULL}{_LATER}",
         rf"\bversion of (?:the )?{names}[*_`]{{0,3}}[ ](?:is|was|I use is|used is)[ ]{_FULL}{_LATER}",
         rf"\bversion[*_`]{{0,3}}[ ]?[:：=][*_`]{{0,3}}[ ]?{_FULL}[ ]?[(（]{names}[)）]",
+        # `vllm0.15.0`, and without the zero that all releases begin with: `vllm15.0`
+        rf"(?<![\w/.-]){names}(?:(?:[ ]?version|[ ]?版本)?[ ]?v|(?:[ ]?version[ ]|[ ]?版本)?)"
+        rf"(?P<version>{_PLAIN}(?:\.post\d)?|(?P<short>[1-9]\d?\.\d{{1,2}}(?:\.post\d)?))"
+        r"(?![\w-]|[.,]\d|[ ]?(?:tok|req|GB|GiB|s\b|ms\b|%|x\b|->|→))"
+        rf"(?P<brought>[ ]?(?:已经?|开始)?支持)?{_LATER}",
         rf"(?<![a-z])(?P<least>min(?:imum)?[_-]){names}[_-]version[\"']?[ ]?[:=][ ]?[\"']?{_NUMBER}",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
@@ -165,7 +177,7 @@ _OF_A_COMMIT: Final = re.compile(r"(?<=1\.0\.0)\.dev-cp")
 def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
     """Each version that a line names: a pin (`vllm==0.11.0`) or an image's tag goes before prose (`vLLM nightly
     (v0.11.1rc6)`), the first of a kind before the others."""
-    pin, image, prose, wheel, spoken, listed, *others = _patterns(tuple(ENGINES))
+    pin, image, prose, wheel, spoken, listed, badge, *others = _patterns(tuple(ENGINES))
     in_prose = (prose, spoken, *others)
     named: list[tuple[bool, int, int, VersionMention]] = []
     fractions = {match[1] for line in lines for match in _UTILISED.finditer(line[:_LONGEST])}
@@ -179,7 +191,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 least = _is_first(text, match) or bool(_IMAGE_OR_LATER.match(text, match.end()))
                 mention = VersionMention(number, held.engine, held.version, True, match[0], least)
                 named.append((False, number, match.start(), mention))
-        for pattern in (pin, image, wheel, listed, *in_prose):
+        for pattern in (pin, image, wheel, listed, badge, *in_prose):
             for match in pattern.finditer(text):
                 if pattern in in_prose and (
                     _NO_RELEASE.match(match["version"]) or match["version"] in fractions or _is_measured(match)
@@ -199,7 +211,7 @@ def version_mentions(lines: tuple[str, ...]) -> tuple[VersionMention, ...]:
                 ):
                     continue
                 least = bool(match.groupdict().get("least")) or _is_first(text, match)
-                least = least or bool(_BROUGHT.match(text, match.end()))
+                least = least or bool(match.groupdict().get("brought") or _BROUGHT.match(text, match.end()))
                 least = least or (pattern is image and bool(_IMAGE_OR_LATER.match(text, match.end())))
                 tag = match[0] if pattern is image else ""
                 mention = VersionMention(number, *_engine_and_version(match), pattern not in in_prose, tag, least)
@@ -224,7 +236,8 @@ def _without_former(
     named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
 ) -> list[tuple[bool, int, int, VersionMention]]:
     """Without releases with which all was well, where another one is named; of those in prose, also where an upgrade
-    is spoken of."""
+    is spoken of. Without those that are avoided, where the text says what is run in their place."""
+    named = _without_avoided(named, lines)
 
     def is_former(in_prose: bool, number: int, start: int, mention: VersionMention) -> bool:
         line = lines[number - 1]
@@ -247,6 +260,28 @@ def _without_former(
         return named_too or (not mention.image and (changed or beside_another(lines[number - 1], mention.version)))
 
     return [each for each in named if each not in former or not is_replaced(each[1], each[3])]
+
+
+def _without_avoided(
+    named: list[tuple[bool, int, int, VersionMention]], lines: Sequence[str]
+) -> list[tuple[bool, int, int, VersionMention]]:
+    refused: list[int] = []
+    faulty: list[int] = []
+    for at, (_, number, start, mention) in enumerate(named):
+        line = lines[number - 1]
+        end = line.find(mention.version, start) + len(mention.version)
+        if end <= start:
+            continue
+        if is_refused(line, start, end):
+            refused.append(at)
+        elif not mention.image and is_faulty(line, end):
+            faulty.append(at)
+    gone = {*faulty} if faulty and says_what_runs(lines) else set()
+    left = [each[3] for at, each in enumerate(named) if at not in gone and at not in refused]
+    avoided = {named[at][3].engine for at in refused}
+    if refused and (any(each.engine in avoided for each in left) or is_of_other_build(lines)):
+        gone.update(refused)
+    return [each for at, each in enumerate(named) if at not in gone]
 
 
 def _published_images(text: str) -> list[tuple[re.Match[str], HeldRelease]]:
@@ -296,6 +331,8 @@ def _spoken_builds(engine: str, text: str) -> set[str]:
 def _is_measured(match: re.Match[str]) -> bool:
     """`vLLM 48.2 > llama.cpp 43.0 tok/s`: no release has such a number, so it is that of something else."""
     engine, version = _engine_and_version(match)
+    if match.groupdict().get("short") == version:
+        return True
     last = newest(ENGINES[engine].program)
     major = last.partition(".")[0] if last else ""
     return major.isdigit() and int(version.removeprefix("v").partition(".")[0]) > int(major) + 1
@@ -325,7 +362,14 @@ def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
     engine = next(name for number, name in enumerate(ENGINES) if match.groupdict().get(f"e{number}"))
     local = "+" if match.re is _patterns(tuple(ENGINES))[3] else "\n"  # of a wheel, what it was compiled for
     version = match["version"].lower().replace("-", "").partition(local)[0]
+    if match.groupdict().get("short") and _is_released(engine, f"0.{version}"):
+        version = f"0.{version}"  # `vllm15.0`
     return engine, f"{version}rc1" if _OF_CANDIDATES.match(match.string, match.end("version")) else version
+
+
+def _is_released(engine: str, version: str) -> bool:
+    recorded = release_days().get(engine)
+    return recorded is not None and version in recorded.releases
 
 
 def node_in(label: str) -> int | None:

@@ -41,6 +41,7 @@ from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.report_words import threads_of, told
 from moonpad.explain.checks.releases.run_images import of_image
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
+from moonpad.explain.checks.releases.time_of_text import came_after, next_release_then
 from moonpad.explain.checks.releases.told_faults import (
     complains_of,
     is_told,
@@ -148,7 +149,7 @@ def reported(case: Case) -> Iterator[Remark]:
     found.sort(key=lambda one: -shared_pairs(one[0].message, errors))
     words = told_words(case.script) if found else frozenset()
     kinds = told_kinds(case.script) if words else frozenset()
-    found = list(_once(found))
+    found, then = list(_once(found)), next_release_then(case)
     for row, remark in found[: _MOST if case.version else _MOST_UNNAMED]:
         told = shared_pairs(row.message, errors) > 1 or is_told(row.message, case.engine.name, words)
         if case.version and row.models and row.until + row.last and words:
@@ -161,6 +162,9 @@ def reported(case: Case) -> Iterator[Remark]:
             exact = shown = True
         if exact:
             remark = replace(remark, finding=replace(remark.finding, severity=Severity.WARNING), of_former=False)
+        if came_after(row.since, then) and not shown:
+            yield replace(remark, as_told=False, of_former=remark.of_former or bool(row.until or row.last))
+            continue
         older = told and not case.version and bool(row.until or row.last)
         complained = shown or (told and remark.finding.severity is Severity.WARNING)
         yield replace(remark, complained=complained, as_told=remark.as_told or older)

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
-from moonpad.catalog.mended_faults import NUMBER, MendedFault, ModelGroup, candidates
+from moonpad.catalog.mended_faults import NUMBER, MendedFault, ModelGroup, candidates, oldest_with
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
@@ -34,6 +34,7 @@ from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, 
 from moonpad.explain.checks.releases.fault_kernels import is_of_tool, runs_aiter, runs_attention
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
+from moonpad.explain.checks.releases.time_of_text import came_after, next_release_then
 from moonpad.explain.checks.releases.told_faults import is_told, kinds_of, told_kinds, told_words
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
@@ -99,10 +100,12 @@ def mended_later(case: Case) -> Iterator[Remark]:
     words = told_words(case.script) if met else frozenset()
     case.script.budget.work(len(met) if words else 0, "what later releases mended")
     told = {id(row) for row in met if _as_told(row, case.engine.name, words, errors)}
+    then = next_release_then(case) if met else ""
+    told -= {id(row) for row in met if _came_after(row, then, case.engine.name) and shared_pairs(row.fault, errors) < 2}
     kinds = told_kinds(case.script) if met and not told and not case.version else frozenset()
     if kinds:
         sure = [row for row in met if row.models and (case.cluster is not None or not row.devices)]
-        told = {id(row) for row in sure if kinds & kinds_of(row.fault)}
+        told = {id(row) for row in sure if kinds & kinds_of(row.fault) and not came_after(row.since, then)}
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
     for row in met[:MOST] if case.version else _unnamed(met):
@@ -112,6 +115,11 @@ def mended_later(case: Case) -> Iterator[Remark]:
 def _as_told(row: MendedFault, engine: str, words: frozenset[str], errors: Pairs) -> bool:
     """Whether the text complains of it, in its own words or by the error that it shows."""
     return shared_pairs(row.fault, errors) > 1 or is_told(row.fault, engine, words)
+
+
+def _came_after(row: MendedFault, then: str, engine: str) -> bool:
+    """Whether the row names its first release, and that came after the text."""
+    return came_after(row.since, then) and row.since != oldest_with(engine, row.mended_in)
 
 
 def _is_worth(row: MendedFault) -> bool:

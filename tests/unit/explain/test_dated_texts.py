@@ -1,0 +1,115 @@
+"""A report that tells its day is judged by the newest release, and given nothing that the release of that day lacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.checks.releases.time_of_text import came_after
+from moonpad.report.explain_verdict import verdict
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask_one
+
+SGLANG = """uccl-project/uccl · pull request #562
+# [EP] Debug EP=32 DeepEP on Sglang
+
+{}
+Command:
+```
+python -m sglang.launch_server --model-path "$MODEL_PATH" --tp-size 32 --dp-size 32 --ep-size 32 --nnodes 4 \\
+  --node-rank 0 --dist-init-addr 10.0.0.1:5000 --trust-remote-code --enable-dp-attention --enable-dp-lm-head \\
+  --page-size 64 --cuda-graph-bs 256 --moe-a2a-backend deepep
+```
+- [ ] Bug fix
+"""
+NEW = "--cuda-graph-bs-decode"
+
+
+def _corrected(text: str) -> str:
+    return " ".join(word for line in ask_one(text, on="4x8xH200").corrected for word in line.argv)
+
+
+@pytest.mark.parametrize("head", ["some-one · description · 2025-11-25", "some-one opened on Nov 25, 2025"])
+def test_no_option_is_written_that_the_time_of_the_text_lacks(head: str) -> None:
+    """--cuda-graph-bs-decode came with SGLang 0.5.20, of September 2026."""
+    judged = ask_one(SGLANG.format(head), on="4x8xH200")
+    assert NEW not in _corrected(SGLANG.format(head))
+    (finding,) = [each for each in judged.findings if each.where == "--cuda-graph-bs"]
+    assert finding.severity is Severity.NOTE
+    assert (
+        "the text is of 2025-11-25, and SGLang 0.5.5.post3 of that time has no --cuda-graph-bs-decode"
+        in finding.message
+    )
+
+
+@pytest.mark.parametrize(
+    "head", ["# EP=32 (Nov 25, 2025)", "some-one · description · 2026-11-05", "Last updated on Nov 25, 2025"]
+)
+def test_a_guide_and_a_text_of_today_get_what_the_newest_takes(head: str) -> None:
+    assert NEW in _corrected(SGLANG.format(head))
+
+
+def test_a_release_that_is_named_counts_more_than_the_day() -> None:
+    text = SGLANG.format("some-one · description · 2025-11-25\nSGLang 0.5.23")
+    assert NEW in _corrected(text)
+
+
+def test_faults_of_later_releases_are_not_guessed_at() -> None:
+    """uccl-project/uccl#993 is of SGLang 0.5.10 to 0.5.13, from April 2026 on."""
+    fault = "UCCL-EP in DeepEP's place"
+    assert fault in verdict(ask_one(SGLANG.format(""), on="4x8xH200"))[0]
+    assert fault in verdict(ask_one(SGLANG.format("a · comment · 2026-05-25"), on="4x8xH200"))[0]
+    assert fault not in verdict(ask_one(SGLANG.format("a · comment · 2025-11-25"), on="4x8xH200"))[0]
+
+
+SERVE = "```\nvllm serve moonshotai/Kimi-K2.5 -tp 8 --mm-encoder-tp-mode data --trust-remote-code\n```\n"
+
+
+def test_better_settings_are_those_that_the_time_of_the_text_takes() -> None:
+    """vLLM asserts against an FP8 cache with decode context parallelism up to 0.24.0, of June 2026."""
+
+    def offered(head: str) -> list[set[str | None]]:
+        judged = ask_one(f"{head}\n{SERVE}", on="8xH20")
+        return [{name for name, _ in each.changes} for each in judged.better]
+
+    assert any(len(each) > 1 for each in offered(""))
+    assert offered("a · comment · 2026-04-03")
+    assert all(len(each) == 1 for each in offered("a · comment · 2026-04-03"))
+
+
+OLD = "```\nvllm serve moonshotai/Kimi-VL-A3B-Instruct --limit-mm-per-prompt image=64 --trust-remote-code\n```\n"
+
+
+def test_a_form_that_the_releases_of_the_time_took_is_no_warning() -> None:
+    """vLLM 0.9.1 was the newest on 2025-07-01; the options of releases from 0.10.0 on are recorded."""
+
+    def of_the_form(head: str) -> tuple[Severity, str]:
+        judged = ask_one(f"{head}\n{OLD}", on="1xH200")
+        (finding,) = [each for each in judged.findings if each.where == "--limit-mm-per-prompt"]
+        assert any("image" in word for line in judged.corrected for word in line.argv)
+        return finding.severity, finding.message
+
+    assert of_the_form("")[0] is Severity.WARNING
+    assert of_the_form("a · comment · 2026-01-15")[0] is Severity.WARNING
+    severity, message = of_the_form("a · comment · 2025-07-01")
+    assert severity is Severity.NOTE
+    assert message.endswith("the text is of 2025-07-01, when 0.9.1 was the newest")
+
+
+def test_a_fault_came_after_a_release() -> None:
+    assert came_after("0.5.10", "0.5.6")
+    assert not came_after("0.5.6", "0.5.6")
+    assert not came_after("", "0.5.6")
+    assert not came_after("0.5.10", "")
+
+
+def test_a_plugin_has_the_options_of_what_it_plugs_into() -> None:
+    """vLLM-Ascend 0.9.2rc1 was the newest on 2025-07-15: vLLM 0.9.2 has no decode context parallelism."""
+
+    def offered(head: str) -> list[str]:
+        command = "vllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 16 --max-model-len 32768"
+        judged = ask_one(f"{head}\nOn Ascend:\n```\n{command}\n```\n", on="2x8xA3")
+        return [name for each in judged.better for name, _ in each.changes]
+
+    assert "dcp" in offered("")
+    assert "dcp" in offered("a · comment · 2026-01-08")
+    assert "dcp" not in offered("a · comment · 2025-07-15")
