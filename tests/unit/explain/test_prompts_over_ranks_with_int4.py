@@ -27,7 +27,6 @@ def told(text: str, version: str) -> list[Severity]:
     [
         (NOW, "0.5.14"),
         (NOW, "0.5.20"),
-        (FORMERLY, "0.5.13"),
         (FORMERLY, "0.5.16"),
         ("--enable-dsa-prefill-context-parallel", "0.5.15"),
     ],
