@@ -48,6 +48,8 @@ def test_one_that_its_writer_calls_another() -> None:
     [
         ("alice · comment · 2026-06-23", OWN_OPTIONS),
         ("bob · comment · 2026-06-23", "Same here:"),
+        ("bob · comment · 2026-06-23", "I get the same error, with --enforce-eager-mode too:"),
+        ("bob · comment · 2026-06-23", "Please try --disable-cuda-graph. The log above ends by this:"),
         ("bob · comment · 2026-06-23", "I start it with --trust-remote-code too, same error:"),
         ("", OWN_OPTIONS),
     ],

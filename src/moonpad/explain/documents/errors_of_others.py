@@ -42,6 +42,13 @@ _OWN_ERROR: Final = re.compile(
     r"(?:error|problem|issue)\b",
     re.IGNORECASE,
 )
+_OF_HIS_OWN: Final = re.compile(r"\b(?:I|I'm|we|my|our)\b|我")
+_SAME: Final = re.compile(
+    r"\bsame\b(?! (?:machine|node|host|model|weights|checkpoint|image|release|version)\b)|\bme too\b|(?<!\w)\+1\b"
+    r"|\b(?:I|we)(?:'m)? also\b|相同|同样",
+    re.IGNORECASE,
+)
+"""Words of a person who has what the first one has."""
 _FARTHEST: Final = 400
 """Lines up to the line that names who wrote a part."""
 _LONGEST: Final = 2_000
@@ -81,7 +88,9 @@ def who_else_had(error: ErrorLine, commands: Sequence[Command], script: Script) 
     said = " ".join(text[:_LONGEST] for text in script.lines[first : error.number])
     given = {word.text.partition("=")[0].replace("_", "-") for command in commands for word in command.words}
     named = {option.replace("_", "-") for option in _OPTION.findall(said)}
-    return other if named - given or _OWN_ERROR.search(said) else ""
+    if _OWN_ERROR.search(said):
+        return other
+    return other if named - given and _OF_HIS_OWN.search(said) and not _SAME.search(said) else ""
 
 
 def _part_of(number: int, script: Script) -> tuple[int, str]:
