@@ -45,6 +45,10 @@ FAILED_PAST_ARGUMENTS: Final = re.compile(
     r"|(?:RuntimeError: )?Engine core initialization failed"
 )
 """How an error begins that no command line's reader raises."""
+QUOTED_PAST_ARGUMENTS: Final = re.compile(
+    r"\b(?:CUDA|HIP|NPU) out of memory\.? Tried to allocate \d|\bWorker failed with error ['\"]"
+)
+"""The same of one that a sentence quotes."""
 HOLDS_CACHE: Final = re.compile(rf"{_LEAD}Graph capturing finished in \d")
 """A line of a log that comes once the weights and the cache are there."""
 SERVES: Final = re.compile(

@@ -292,6 +292,8 @@ class ErrorLine(Struct, frozen=True):
     """Whether it is a sentence of the author that says that the start failed."""
     either: bool = False
     """It may be of one of several commands above it, and no word of it says of which."""
+    by: str = ""
+    """Who had it, where that is not the author of the command, and started the engine with other options."""
 
 
 class Script(Struct, frozen=True, eq=False):

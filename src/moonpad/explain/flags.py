@@ -106,9 +106,10 @@ def _is_of_starter(option: Occurrence, program: str) -> bool:
 
 
 def change_of(option: Occurrence, changes: Sequence[Change]) -> Change | None:
-    """The change that speaks of this option; the one that names its value first."""
-    names = {option.written, option.written.replace("_", "-"), option.flag}
-    fitting = [change for change in changes if change.flag in names and change.kind in _CODES]
+    """The one that speaks of it, by its value first. What takes the place of one switched off would be the opposite."""
+    named = {option.written, option.written.replace("_", "-")}
+    others = [] if option.value is False else [option.flag]
+    fitting = [each for each in changes if each.flag in (*named, *others) and each.kind in _CODES]
     exact = [change for change in fitting if change.value and change.value == option.value]
     return next(iter(exact or [change for change in fitting if not change.value]), None)
 

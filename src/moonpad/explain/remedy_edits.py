@@ -46,6 +46,8 @@ _GOES_WITH: Final[Mapping[str, tuple[str, ...]]] = {
     "--enable-dbo": ("--dbo-",),
     "--enable-two-batch-overlap": ("--tbo-",),
     "--attn-cp-size": ("--enable-prefill-context-parallel", "--enable-prefill-cp", "--prefill-cp-", "--cp-strategy"),
+    "--enable-prefill-context-parallel": ("--attn-cp-size", "--attention-context-parallel-size", "--prefill-cp-"),
+    "--enable-prefill-cp": ("--attn-cp-size", "--attention-context-parallel-size", "--prefill-cp-", "--cp-strategy"),
     "--dcp-size": ("--dcp-",),
     "--decode-context-parallel-size": ("--dcp-", "--cp-kv-cache-interleave-size"),
 }

@@ -24,7 +24,9 @@ _OF_MACHINES: Final = frozenset(
 """Options by which machines find each other, or that are for some of them: a person writes them for each."""
 
 
-_OF_WORDS: Final = frozenset({Code.CONFLICT, Code.UNSUPPORTED_FORMAT, Code.REMOVED_FLAG, Code.UNKNOWN_FLAG})
+_OF_WORDS: Final = frozenset(
+    {Code.CONFLICT, Code.UNSUPPORTED_FORMAT, Code.REMOVED_FLAG, Code.UNKNOWN_FLAG, Code.RENAMED_FLAG}
+)
 _ENDS: Final = re.compile(r"\bends (?:the|its) (?:start|load)\b|\b(?:start|load) ends\b")
 LACKS_OTHERS: Final = "waits for the others"
 """The end of a finding about one of several machines whose commands the text does not have."""
@@ -49,9 +51,9 @@ def ends_it(finding: Finding, written: str) -> bool:
 
 def left_in(judged: Judged) -> Iterator[Remark]:
     """Warnings of known faults whose words stand in the corrected commands as they stood before, of options that go
-    against each other or that the release does not have, and of what ends the start, of memory that they do not fit,
-    variables by names that nothing reads, and what the machines of one deployment lack to meet, which one command does
-    not show; and the errors of the text that nothing mends."""
+    against each other, that the release does not have or is about to drop, and of what ends the start, of memory that
+    they do not fit, variables by names that nothing reads, and what the machines of one deployment lack to meet, which
+    one command does not show; and the errors of the text that nothing mends."""
     for remark in judged.remarks:
         if remark.finding.code is Code.LOGGED_FAILURE and not remark.changes:
             yield remark
@@ -59,12 +61,16 @@ def left_in(judged: Judged) -> Iterator[Remark]:
         if remark.finding.severity is not Severity.WARNING or remark.mends or remark.of_former:
             continue
         left = remark.finding.code is Code.KNOWN_REPORT or remark.finding.message.endswith(LACKS_OTHERS)
-        left |= remark.finding.code is Code.DOES_NOT_FIT and not judged.corrected_with
         left |= remark.finding.code is Code.CONFLICT and remark.at is not None
         left |= _is_misspelt(remark) or remark.finding.code in _OF_WORDS
         left |= _ENDS.search(remark.finding.message) is not None
-        if (left and remark.placed) or _is_of_machines(remark.finding):
+        if (left and remark.placed) or _is_of_machines(remark.finding) or _is_short(remark, judged):
             yield remark
+
+
+def _is_short(remark: Remark, judged: Judged) -> bool:
+    """Whether the memory may not suffice, whatever word of the command it is told of, or where none is given."""
+    return remark.finding.code is Code.DOES_NOT_FIT and not judged.corrected_with
 
 
 def _is_misspelt(remark: Remark) -> bool:

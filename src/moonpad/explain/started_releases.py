@@ -14,7 +14,7 @@ from moonpad.catalog.release_days import builds_seen, release_days, seen_around
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.option_grammar import Grammar
-from moonpad.engines.text_signs import FAILED_PAST_ARGUMENTS, FORMER_ENGINE, PAST_ARGUMENTS
+from moonpad.engines.text_signs import FAILED_PAST_ARGUMENTS, FORMER_ENGINE, PAST_ARGUMENTS, QUOTED_PAST_ARGUMENTS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.option_keys import key_paths
@@ -76,8 +76,12 @@ def _got_past(command: Command, script: Script) -> bool:
     below = script.lines[command.line :]
     if is_in_lines(_BEYOND_ITS_OPTIONS, below, _LONGEST) or is_in_lines(PAST_ARGUMENTS, below, _LONGEST):
         return True
-    errors = (each for each in script.error_lines if each.number > command.line)
-    return any(FAILED_PAST_ARGUMENTS.match(script.lines[each.number - 1], each.column) for each in errors)
+    errors = [
+        (script.lines[each.number - 1][:_LONGEST], each.column)
+        for each in script.error_lines
+        if each.number > command.line
+    ]
+    return any(FAILED_PAST_ARGUMENTS.match(*each) or QUOTED_PAST_ARGUMENTS.search(*each) for each in errors)
 
 
 def is_past_its_options(command: Command, script: Script) -> bool:

@@ -227,6 +227,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     if is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append_text(_typed(judged.corrected))
+        text.append_text(_left_in(judged, width))
     text.append_text(_corrected_files(judged, width))
     for better in judged.better:
         text.append("\n")

@@ -77,7 +77,7 @@ STATED = {
     },
     **{"489": "fault-shape", "503": "fault-shape", "518": "fault-shape", "595": "fault-shape"},
     **{"528": "fault-signature", "534": "fault-signature", "538": "fault-signature", "579": "fault-signature"},
-    **{"576": "fault-attribute", "608": "nccl-system"},
+    **{"576": "trt-guided-class", "608": "nccl-system"},
 }
 
 

@@ -253,6 +253,9 @@ SAMPLES = {
     "llama-cublas-with-drafts": "common_speculative: CUDA error: an unsupported value or parameter was passed to the function",
     "llama-rpc-ended": "/src/ggml/src/ggml-rpc/ggml-rpc.cpp:615: Remote RPC server crashed or returned malformed response",
     "deepep-across-machines": "[GB200] RuntimeError: Failed: CUDA error /build/DeepEP/csrc/deep_ep.cpp:226 'invalid resource handle'",
+    "trt-guided-class": "AttributeError: 'KimiK25ForConditionalGeneration' object has no attribute 'vocab_size_padded'",
+    "int4-experts-exchange": "NotImplementedError: Runner backend MoeRunnerBackend.MARLIN requires a fused func for a2a backend deepep, but none is registered.",
+    "experts-exchange": "NotImplementedError: Runner backend MoeRunnerBackend.FLASHINFER_TRTLLM_ROUTED requires a fused func for a2a backend megamoe, but none is registered.",
     "llama-attention-kernel": "/src/ggml/src/ggml-cuda/template-instances/../fattn-tile.cuh:1247: fatal error",
 }
 TALK = """

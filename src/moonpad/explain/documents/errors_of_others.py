@@ -1,5 +1,5 @@
 """Errors that are of something else than the command: of a checkpoint that it does not start, of an issue that the text
-refers to, or of a day of which a later part of a long document tells."""
+refers to, of a day of which a later part of a long document tells, or of another person with options of his own."""
 
 from __future__ import annotations
 
@@ -30,6 +30,27 @@ _DATED: Final = re.compile(
 )
 _FAR: Final = 100
 """Lines from a command to an incident that another part of a document tells of."""
+_PART: Final = re.compile(
+    r"[#*_> \t]{0,6}@?(?P<name>[A-Za-z0-9][\w-]{0,38})[*_]{0,3}(?:[ ]\([\w ]{1,20}\))?[ ](?:"
+    r"[·•|][ ](?:description|comment|reply|review(?: thread)?)\b|(?:commented|opened|replied|wrote|answered)\b.{0,80}$)"
+    r"|[ \t]*\[turn \d{1,4} by (?P<turn>[\w-]{1,39})[,\]]"
+)
+"""`bob · comment · 2026-06-23`, `bob commented on Jun 23`: where what one person wrote begins in a thread."""
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]{1,30}(?:[-_][a-z0-9]{1,30}){1,10}(?![\w-])")
+_OWN_ERROR: Final = re.compile(
+    r"\b(?:I|we)\b.{0,80}\b(?:get|got|have|hit|see|saw|ran into)[ ]an?(?:other|[ ]different)[ ]"
+    r"(?:error|problem|issue)\b",
+    re.IGNORECASE,
+)
+_OF_HIS_OWN: Final = re.compile(r"\b(?:I|I'm|we|my|our)\b|我")
+_SAME: Final = re.compile(
+    r"\bsame\b(?! (?:machine|node|host|model|weights|checkpoint|image|release|version)\b)|\bme too\b|(?<!\w)\+1\b"
+    r"|\b(?:I|we)(?:'m)? also\b|相同|同样",
+    re.IGNORECASE,
+)
+"""Words of a person who has what the first one has."""
+_FARTHEST: Final = 400
+"""Lines up to the line that names who wrote a part."""
 _LONGEST: Final = 2_000
 _MOST: Final = 8
 """Lines of a paragraph on either side."""
@@ -52,6 +73,32 @@ def is_of_another(error: ErrorLine, commands: Sequence[Command], script: Script)
         return False
     (name,) = named
     return not any(name in word.text.casefold() for word in words)
+
+
+def who_else_had(error: ErrorLine, commands: Sequence[Command], script: Script) -> str:
+    """Another person of a thread than the one who wrote the commands, where what he says of his start names options
+    that no command has, or calls his error another one; "" where the error may be theirs."""
+    line = min((command.line for command in commands), default=0)
+    if error.number <= line:
+        return ""
+    script.budget.once("who wrote the parts of a thread", len(script.lines), "its error lines")
+    (_, author), (first, other) = _part_of(line, script), _part_of(error.number, script)
+    if not author or not other or author.casefold() == other.casefold():
+        return ""
+    said = " ".join(text[:_LONGEST] for text in script.lines[first : error.number])
+    given = {word.text.partition("=")[0].replace("_", "-") for command in commands for word in command.words}
+    named = {option.replace("_", "-") for option in _OPTION.findall(said)}
+    if _OWN_ERROR.search(said):
+        return other
+    return other if named - given and _OF_HIS_OWN.search(said) and not _SAME.search(said) else ""
+
+
+def _part_of(number: int, script: Script) -> tuple[int, str]:
+    """Where the part with the line begins, and who wrote it; "" where nothing says so."""
+    for at in range(number - 1, max(-1, number - 1 - _FARTHEST), -1):
+        if match := _PART.match(script.lines[at][:_LONGEST]):
+            return at + 1, match["name"] or match["turn"]
+    return 0, ""
 
 
 def _is_of_a_day(number: int, commands: Sequence[Command], script: Script) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import ErrorLine, Script
-from moonpad.explain.documents.errors_of_others import is_of_another
+from moonpad.explain.documents.errors_of_others import is_of_another, who_else_had
 from moonpad.explain.grouping import Group, model_of
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.values.records import replace
@@ -50,6 +50,7 @@ def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
             for number in numbers:
                 if is_of_another(error, groups[number].commands, script):
                     continue
+                error = replace(error, by=who_else_had(error, groups[number].commands, script))
                 owned[number].append(replace(error, either=len(numbers) > 1) if error.logged else error)
             for line, number in servers if error.told else ():
                 if number != servers[at][1] and _of_one_object(line, servers[at][0], script):

@@ -32,6 +32,7 @@ from moonpad.values.records import replace
 
 MOST_LINES: Final = 2_000
 STOPPED: Final = "the engine stopped: "
+OF_ANOTHER: Final = "not of this command, but of another person's with other options"
 NO_CAUSE: Final = ": no cause is known to moonpad"
 _MOST: Final = 3
 """Causes shown of one deployment; the first is the root."""
@@ -169,7 +170,8 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
     if engine is None or not errors:
         return
     causes = ENGINES[engine].log.all_causes
-    errors = causes_first(each_once(errors, script), causes, script)
+    yield from _of_others([error for error in errors if error.by], causes, engine, script)
+    errors = causes_first(each_once([error for error in errors if not error.by], script), causes, script)
     seen: set[str] = set()
     for error in errors:
         script.budget.work(len(causes), "its error lines")
@@ -179,6 +181,21 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
             yield _with_figure(_of_program(remark, written.commands[0]), written.commands[0])
     if not seen and (last := _weakest(errors, causes, engine, script)) is not None:
         yield last
+
+
+def _of_others(
+    errors: Sequence[ErrorLine], causes: Sequence[CauseLine], engine: str, script: Script
+) -> Iterator[Remark]:
+    """What stopped the engine of another person of the thread: a note, since this command did not have it."""
+    for error in errors:
+        script.budget.work(len(causes), "its error lines")
+        remark = _remark(error, causes, engine, script)
+        if remark is not None:
+            finding = remark.finding
+            message = f"{OF_ANOTHER} ({error.by}): {finding.message.removeprefix(STOPPED)}"
+            note = replace(finding, severity=Severity.NOTE, code=Code.KNOWN_REPORT, message=message)
+            yield replace(remark, finding=note)
+            return
 
 
 def _of_program(remark: Remark, command: Command) -> Remark:

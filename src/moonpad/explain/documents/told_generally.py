@@ -64,9 +64,23 @@ _WORKS: Final = re.compile(
 """Of the command that mended them."""
 
 
+_OF_THE_ERROR: Final = re.compile(
+    r"\bIf reserved but unallocated memory is (?:large|>>)[^.\n`'\"]{0,200}"
+    r"|\bIf reserved memory is >> allocated memory[^.\n`'\"]{0,200}"
+    r"|\(e\.g\., CUDA Graphs\)"
+    r"|\bCUDA kernel errors might be asynchronously reported[^.\n]{0,200}"
+    r"|\b(?:HIP|CUDA) error might be asynchronous[^.\n]{0,200}"
+    r"|\bThis might cause deadlock in distributed execution\b",
+    re.IGNORECASE,
+)
+"""What PyTorch and Ray print within an error that came: their own conditions make no sentence a general one."""
+
+
 @lru_cache(maxsize=1024)  # of a log many lines are alike
 def is_general(text: str) -> bool:
-    return bool(_IN_GENERAL.search(text)) and not (_REPORTED.search(text) or _OF_A_FORM.search(text))
+    if not _IN_GENERAL.search(text) or _REPORTED.search(text) or _OF_A_FORM.search(text):
+        return False
+    return bool(_IN_GENERAL.search(_OF_THE_ERROR.sub("", text)))
 
 
 def mended_lines(lines: Sequence[str]) -> set[int]:

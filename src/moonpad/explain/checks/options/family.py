@@ -24,12 +24,14 @@ from moonpad.explain.checks.options.setting_slips import (
     variable_for_option,
 )
 from moonpad.explain.checks.options.subcommand_slips import subcommand_slips
+from moonpad.explain.checks.options.unread_variables import unread_variables
 
 FAMILY: Final[tuple[Check, ...]] = (
     refused_by_asked,
     no_subcommand,
     colon_for_blank,
     variable_for_option,
+    unread_variables,
     switch_as_text,
     number_as_variable,
     file_for_folder,

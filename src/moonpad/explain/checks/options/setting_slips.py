@@ -68,9 +68,9 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
     for name in written:
         flag = f"--{name.removeprefix(begins).lower().replace('_', '-')}"
         key = "" if options.named(flag) else _key_like(name.removeprefix(begins).lower(), program, case.version or None)
-        if len(flag) < _LEAST or (options.named(flag) is None and not key) or name in library_variables():
+        if not named_like_option(name, case) or name in library_variables():
             continue
-        if any(name in known_environment(program, version) for version in versions(program)) or _is_read(case, name):
+        if any(name in known_environment(program, version) for version in versions(program)) or is_used(case, name):
             continue
         if key:
             message = f"{case.engine.facts.title} reads no variable of that name: it has no effect on the server"
@@ -84,6 +84,17 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
         remedy = f"leave it out: {flag} is given" if given else f"write {flag} in the command"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, remedy)
         yield Remark(finding, command=0, variable=name, drop_variable=given)
+
+
+def named_like_option(name: str, case: Case) -> bool:
+    """Whether an option of the release, or a key of one, is called so."""
+    begins, program = names.ALL_DECLARED.get(case.engine.name, ""), case.engine.program
+    options = option_set(program, case.version or None)
+    small = name.removeprefix(begins).lower()
+    flag = f"--{small.replace('_', '-')}"
+    if options is None or len(flag) < _LEAST:
+        return False
+    return options.named(flag) is not None or bool(_key_like(small, program, case.version or None))
 
 
 def _key_like(name: str, program: str, version: str | None) -> str:
@@ -125,7 +136,7 @@ def switch_as_text(case: Case) -> Iterator[Remark]:
             yield make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy, at=place.index)
 
 
-def _is_read(case: Case, name: str) -> bool:
+def is_used(case: Case, name: str) -> bool:
     """Whether the text uses the variable elsewhere than where it sets it."""
     used = re.compile(
         rf"\$[{{(]?{name}\b|[\[(][ ]?[\"']{name}[\"']|\benv\.{name}\b|%{name}%|\{{\{{-?[ ]*{name}\b|printenv {name}\b"

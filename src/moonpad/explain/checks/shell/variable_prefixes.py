@@ -37,7 +37,7 @@ def variable_prefix(case: Case) -> Iterator[Remark]:
         if name.count("_") >= _LEAST and f"{own}{name}" in declared and not _is_used(name, case):
             meant = f"{own}{name}"
             message = f"nothing reads this variable: the engine's own is called {meant}"
-        elif case.version and name.startswith(own) and not _is_anybodys(name, case) and not _is_used(name, case):
+        elif case.version and name.startswith(own) and not is_anybodys(name, case) and not _is_used(name, case):
             meant = with_one_word_more(name, declared) or _by_one_word(name, declared)
             message = f"no release declares this variable, and nothing reads it: {meant} is one"
         elif name.startswith(OF_OTHER_ENGINE) and not _speaks_of_other(case):
@@ -57,7 +57,7 @@ def _by_one_word(name: str, declared: frozenset[str]) -> str:
     return fitting[0] if len(fitting) == 1 else ""
 
 
-def _is_anybodys(name: str, case: Case) -> bool:
+def is_anybodys(name: str, case: Case) -> bool:
     """Whether a release declares it, the catalogue speaks of it, or the image is one of AMD's, whose builds read
     variables of their own."""
     container, program = case.commands[0].container, case.engine.program
