@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.foreign_names import NAME_IN_WORDS, PROGRAM_OF
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import Command
+from moonpad.explain.documents.spoken_arguments import spoken_arguments
 from moonpad.explain.documents.text_hints import versions_of
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.explain.word_lists import more
 from moonpad.values.records import replace
 
 _USED: Final = re.compile(
@@ -27,7 +29,7 @@ _MODEL: Final = re.compile(
     r"(?<![\w./-])(?:moonshotai|deepseek-ai|Qwen|zai-org|nvidia|amd|unsloth)/[\w.-]{2,80}\w(?![\w/])"
 )
 _LONGEST: Final = 20_000
-_UNSAID: Final = "<what the command says>"
+_UNSAID: Final = "<the options that the text only speaks of>"
 
 
 def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -54,5 +56,6 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
                 value, match = next(iter(found.items()))
                 at = state.text.word(value, start + match.start(), start + match.end())
                 words += (replace(at, text=line.options[size], pieces=()), at)
-        rest = Word(_UNSAID, place.line, end_line=place.line, unresolved=("@",))
-        yield Command(program, (*words, rest), (), {}, line=place.line, guessed=True)
+        listed, env = spoken_arguments(state, start, text, program, [line.model, *(word.text for word in words)])
+        argv = (*words, *listed, more(_UNSAID, place.line))
+        yield Command(program, argv, (), env, line=place.line, guessed=True)
