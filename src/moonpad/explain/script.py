@@ -13,6 +13,7 @@ from moonpad.engines.log_lines import without
 from moonpad.explain.commands import SURELY_WRONG, HereFile, Piece, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
+from moonpad.explain.documents.cut_fences import with_ends
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
@@ -212,8 +213,8 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
 
 def _fenced(text: str) -> str:
     """With `'''` alone on a line as the fence that it was meant for, where no Python is, and the end of code in a
-    sentence on its own line, where it stands alone on the next one."""
-    text = _LATE_END.sub(r"\1`\n", text) if "\n`" in text else text
+    sentence on its own line, where it stands alone on the next one; what an excerpt cut off has an end."""
+    text = with_ends(_LATE_END.sub(r"\1`\n", text) if "\n`" in text else text)
     marks = _QUOTED_FENCE.findall(text)
     if len(marks) < 2 or len(marks) % 2 or _PYTHON.search(text):
         return text

@@ -82,6 +82,7 @@ _LED: Final = re.compile(
     r"(?<=[ \t][\\^])[ \t]*"
 )
 """A sentence that ends with the first line of a command."""
+_QUOTE: Final = re.compile(r"(?:>[ \t]?){1,4}")
 _OTHER_TEXT: Final = re.compile(
     r"\s*(?:(?:version|name):.*\n\s*)?(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])"
 )
@@ -214,16 +215,16 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             yield Block(offset, without_marks_of_code(taken), heading, intro, 0)
             intro, begun = None, []
             continue
-        elif (led := _led(line)) or (_UNFENCED.match(line) and not _ends_code(line)):
+        elif (led := _led(line)) or (_UNFENCED.match(plain := _unquoted(line)) and not _ends_code(line)):
             begins = led.start("command") if led else 0
-            taken, at = [line[begins:]], offset + begins
+            taken, at = [line[begins:] if led else plain], offset + begins
             if not led and _opens_quote(opened):
                 taken, at = [*(each for _, each in opened), line], opened[0][0]
             while (
                 taken[-1].rstrip(" \t\0").endswith(("\\", "^") if led else "\\")
                 and (goes_on := next(lines, None)) is not None
             ):
-                taken.append(goes_on[1])
+                taken.append(_unquoted(goes_on[1]) if line[:1] == ">" else goes_on[1])
                 behind = goes_on[0] - start + len(goes_on[1])
                 for _ in range(_lines_of_quote(taken[-1], text, behind)):
                     taken.append(next(lines)[1])
@@ -244,6 +245,12 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above, tuple(named))
+
+
+def _unquoted(line: str) -> str:
+    """With blanks for the marks of a comment that another one quotes."""
+    quote = _QUOTE.match(line)
+    return " " * quote.end() + line[quote.end() :] if quote else line
 
 
 def _lines_from(text: str, at: int) -> list[str]:

@@ -1,0 +1,63 @@
+"""Commands outside of fences in a text with fences: quoted ones, and those behind a fence whose end is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.script import read_script
+
+MANIFEST = """```
+containers:
+  - image: vllm/vllm-openai:v0.20.0
+    args: [moonshotai/Kimi-K2.6, --tensor-parallel-size, "4"]
+```
+"""
+CUT = MANIFEST.removesuffix("```\n")
+COMMAND = "vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8 --port 9000"
+
+
+def starts(text: str) -> list[list[str]]:
+    return [
+        [word.text for word in command.argv]
+        for command in read_script(text).commands
+        if command.program == "vllm serve"
+    ]
+
+
+OWN = ["moonshotai/Kimi-K2.6", "--tensor-parallel-size", "8", "--port", "9000"]
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        f"> {COMMAND}",
+        f">{COMMAND}",
+        f"> > {COMMAND}",
+        "> vllm serve moonshotai/Kimi-K2.6 \\\n>   --tensor-parallel-size 8 \\\n> --port 9000",
+    ],
+)
+def test_a_quoted_command_beside_a_manifest(quoted: str) -> None:
+    found = starts(f"{MANIFEST}\nuser · comment\n> try this:\n>\n{quoted}\n\nI see.\n")
+    assert OWN in found
+    assert len(found) == 2
+
+
+def test_a_quoted_sentence_is_no_command() -> None:
+    assert len(starts(f"{MANIFEST}\n> vllm serve with more than one rank does not work here.\n")) == 1
+
+
+@pytest.mark.parametrize("mark", ["[...]", "[…]  "])
+@pytest.mark.parametrize("behind", ["user · comment · 2026-05-19", "We start it on another machine like this:"])
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_command_behind_a_fence_whose_end_is_left_out(mark: str, behind: str, closed: bool) -> None:
+    last = "\nIt is the same here with another one:\n" + MANIFEST.replace('"4"', '"2"') if closed else ""
+    found = starts(f"Ours:\n\n{CUT}\n{mark}\n\n{behind}\n\n{COMMAND}\n{last}")
+    assert OWN in found
+    assert [words[-1] for words in found if words != OWN] == (["4", "2"] if closed else ["4"])
+
+
+@pytest.mark.parametrize(
+    "inside", ["[...]\n\nexport A=1", "\n[...]\n\nexport A=1", "\n[...]\n\n# then the server of the day."]
+)
+def test_a_fence_goes_on_behind_what_its_author_leaves_out(inside: str) -> None:
+    assert starts(f"We run:\n\n```bash\ncd /opt\n{inside}\n{COMMAND}\n```\n") == [OWN]
