@@ -9,7 +9,8 @@ from typing import Final
 _FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})([^`]*)")
 _LEFT_OUT: Final = re.compile(r"\[(?:\.{3}|…)\][ \t]*")
 _SENTENCE: Final = re.compile(
-    r"(?![ \t#$/-]|\w+[:=])(?:>[ ])?[^`{}\[\]$=\\|]{0,200}?\w+(?:[,;:]?[ ]\w[\w'’-]*){3,}[^`{}$=\\|]{0,300}[.?!:,][ \t]*"
+    r"(?![ \t#$/-]|\w+[:=])(?:>[ ])?[^`{}\[\]$=\\|]{0,200}?\w+(?:[,;:]?[ ]\w[\w'’-]*){3,}"
+    r"[^`{}$=\\|]{0,300}[.?!:,][ \t]*"
     r"|[\w.-]{1,60} · [a-z]+(?: · \S+)?[ \t]*"
 )
 """A line of a language, or the head of a comment, `name · comment · 2026-05-18`."""

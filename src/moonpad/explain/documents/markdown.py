@@ -82,6 +82,13 @@ _LED: Final = re.compile(
     r"(?<=[ \t][\\^])[ \t]*"
 )
 """A sentence that ends with the first line of a command."""
+_OPTION: Final = r"--?[a-z][\w.-]*(?:[ =](?:'[^'\n]*'|\"[^\"\n]*\"|(?![-`'\"])[!-\[\]-~]+(?<![.,;:!?])))?"
+_JOINED: Final = re.compile(
+    rf"(?<![\w./-])(?:python3? )?(?:{SPEAKING.pattern})[^\\`\n]{{0,200}}"
+    rf"(?:[ ]\\[ \t]+{_OPTION}(?:[ ]+{_OPTION})*){{2,}}"
+)
+"""A command within a sentence whose lines a forum has joined, with the backslashes that ended them."""
+_SET_BEFORE: Final = re.compile(rf"(?<!\S){_SETS}(?:[ ]+{_SETS})*[ ]+\Z")
 _QUOTE: Final = re.compile(r"(?:>[ \t]?){1,4}")
 _OTHER_TEXT: Final = re.compile(
     r"\s*(?:(?:version|name):.*\n\s*)?(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])"
@@ -112,6 +119,8 @@ _USAGE_LINE: Final = re.compile(r"[ \t]*--?[\w-]+(?:[ =][A-Z<[][\w>\]|-]*)?[ \t]
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 _LONGEST_SCRIPT: Final = 40_000
 """Characters of one between two backticks."""
+_LONGEST_SET: Final = 300
+"""Characters of variables before a command in a sentence."""
 _LONGEST_QUOTE: Final = 4000
 """Characters of one argument over several lines."""
 
@@ -207,6 +216,8 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         if fence:
             yield from _block(offset + len(line) + 1, lines, fence, heading, intro)
             intro = None
+        elif " \\ " in line and (joined := _joined(line[:_LONGEST_QUOTE])):
+            yield Block(offset + joined[0], joined[1], heading, intro, 0)
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
@@ -270,6 +281,18 @@ def _opens_quote(lines: list[tuple[int, str]]) -> bool:
 def _led(line: str) -> re.Match[str] | None:
     """Of a sentence that ends with the first line of a command."""
     return _LED.fullmatch(line) if line.rstrip(" \t\0")[-1:] in ("\\", "^") else None
+
+
+def _joined(line: str) -> tuple[int, str] | None:
+    """Where a command in a sentence begins whose lines were joined, and the command, without the backslashes that its
+    author had at the ends of lines."""
+    match = _JOINED.search(line)
+    if match is None:
+        return None
+    first = max(0, match.start() - _LONGEST_SET)
+    before = _SET_BEFORE.search(line[first : match.start()])
+    begin = first + before.start() if before else match.start()
+    return begin, line[begin : match.end()].replace(" \\ ", "   ")
 
 
 def _lines_of_quote(line: str, text: str, behind: int) -> int:
