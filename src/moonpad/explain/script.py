@@ -300,7 +300,8 @@ def _read_inline(part: Inline, state: ScriptState) -> None:
     """A command in the middle of a text: only where it starts an engine."""
     commands_before, problems_before = len(state.commands), len(state.problems.items)
     last_known = state.last_known
-    shell = Shell(state, Source.block(state.text, part.start, part.text))
+    text = as_shell(part.text) if is_powershell(part.text) else part.text
+    shell = Shell(state, Source.block(state.text, part.start, text))
     state.earlier.give(shell.scope, part.heading, state.budget)
     shell.read()
     servers = [command for command in state.commands[commands_before:] if starts_with_options(command)]
