@@ -16,6 +16,7 @@ from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.json_text import without_foreign
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.brace_expansion import brace_words
 from moonpad.explain.shell.wrappers import is_known
 from moonpad.explain.started_releases import is_past_its_options
 from moonpad.values.finding import Code, Severity
@@ -48,6 +49,8 @@ _WHY: Final[Mapping[str, str]] = {
     "comma": "which allows no comma before a closing bracket",
     "python": "{} is Python: JSON has true, false and null",
 }
+_PLAIN_SHELL: Final = re.compile(r"#!\s*(?:/usr)?(?:/bin/(?:env )?)(?:da|a)?sh\b")
+"""A shell that does not expand braces."""
 _INTERPRETER: Final = re.compile(r"/python[\d.]*$")
 _MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
@@ -78,13 +81,14 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
     the words as it got them: there, what is JSON in the text was JSON."""
     script.budget.work(2 * len(command.argv), "its quotes and dashes")
     is_printed = was_printed(command)
+    expands = not any(_PLAIN_SHELL.match(line) for line in script.lines[:1])
     argv: list[Word] = []
     remarks: list[Remark] = []
     at = 0
     for item in _objects(command):
         script.budget.work(50 + len(item.text), "its quotes and dashes")
         source = _source(command.argv[item.first], command.argv[item.last], script)
-        slip = None if _lacks_values_alone(item) else _with_stand_ins(item) or _meant(item, source)
+        slip = None if _lacks_values_alone(item) else _with_stand_ins(item) or _meant(item, source, expands=expands)
         if (
             slip is not None
             and item.last > item.first
@@ -213,8 +217,8 @@ def _is_textual(match: re.Match[str]) -> bool:
     return bool(_TEXTUAL.search(key) or (not key and _TEXTUAL.search(_inside(match["name"]))))
 
 
-def _meant(item: _Object, source: str) -> _Slip | None:
-    """None where nothing can be made of it."""
+def _meant(item: _Object, source: str, *, expands: bool) -> _Slip | None:
+    """None where nothing can be made of it. `expands`: braces without quotes become words."""
     written = source.partition("=")[2] if item.prefix else source
     written = written.translate(_CURLY).strip()
     bare = written[1:-1] if written[:1] == written[-1:] and written[:1] in ("'", '"') else written
@@ -223,7 +227,8 @@ def _meant(item: _Object, source: str) -> _Slip | None:
         return _Slip(_dumped(split), f"without quotes the shell splits this object at its blanks: {shown}")
     typographic = item.text != item.text.translate(_CURLY)
     if (found := _parsed(bare)) is not None and not typographic and _quotes(bare) and not _quotes(item.text):
-        return _Slip(_dumped(found), f"the shell takes its quotes away, and what is left is not JSON: {shown}")
+        words = brace_words(written) if bare == written and expands else (written,)
+        return _Slip(_dumped(found), f"the shell takes its quotes away{_left(words, item)}")
     meant = item.text.translate(_CURLY).strip("'")
     mended, foreign = without_foreign(meant)
     if foreign and isinstance(whole := as_json(mended), dict):
@@ -233,6 +238,17 @@ def _meant(item: _Object, source: str) -> _Slip | None:
         why = "these are no quotes to a shell" if typographic else "it wants double quotes, and no comma at the end"
         return _Slip(_dumped(found), f"not JSON, {why}: {shown}")
     return None
+
+
+def _left(words: Sequence[str], item: _Object) -> str:
+    """What arrives of it, in place of JSON. `words`: what the shell makes of its braces."""
+    if len(words) == 1:
+        return f", and what is left is not JSON: {shortened(item.text, 50)}"
+    last, rest = shortened(f"{item.prefix}{words[-1]}", 60), shortened(", ".join(words[1:]), 60)
+    if item.prefix:
+        return f", and bash makes {len(words)} options of it at its commas, of which the last counts: {last}"
+    first = f"{item.option} gets {shortened(words[0], 40)}"
+    return f", and bash makes {len(words)} words of it at its commas: unrecognized arguments {rest} ({first})"
 
 
 def _quotes(text: str) -> bool:
