@@ -13,6 +13,7 @@ from moonpad.explain.bare_starts import bare_starts
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.catalogues import NODES_BEFORE
+from moonpad.explain.documents.logged_loads import logged_loads
 from moonpad.explain.documents.powershell_lists import powershell_lists
 from moonpad.explain.documents.quoted_options import quoted_options
 from moonpad.explain.documents.spoken_layouts import spoken_layouts
@@ -154,7 +155,8 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     if not any(starts_with_options(command) for command in state.commands):
         state.commands += list(printed_commands(state, texts))
     if not any(starts_with_options(command) for command in state.commands) and (
-        spoken := list(spoken_layouts(state, texts))
+        spoken := list(logged_loads(state))
+        or list(spoken_layouts(state, texts))
         or list(bare_starts(state, [each for each in texts if not is_python(each[1])]))
     ):
         state.commands += spoken
