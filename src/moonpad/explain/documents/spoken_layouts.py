@@ -25,11 +25,11 @@ _SIZE: Final = re.compile(
     r"|tensor[- ]parallel(?:ism)?(?:[- ]size)?[ ]?(?:of|=|:|is)?[ ]?(?P<tensor>[0-9]{1,3})(?!\w|\.[0-9])",
     re.IGNORECASE,
 )
-_MODEL: Final = re.compile(
+NAMED_MODEL: Final = re.compile(
     r"(?<![\w./-])(?:moonshotai|deepseek-ai|Qwen|zai-org|nvidia|amd|unsloth)/[\w.-]{2,80}\w(?![\w/])"
 )
 _LONGEST: Final = 20_000
-_UNSAID: Final = "<the options that the text only speaks of>"
+UNSAID: Final = "<the options that the text only speaks of>"
 
 
 def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -39,7 +39,7 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
             continue
         state.budget.work(len(text) // 4, "what its words say")
         engines = {re.sub(r"[-_ ]", "", match[1].casefold()) for match in NAME_IN_WORDS.finditer(text)}
-        model = _MODEL.search(text)
+        model = NAMED_MODEL.search(text)
         sizes: dict[str, dict[str, re.Match[str]]] = {}
         for match in _SIZE.finditer(text):
             sizes.setdefault((match["name"] or "tp").casefold(), {})[match["size"] or match["tensor"]] = match
@@ -57,5 +57,5 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
                 at = state.text.word(value, start + match.start(), start + match.end())
                 words += (replace(at, text=line.options[size], pieces=()), at)
         listed, env = spoken_arguments(state, start, text, program, [line.model, *(word.text for word in words)])
-        argv = (*words, *listed, more(_UNSAID, place.line))
+        argv = (*words, *listed, more(UNSAID, place.line))
         yield Command(program, argv, (), env, line=place.line, guessed=True)
