@@ -63,7 +63,7 @@ def missing_engine(script: Script) -> tuple[str, str]:
                 )
     count = len(script.lines)
     lines = f"none of its {count:,} lines holds" if count > 1 else "its line does not hold"
-    what = f"it starts no engine: {lines} a command of one{solved_failures(script)}"
+    what = f"it starts no engine that moonpad knows: {lines} a command of one{solved_failures(script)}"
     return what, "moonpad explain --file SCRIPT, or put the command behind --"
 
 
