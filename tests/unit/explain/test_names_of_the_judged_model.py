@@ -1,4 +1,4 @@
-"""What the answer calls the model: by another publisher's repository, by a short name, or by a file that is not counted."""
+"""What the answer calls the model: by the repository of a publisher, by a short name, or by a file not counted."""
 
 from __future__ import annotations
 
