@@ -13,7 +13,7 @@ from moonpad.engines.log_lines import without
 from moonpad.explain.commands import SURELY_WRONG, HereFile, Piece, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
-from moonpad.explain.documents.cut_fences import with_ends
+from moonpad.explain.documents.cut_fences import mark_cut_lists, with_ends
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
@@ -203,6 +203,8 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
     first = len(state.commands)
     if not read_kind(block.text, block.start, state) and writes_units(block.text):
         _read_block(block, state, document)
+    if document:
+        mark_cut_lists(state, first, block.start, block.text)
     if document and len(state.commands) > first and state.earlier.values and "${" in block.text:
         from moonpad.explain.manifests.here_manifests import fill_templates  # it needs PyYAML
 

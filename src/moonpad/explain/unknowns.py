@@ -12,7 +12,7 @@ from msgspec import Struct
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
-from moonpad.explain.commands import Command, Word, stands_for_more
+from moonpad.explain.commands import LIST_CUT, Command, Word, stands_for_more
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, SIZES
 from moonpad.explain.results import Remark, shortened
 from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT_OFF
@@ -165,6 +165,8 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
     for option in reading.parsed.occurrences:
         if is_cut_off(option.written):
             yield option.index, shortened(option.written)
+    if command.more == LIST_CUT:
+        yield len(command.argv), command.more
 
 
 def _holds_nothing_asked(word: Word, choices: Mapping[str, frozenset[str]], line: CommandLine) -> bool:

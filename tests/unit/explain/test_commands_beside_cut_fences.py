@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.script import read_script
+from tests.unit.explain.judging import ask
 
 MANIFEST = """```
 containers:
@@ -61,3 +62,32 @@ def test_a_command_behind_a_fence_whose_end_is_left_out(mark: str, behind: str, 
 )
 def test_a_fence_goes_on_behind_what_its_author_leaves_out(inside: str) -> None:
     assert starts(f"We run:\n\n```bash\ncd /opt\n{inside}\n{COMMAND}\n```\n") == [OWN]
+
+
+LIST = """Ours:
+
+```
+containers:
+  - image: vllm/vllm-openai:v0.20.0
+    args:
+      - moonshotai/Kimi-K2.6
+      - --tensor-parallel-size
+      - "4"
+      - --enable-auto-tool-choice
+"""
+BEHIND = "\n[...]\n\nuser · comment · 2026-05-19\nIt is the same here.\n"
+
+
+@pytest.mark.parametrize("last", ["", "      - --max-model-len\n"])
+def test_a_list_that_is_left_out_may_have_more(last: str) -> None:
+    (judged,) = ask(LIST + last + BEHIND)
+    assert judged.unjudged.startswith("the rest of the list, which the text leaves out, is not known here")
+    assert judged.layout is not None
+    assert judged.layout.tp == 4
+    assert not any("--tool-call-parser" in each.message or "needs a value" in each.message for each in judged.findings)
+
+
+def test_a_list_in_a_closed_fence_is_whole() -> None:
+    (judged,) = ask(f"{LIST}```\n{BEHIND}")
+    assert "leaves out" not in judged.unjudged
+    assert any("--tool-call-parser" in each.message for each in judged.findings)
