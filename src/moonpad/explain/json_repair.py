@@ -49,6 +49,8 @@ _WHY: Final[Mapping[str, str]] = {
     "comma": "which allows no comma before a closing bracket",
     "python": "{} is Python: JSON has true, false and null",
 }
+_EXPANDING: Final = frozenset({"bash -c", "zsh -c"})
+_OF_UNIT: Final = re.compile(r"[ \t]*Exec\w+=")
 _PLAIN_SHELL: Final = re.compile(r"#!\s*(?:/usr)?(?:/bin/(?:env )?)(?:da|a)?sh\b")
 """A shell that does not expand braces."""
 _INTERPRETER: Final = re.compile(r"/python[\d.]*$")
@@ -81,7 +83,7 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
     the words as it got them: there, what is JSON in the text was JSON."""
     script.budget.work(2 * len(command.argv), "its quotes and dashes")
     is_printed = was_printed(command)
-    expands = not any(_PLAIN_SHELL.match(line) for line in script.lines[:1])
+    expands = _expands_braces(command, script)
     argv: list[Word] = []
     remarks: list[Remark] = []
     at = 0
@@ -113,6 +115,18 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
         argv.append(word)
         at = item.last + 1
     return replace(command, argv=(*argv, *command.argv[at:])) if at else command, tuple(remarks)
+
+
+def _expands_braces(command: Command, script: Script) -> bool:
+    """Whether a shell reads it that makes words of braces: `sh` of Debian's images does not, nor does a manifest, a
+    unit or Windows."""
+    shells = [wrapper.kind for wrapper in command.wrappers if wrapper.kind.endswith(" -c")]
+    if shells:
+        return shells[-1] in _EXPANDING
+    line = script.lines[command.line - 1] if 0 < command.line <= len(script.lines) else ""
+    of_unit = _OF_UNIT.match(line) is not None or any(word.text.endswith(".exe") for word in command.prefix)
+    of_file = command.container is not None and not command.container.words
+    return not (of_unit or of_file or any(_PLAIN_SHELL.match(first) for first in script.lines[:1]))
 
 
 def was_printed(command: Command) -> bool:

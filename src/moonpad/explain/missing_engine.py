@@ -36,7 +36,7 @@ def missing_engine(script: Script) -> tuple[str, str]:
         if container is not None and container.image is not None and command.program == "docker":
             if (unread := _unread_script(command, container, container.image, script)) is not None:
                 return unread
-            if is_bare_server(command):
+            if is_bare_server(command) and not is_of_another_tool(container, container.image, script):
                 alone = served_alone(container.image.text)
                 return (
                     f"{script.where(command.line)} starts the server of {container.image.text} without a model: "

@@ -71,3 +71,27 @@ def test_with_the_value_at_the_option_it_is_given_again() -> None:
 )
 def test_others_are_left_alone(option: str, first: str) -> None:
     assert told(option, first) == []
+
+
+SERVER = (
+    "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp-size 16 --preferred-sampling-params"
+)
+OBJECT = '{"temperature":0.7,"top_p":0.8}'
+SERVICE = "services:\n  a:\n    image: lmsysorg/sglang:v0.5.9\n    command:"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{SERVICE} {SERVER} {OBJECT}\n", False),
+        (f"{SERVICE}\n      - bash\n      - -c\n      - {SERVER} {OBJECT}\n", True),
+        (f"{SERVICE}\n      - sh\n      - -c\n      - {SERVER} {OBJECT}\n", False),
+        (f"FROM lmsysorg/sglang:v0.5.9\nCMD {SERVER} {OBJECT}\n", False),
+        (f"[Unit]\nDescription=x\n[Service]\nExecStart=/usr/bin/{SERVER} {OBJECT}\n", False),
+        (f"docker run --gpus all lmsysorg/sglang:v0.5.9 {SERVER} {OBJECT}\n", True),
+    ],
+)
+def test_only_a_shell_that_does_so_makes_words(text: str, *, expected: bool) -> None:
+    found = [finding.message for judged in ask(text) for finding in judged.findings if "quotes away" in finding.message]
+    assert len(found) == 1
+    assert ("bash makes" in found[0]) is expected

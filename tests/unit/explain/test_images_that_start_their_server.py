@@ -79,6 +79,11 @@ def test_what_others_run_is_not_said(text: str) -> None:
     assert ask(TEXT.format(text)) == ()
 
 
+def test_a_chart_may_add_what_its_values_lack() -> None:
+    text = "image: vllm/vllm-openai:v0.16.0\nreplicas: 2\nresources:\n  limits:\n    nvidia.com/gpu: 8\n"
+    assert "without a model" not in missing_engine(read_script(text))[0]
+
+
 def test_of_two_models_neither_is_meant() -> None:
     text = TEXT.replace("\n```", " or moonshotai/Kimi-K2.6\n```")
     assert ask(text.format(SERVICE.format("vllm/vllm-openai:v0.16.0"))) == ()
