@@ -91,3 +91,37 @@ def test_a_list_in_a_closed_fence_is_whole() -> None:
     (judged,) = ask(f"{LIST}```\n{BEHIND}")
     assert "leaves out" not in judged.unjudged
     assert any("--tool-call-parser" in each.message for each in judged.findings)
+
+
+FENCED = "It works:\n```\nvllm serve moonshotai/Kimi-K2.5 --port 9000\n```\n\nThis fails:\n\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -m sglang.launch_server \\\n  --model-path m/k \\\n  --tp 16",
+        "python3 -m sglang.launch_server --model-path m/k \\\n  --tp 16",
+        "> python -m sglang.launch_server --model-path m/k --tp 16",
+        "nohup python3 -m sglang.launch_server --model-path m/k --tp 16 &",
+        "A=1 sudo python3 -m sglang.launch_server --model-path m/k --tp 16",
+        "docker run --gpus all --ipc=host \\\n  lmsysorg/sglang:v0.5.9 \\\n"
+        "  python3 -m sglang.launch_server --model-path m/k --tp 16",
+        "I start it by python3 -m sglang.launch_server \\ --model-path m/k \\ --tp 16",
+    ],
+)
+def test_an_unfenced_command_of_any_form(command: str) -> None:
+    found = [each for each in read_script(f"{FENCED}{command}\n\nThanks!\n").commands if each.program == "sglang"]
+    assert [[word.text for word in each.argv] for each in found] == [["--model-path", "m/k", "--tp", "16"]]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "python3 -m sglang.launch_server does not start here.",
+        "docker run is not what we use.",
+        "vllm serve with more options ends.",
+        "sudo is needed for vllm serve here.",
+    ],
+)
+def test_sentences_beside_a_fence_start_nothing(sentence: str) -> None:
+    assert len([each for each in read_script(f"{FENCED}{sentence}\n").commands if each.program != "other"]) == 1

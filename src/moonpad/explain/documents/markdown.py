@@ -72,8 +72,9 @@ _ONLY_FILE: Final = re.compile(
     re.IGNORECASE,
 )
 _UNFENCED: Final = re.compile(
-    rf"[ \t\0]*(?:\$ )?(?:{_SETS}[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
-    r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
+    rf"[ \t\0]*(?:\$ )?(?:{_SETS}[ \t]+)*(?:(?:sudo|nohup|exec|time) )?(?:python3? (?:-m )?|docker run [^`\n]*|/\S*/)?"
+    rf"(?:{SPEAKING.pattern})(?:(?:(?<=[-$/.])|\S*/)[^`\n]*|(?<=\\)[ \t]*$)"
+    r"|[ \t\0]*(?:\$ )?(?:sudo )?(?:docker|podman) run [^`\n]*\\[ \t]*$"
     rf"|[ \t\0]*(?:\$ )?python3? (?:\S*/)?(?:{'|'.join(map(re.escape, LAUNCHERS))})[ ]+--[^`\n]*"
 )
 """A command that stands in the text as it is: with an option, or a path, at once behind the program."""
@@ -82,9 +83,10 @@ _LED: Final = re.compile(
     r"(?<=[ \t][\\^])[ \t]*"
 )
 """A sentence that ends with the first line of a command."""
+_PROGRAM: Final = SPEAKING.pattern.removesuffix(r"\s+\S")
 _OPTION: Final = r"--?[a-z][\w.-]*(?:[ =](?:'[^'\n]*'|\"[^\"\n]*\"|(?![-`'\"])[!-\[\]-~]+(?<![.,;:!?])))?"
 _JOINED: Final = re.compile(
-    rf"(?<![\w./-])(?:python3? )?(?:{SPEAKING.pattern})[^\\`\n]{{0,200}}"
+    rf"(?<![\w./-])(?:python3? (?:-m )?)?(?:{_PROGRAM})(?=[ ])[^\\`\n]{{0,200}}"
     rf"(?:[ ]\\[ \t]+{_OPTION}(?:[ ]+{_OPTION})*){{2,}}"
 )
 """A command within a sentence whose lines a forum has joined, with the backslashes that ended them."""
