@@ -50,11 +50,9 @@ def type_bits() -> Mapping[str, TypeBits]:
 def by_type(name: str, find: Callable[[str], Model | None]) -> Model | None:
     """What the last part of a name means that says a checkpoint and a type, both in lower case; None where that is
     no such name, or the checkpoint is not known by its weights."""
-    match = _TYPED.fullmatch(name)
-    known = type_bits().get(match["type"]) if match is not None else None
-    base = find(match["stem"]) if match is not None and known is not None else None
-    if match is None or known is None or base is None or base.architecture is None or base.quantization is None:
+    if (typed := typed_of(name, find)) is None:
         return None
+    base, kind, known = typed
     weights = weights_in_gguf().get(base.architecture_name)
     if base.refused or not base.formats_known or weights is None:
         return None
@@ -62,7 +60,7 @@ def by_type(name: str, find: Callable[[str], Model | None]) -> Model | None:
     low, high = (round(weights.count * bits / 8) for bits in known.bits)
     return replace(
         base,
-        id=f"{base.id.rpartition('/')[2]}-GGUF:{match['type'].upper()}",
+        id=f"{base.id.rpartition('/')[2]}-GGUF:{kind}",
         base=base.id,
         aliases=(),
         quantization=quantization.value,
@@ -71,13 +69,23 @@ def by_type(name: str, find: Callable[[str], Model | None]) -> Model | None:
         total_high_bytes=high,
         formats_known=quantization.formats_known,
         standing="estimated",
-        source=f"{base.id} by the bits of {match['type'].upper()}: {known.provenance.source}",
+        source=f"{base.id} by the bits of {kind}: {known.provenance.source}",
         checked=known.provenance.checked,
         notes="",
         shards=None,
         tensors=None,
         quantization_name=quantization.name,
     )
+
+
+def typed_of(name: str, find: Callable[[str], Model | None]) -> tuple[Model, str, TypeBits] | None:
+    """The checkpoint whose weights a file of that name holds, their type, and its bits; None for other names."""
+    match = _TYPED.fullmatch(name)
+    known = type_bits().get(match["type"]) if match is not None else None
+    base = find(match["stem"]) if match is not None and known is not None else None
+    if match is None or known is None or base is None or base.architecture is None or base.quantization is None:
+        return None
+    return base, match["type"].upper(), known
 
 
 def gguf_models(repository: str, row: Row) -> Iterator[Model]:

@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from moonpad.catalog.gguf import ambiguous_repository, by_type, gguf_models
+from moonpad.catalog.gguf import ambiguous_repository, by_type, gguf_models, typed_of
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model, architectures, quantizations
 from moonpad.catalog.other_models import COMMIT
@@ -72,6 +72,14 @@ def find_model(name: str) -> Model | None:
         if len(parts) >= last and (model := _names().get("/".join(parts[-last:]))) is not None:
             return model
     return by_type(parts[-1], _names().get) if parts else None
+
+
+def uncounted_file(name: str) -> str:
+    """`moonshotai/Kimi-Linear-48B-A3B-Instruct in Q4_K_M` of a GGUF file whose checkpoint is known, and of which it is
+    not known how much memory an engine takes for it; "" for others."""
+    last = _GGUF_FILE.sub("", name.strip().casefold().replace("\\", "/").rstrip("/").rpartition("/")[2])
+    typed = typed_of(last, _names().get)
+    return f"{typed[0].id} in {typed[1]}" if typed is not None and find_model(name) is None else ""
 
 
 @cache

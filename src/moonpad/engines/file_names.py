@@ -18,6 +18,8 @@ WITHOUT_MODEL: Final[Mapping[str, tuple[str, str]]] = {
 """Engines → the option of the model, and what they do without it: `required=True` of SGLang's --model-path,
 click.argument("model") of trtllm-serve, ModelConfig.model of vLLM (Qwen/Qwen3-0.6B from 0.9.1 on,
 facebook/opt-125m before)."""
+SERVED_BY_DEFAULT: Final = (("0.9.1", "Qwen/Qwen3-0.6B"), ("0.0.0", "facebook/opt-125m"))
+"""The model that vLLM serves where none is named: the first release, and the model."""
 ALSO_MODEL: Final = frozenset({
     *("--config", "--model", "--model-path", "--model_path", "--model-tag", "--help", "-h", "--version", "-v"),
     *("--model-name", "--model_name"),

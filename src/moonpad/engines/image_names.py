@@ -29,6 +29,8 @@ WITHOUT_PROGRAM: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
 """Images that start no server by themselves, by engine, and what starts it in them."""
 STARTS_SERVER: Final = re.compile(r"(?:docker\.io/)?vllm/vllm-openai[:@].*")
 """Images whose every tag has the server as its entrypoint: docker/Dockerfile, the last stages."""
+MODEL_OF_NO_ARGUMENTS: Final = re.compile(r"(?:(?:docker\.io/)?vllm/)?vllm-openai(?:-rocm|-cpu)?(?:[:@].*)?")
+"""Images of the same makers, also where a person leaves their name out; their server has a model of its own."""
 PULLED_FOR_CUDA: Final = re.compile(
     r"(?<![\w./-])(?:docker\.io/)?(?:vllm/vllm-openai|lmsysorg/sglang)[:@](?!\S*(?:rocm|mi[23]\d|cpu|xpu|npu|cann))",
     re.IGNORECASE,

@@ -10,10 +10,20 @@ _OWN: Final = (
     ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
     ("ktransformers", re.compile(r"ktransformers|\bkt[_-]kernel|cpuinfer")),
     ("tensorrt-llm", re.compile(r"trtllm|tensorrt_llm|TensorRT-LLM|\[TRT")),
-    ("sglang", re.compile(r"sglang|launch_server|mem_fraction_static|sgl_kernel")),
-    ("vllm", re.compile(r"\bvllm\b|VllmWorker|EngineCore")),
+    ("sglang", re.compile(r"sglang|launch_server|mem_fraction_static|sgl_kernel|\d\d:\d\d:\d\d(?: [DTPE]P\d{1,4})+\]")),
+    ("vllm", re.compile(r"\bvllm\b|VllmWorker|EngineCore|\(Worker(?:_[DTPE]P\d{1,4})+ pid=|\(APIServer pid=")),
     ("llama-cpp", re.compile(r"llama[_-](?:server|model|load|init|context)|ggml_|llama\.cpp|print_info:")),
 )
+
+LOADED: Final = (
+    ("vllm serve", ("Starting to load model",), re.compile(r"Starting to load model (?P<model>\S+?)\.\.\.")),
+)
+"""The program, what stands in a line by which its workers say which model they load, and that line."""
+RANKED: Final = re.compile(
+    r"rank \d{1,4} in world size (?P<world>\d{1,4}) is assigned as DP rank (?P<dp>\d{1,4}), PP rank (?P<pp>\d{1,4}), "
+    r"(?:PCP rank 0, )?TP rank (?P<tp>\d{1,4})"
+)
+"""By which a worker of vLLM says what it is for."""
 
 
 def engine_of(lines: Sequence[str]) -> str:

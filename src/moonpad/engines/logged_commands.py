@@ -28,8 +28,8 @@ MOST_WRAPPED: Final = 600
 """Lines over which one line of the log may be wrapped: the longest has 16,000 characters."""
 _SCANS: Final = 20
 _HINT: Final = re.compile(
-    r"args|ServerArgs|version|LLM engine|device_name|GPU \d|platform|loaded meta data|n_ctx|offloaded|build: |LLM Args"
-    r"|Device \d",
+    r"args|ServerArgs|Namespace\(|version|LLM engine|device_name|GPU \d|platform|loaded meta data|n_ctx|offloaded"
+    r"|build: |LLM Args|Device \d",
     re.IGNORECASE,
 )
 _SERVED: Final = re.compile(r"tokens|startup complete|fired up|#tokens")

@@ -178,7 +178,10 @@ LOG: Final = LogGrammar(
         re.compile(r"vLLM API server version (?P<version>v?\d\S*)"),
         re.compile(r"█.{1,40}? version +(?P<version>v?\d\S*)"),
         re.compile(r"█.{1,40}? model +(?P<model>\S.*)"),
-        re.compile(r"(?:non-default args: \{|args: Namespace\()(?P<arguments>.*)"),
+        re.compile(
+            r"(?:non-default args: \{|args: Namespace\(|^Namespace\((?=[^\n]*\btensor_parallel_size=)"
+            r"(?![^\n]*\b(?:num_prompts|input_len|dataset_name)=))(?P<arguments>.*)"
+        ),
         re.compile(r"Initializing an? (?:V\d )?LLM engine \((?P<version>[^)\s]+)\) with config: (?P<config>.*)"),
         re.compile(r"Chunked prefill is enabled with max_num_batched_tokens=(?P<setting_max_num_batched_tokens>\d+)"),
         re.compile(r"Using max model len (?P<setting_max_model_len>\d+)"),

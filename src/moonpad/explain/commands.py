@@ -280,6 +280,15 @@ def _outside(lines: tuple[str, ...], objects: tuple[tuple[int, int], ...]) -> tu
     return tuple(text for number, text in enumerate(lines, 1) if number not in inside)
 
 
+LIST_CUT: Final = "the rest of the list, which the text leaves out,"
+"""`more` of a command whose list of words the text cuts."""
+
+
+def stands_for_more(word: Word) -> bool:
+    """Whether it stands for words that are not in the text, `<what the image adds>`."""
+    return word.unresolved == ("@",) and word.text.startswith("<") and word.text.endswith(">")
+
+
 class ErrorLine(Struct, frozen=True):
     """A line that may name a failure: its number from 1, where its own text begins, and whether it was logged."""
 

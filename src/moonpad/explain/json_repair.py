@@ -16,6 +16,7 @@ from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.json_text import without_foreign
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.brace_expansion import brace_words
 from moonpad.explain.shell.wrappers import is_known
 from moonpad.explain.started_releases import is_past_its_options
 from moonpad.values.finding import Code, Severity
@@ -48,6 +49,10 @@ _WHY: Final[Mapping[str, str]] = {
     "comma": "which allows no comma before a closing bracket",
     "python": "{} is Python: JSON has true, false and null",
 }
+_EXPANDING: Final = frozenset({"bash -c", "zsh -c"})
+_OF_UNIT: Final = re.compile(r"[ \t]*Exec\w+=")
+_PLAIN_SHELL: Final = re.compile(r"#!\s*(?:/usr)?(?:/bin/(?:env )?)(?:da|a)?sh\b")
+"""A shell that does not expand braces."""
 _INTERPRETER: Final = re.compile(r"/python[\d.]*$")
 _MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
@@ -78,13 +83,14 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
     the words as it got them: there, what is JSON in the text was JSON."""
     script.budget.work(2 * len(command.argv), "its quotes and dashes")
     is_printed = was_printed(command)
+    expands = _expands_braces(command, script)
     argv: list[Word] = []
     remarks: list[Remark] = []
     at = 0
     for item in _objects(command):
         script.budget.work(50 + len(item.text), "its quotes and dashes")
         source = _source(command.argv[item.first], command.argv[item.last], script)
-        slip = None if _lacks_values_alone(item) else _with_stand_ins(item) or _meant(item, source)
+        slip = None if _lacks_values_alone(item) else _with_stand_ins(item) or _meant(item, source, expands=expands)
         if (
             slip is not None
             and item.last > item.first
@@ -109,6 +115,18 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
         argv.append(word)
         at = item.last + 1
     return replace(command, argv=(*argv, *command.argv[at:])) if at else command, tuple(remarks)
+
+
+def _expands_braces(command: Command, script: Script) -> bool:
+    """Whether a shell reads it that makes words of braces: `sh` of Debian's images does not, nor does a manifest, a
+    unit or Windows."""
+    shells = [wrapper.kind for wrapper in command.wrappers if wrapper.kind.endswith(" -c")]
+    if shells:
+        return shells[-1] in _EXPANDING
+    line = script.lines[command.line - 1] if 0 < command.line <= len(script.lines) else ""
+    of_unit = _OF_UNIT.match(line) is not None or any(word.text.endswith(".exe") for word in command.prefix)
+    of_file = command.container is not None and not command.container.words
+    return not (of_unit or of_file or any(_PLAIN_SHELL.match(first) for first in script.lines[:1]))
 
 
 def was_printed(command: Command) -> bool:
@@ -213,8 +231,8 @@ def _is_textual(match: re.Match[str]) -> bool:
     return bool(_TEXTUAL.search(key) or (not key and _TEXTUAL.search(_inside(match["name"]))))
 
 
-def _meant(item: _Object, source: str) -> _Slip | None:
-    """None where nothing can be made of it."""
+def _meant(item: _Object, source: str, *, expands: bool) -> _Slip | None:
+    """None where nothing can be made of it. `expands`: braces without quotes become words."""
     written = source.partition("=")[2] if item.prefix else source
     written = written.translate(_CURLY).strip()
     bare = written[1:-1] if written[:1] == written[-1:] and written[:1] in ("'", '"') else written
@@ -223,7 +241,8 @@ def _meant(item: _Object, source: str) -> _Slip | None:
         return _Slip(_dumped(split), f"without quotes the shell splits this object at its blanks: {shown}")
     typographic = item.text != item.text.translate(_CURLY)
     if (found := _parsed(bare)) is not None and not typographic and _quotes(bare) and not _quotes(item.text):
-        return _Slip(_dumped(found), f"the shell takes its quotes away, and what is left is not JSON: {shown}")
+        words = brace_words(written) if bare == written and expands else (written,)
+        return _Slip(_dumped(found), f"the shell takes its quotes away{_left(words, item)}")
     meant = item.text.translate(_CURLY).strip("'")
     mended, foreign = without_foreign(meant)
     if foreign and isinstance(whole := as_json(mended), dict):
@@ -233,6 +252,17 @@ def _meant(item: _Object, source: str) -> _Slip | None:
         why = "these are no quotes to a shell" if typographic else "it wants double quotes, and no comma at the end"
         return _Slip(_dumped(found), f"not JSON, {why}: {shown}")
     return None
+
+
+def _left(words: Sequence[str], item: _Object) -> str:
+    """What arrives of it, in place of JSON. `words`: what the shell makes of its braces."""
+    if len(words) == 1:
+        return f", and what is left is not JSON: {shortened(item.text, 50)}"
+    last, rest = shortened(f"{item.prefix}{words[-1]}", 60), shortened(", ".join(words[1:]), 60)
+    if item.prefix:
+        return f", and bash makes {len(words)} options of it at its commas, of which the last counts: {last}"
+    first = f"{item.option} gets {shortened(words[0], 40)}"
+    return f", and bash makes {len(words)} words of it at its commas: unrecognized arguments {rest} ({first})"
 
 
 def _quotes(text: str) -> bool:

@@ -9,13 +9,11 @@ from typing import Final
 
 from moonpad.engines.foreign_names import LAUNCHERS, MENTION, OTHER_ENGINES, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.engines.image_names import OF_NO_ENGINE
-from moonpad.explain.bare_starts import bare_starts
 from moonpad.explain.chat_programs import chat_programs
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.documents.catalogues import NODES_BEFORE
 from moonpad.explain.documents.powershell_lists import powershell_lists
 from moonpad.explain.documents.quoted_options import quoted_options
-from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.documents.table_options import table_options
 from moonpad.explain.exported_options import exported_options
 from moonpad.explain.flag_lists import serving_programs, with_program
@@ -31,6 +29,7 @@ from moonpad.explain.shell.printed_commands import printed_commands
 from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
 from moonpad.explain.spoken_commands import containers_in_ticks, read_spoken
+from moonpad.explain.spoken_starts import spoken_starts
 from moonpad.explain.word_lists import dashed_lists, fragment, more, word_lists
 from moonpad.values.records import replace
 
@@ -153,10 +152,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
             containers_in_ticks(state, start, text)
     if not any(starts_with_options(command) for command in state.commands):
         state.commands += list(printed_commands(state, texts))
-    if not any(starts_with_options(command) for command in state.commands) and (
-        spoken := list(spoken_layouts(state, texts))
-        or list(bare_starts(state, [each for each in texts if not is_python(each[1])]))
-    ):
+    if not any(starts_with_options(command) for command in state.commands) and (spoken := spoken_starts(state, texts)):
         state.commands += spoken
         state.problems.items.clear()  # no shell was meant to read sentences
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final
 
 from moonpad.engines.value_checks import as_json
-from moonpad.explain.commands import Command, Word, Wrapper
+from moonpad.explain.commands import Command, Word, Wrapper, stands_for_more
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Edit, Line, Remark
 from moonpad.explain.shell.wrappers import is_known
@@ -73,6 +73,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     kept = [each for each in command.left_open if each.written and each.at >= 0]
     by_place = groupby(sorted(kept, key=attrgetter("at")), key=attrgetter("at"))
     edits = [*(Edit(at, 0, tuple(each.written for each in those)) for at, those in by_place), *edits]
+    edits += (Edit(at, 1, ()) for at, word in enumerate(command.argv) if stands_for_more(word))
     arguments = mended([word.text for word in command.argv], edits)
     if not command.prefix and not command.wrappers:
         arguments = _model_first(arguments, front)

@@ -8,6 +8,7 @@ from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES
 from moonpad.engines.start_names import HIDDEN_PROGRAM, READ
 from moonpad.explain.checks.containers.image_programs import is_of_another_tool, starts_its_server
 from moonpad.explain.commands import Command, Script, Word, Wrapper
+from moonpad.explain.image_servers import is_bare_server, served_alone
 from moonpad.explain.programs import base_name, is_waiting
 from moonpad.explain.results import shortened
 from moonpad.explain.shell.container_scripts import is_script
@@ -35,6 +36,13 @@ def missing_engine(script: Script) -> tuple[str, str]:
         if container is not None and container.image is not None and command.program == "docker":
             if (unread := _unread_script(command, container, container.image, script)) is not None:
                 return unread
+            if is_bare_server(command) and not is_of_another_tool(container, container.image, script):
+                alone = served_alone(container.image.text)
+                return (
+                    f"{script.where(command.line)} starts the server of {container.image.text} without a model: "
+                    f"then it serves {alone}",
+                    "add the model, and what else it needs, behind the image: --model MODEL",
+                )
             return (
                 f"{script.where(command.line)} starts {container.image.text}; what that image runs is not said",
                 "add the Dockerfile or the script that it starts with one more --file",
@@ -55,7 +63,7 @@ def missing_engine(script: Script) -> tuple[str, str]:
                 )
     count = len(script.lines)
     lines = f"none of its {count:,} lines holds" if count > 1 else "its line does not hold"
-    what = f"it starts no engine: {lines} a command of one{solved_failures(script)}"
+    what = f"it starts no engine that moonpad knows: {lines} a command of one{solved_failures(script)}"
     return what, "moonpad explain --file SCRIPT, or put the command behind --"
 
 

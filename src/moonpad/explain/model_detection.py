@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.catalog.cached_names import repository_of
 from moonpad.catalog.model_row import Model
-from moonpad.catalog.models import find_model, models
+from moonpad.catalog.models import find_model, models, uncounted_file
 from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved
@@ -164,6 +164,8 @@ def _unknown(written: str) -> str:
         return f"which model {shortened(written, 80)} is, the text does not say"
     if written.startswith("<") and written.endswith(">"):
         return f"{shortened(written, 80)} stands for the model"
+    if uncounted := uncounted_file(written):
+        return f"what {uncounted} takes in memory is not known to moonpad"
     if is_named_apart(written):
         return f"the catalogue does not have {shortened(written, 80)}"
     return f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
@@ -251,7 +253,9 @@ def as_spoken_name(written: str, because: str, script: Script) -> tuple[str, str
     spoken = spoken_model(script) if is_variable(written) else ""
     if spoken and is_named_apart(spoken):
         return f"{shortened(written, 80)} is {spoken} by the text, which the catalogue does not have", spoken
-    return because if is_named_apart(written) else f"{because}: name it with --model MODEL", ""
+    return because if is_named_apart(written) or uncounted_file(
+        written
+    ) else f"{because}: name it with --model MODEL", ""
 
 
 def is_variable(written: str) -> bool:

@@ -13,6 +13,7 @@ from moonpad.engines.log_lines import without
 from moonpad.explain.commands import SURELY_WRONG, HereFile, Piece, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.documents import text_hints
+from moonpad.explain.documents.cut_fences import mark_cut_lists, with_ends
 from moonpad.explain.documents.device_mentions import machines_of
 from moonpad.explain.documents.flat_pages import with_breaks
 from moonpad.explain.documents.hard_breaks import without_hard_breaks
@@ -203,6 +204,8 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
     first = len(state.commands)
     if not read_kind(block.text, block.start, state) and writes_units(block.text):
         _read_block(block, state, document)
+    if document:
+        mark_cut_lists(state, first, block.start, block.text)
     if document and len(state.commands) > first and state.earlier.values and "${" in block.text:
         from moonpad.explain.manifests.here_manifests import fill_templates  # it needs PyYAML
 
@@ -213,8 +216,8 @@ def _read_other(block: Block, state: ScriptState, document: bool) -> None:
 
 def _fenced(text: str) -> str:
     """With `'''` alone on a line as the fence that it was meant for, where no Python is, and the end of code in a
-    sentence on its own line, where it stands alone on the next one."""
-    text = _LATE_END.sub(r"\1`\n", text) if "\n`" in text else text
+    sentence on its own line, where it stands alone on the next one; what an excerpt cut off has an end."""
+    text = with_ends(_LATE_END.sub(r"\1`\n", text) if "\n`" in text else text)
     marks = _QUOTED_FENCE.findall(text)
     if len(marks) < 2 or len(marks) % 2 or _PYTHON.search(text):
         return text
@@ -300,7 +303,8 @@ def _read_inline(part: Inline, state: ScriptState) -> None:
     """A command in the middle of a text: only where it starts an engine."""
     commands_before, problems_before = len(state.commands), len(state.problems.items)
     last_known = state.last_known
-    shell = Shell(state, Source.block(state.text, part.start, part.text))
+    text = as_shell(part.text) if is_powershell(part.text) else part.text
+    shell = Shell(state, Source.block(state.text, part.start, text))
     state.earlier.give(shell.scope, part.heading, state.budget)
     shell.read()
     servers = [command for command in state.commands[commands_before:] if starts_with_options(command)]

@@ -14,6 +14,7 @@ from moonpad.catalog.other_models import OtherModel, in_fp8, other_model
 from moonpad.catalog.transformers_types import transformers_types
 from moonpad.engines import ENGINES
 from moonpad.engines import foreign_names as names
+from moonpad.engines.log_engine import engine_of
 from moonpad.engines.log_lines import logged_lines
 from moonpad.explain.checks.memory.device_formats import is_nvfp4, nvfp4_refused
 from moonpad.explain.checks.models.slices_of_others import MARLIN
@@ -59,7 +60,7 @@ _OTHERS: Final = re.compile(r"mindie|mindspore|mindformers|llama[_-]?factory|ver
 def spoken_report(script: Script) -> Judged | None:
     """What is found, with the engine that it is found of; None where the text is no such report."""
     suffix = script.file_name[script.file_name.rfind(".") :] if "." in script.file_name else ""
-    if len(script.lines) > _MOST_LINES or suffix not in _TEXTS or script.origins:
+    if suffix not in _TEXTS or script.origins or not _is_short(script):
         return None
     script.budget.work(20 * len(script.lines), "the text")
     lines = [line[:_LONGEST] for line in script.lines]
@@ -81,6 +82,14 @@ def spoken_report(script: Script) -> Judged | None:
     return Judged(engine, version, because, tuple(map(_of_text, found[engine][:_MOST])), kind="report")
 
 
+def _is_short(script: Script) -> bool:
+    """Whether it has few lines beside those that programs have logged."""
+    if len(script.lines) <= _MOST_LINES:
+        return True
+    script.budget.work(len(script.lines) // 2, "its logs")
+    return len(script.lines) - len(logged_lines(list(script.lines))) <= _MOST_LINES
+
+
 def engines_named(script: Script) -> Sequence[str]:
     """Engines whose names the text has."""
     return _engines(script, [line[:_LONGEST] for line in script.lines])
@@ -91,9 +100,16 @@ def _engines(script: Script, lines: Sequence[str]) -> Sequence[str]:
     named = [name for name in ENGINES if _is_named(name, lines)]
     if any(_OTHERS.search(line) for line in lines):
         return named
+    named = named or _of_log(lines)
     builds = {name: build for name in ENGINES if (build := ENGINES[name].command_line.build) is not None}
     spoken = [name for name in builds if name not in named and {*named} <= {builds[name].of}]
     return [*named, *(name for name in spoken if is_spoken_of(name, script) or (not named and _runs_on(name, script)))]
+
+
+def _of_log(lines: Sequence[str]) -> list[str]:
+    """The engine that writes its lines so, of a text that has none by its name."""
+    name = engine_of([lines[number] for number in logged_lines(list(lines))])
+    return [name] if name else []
 
 
 def _runs_on(name: str, script: Script) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.value_checks import ENDPOINT, SWITCHED, unresolved
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import LIST_CUT, Command, Word, stands_for_more
 from moonpad.explain.flag_lists import ELLIPSES, LAYOUT, SIZES
 from moonpad.explain.results import Remark, shortened
 from moonpad.explain.shell.cut_commands import AS_LABELLED, CUT
@@ -82,7 +82,8 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     """Why nothing is judged, and what a person can do."""
     keys = frozenset().union(*(piece.keys for piece in pieces))
     named = list(dict.fromkeys(piece.what for piece in pieces))
-    verb = "are" if named[1:] else "is"
+    several = bool(named[1:]) or named[0].startswith("the options ")
+    verb = "are" if several else "is"
     if len(named) > _MOST_SHOWN:
         named = [*named[:_MOST_SHOWN], f"{len(named) - _MOST_SHOWN} more"]
     what = " and ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
@@ -93,8 +94,8 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     example = next((name for name in usual if name in words), usual[0])  # `ep` of `$EP_FLAG`
     only_more = all(piece.more_options for piece in pieces)
     lacks = f"{what} {verb} not known here"
-    if example == "pp" and example not in words and (len(keys) > 1 or only_more):
-        return f"{lacks}: --set pp=1 says that {'they hold' if named[1:] else 'it holds'} nothing of the layout"
+    if example in ("pp", "ep") and example not in words and ((len(keys) > 1 and example == "pp") or only_more):
+        return f"{lacks}: --set {example}=1 says that {'they hold' if several else 'it holds'} nothing of the layout"
     each = dict.fromkeys(next(iter(piece.keys)) for piece in pieces if len(piece.keys) == 1)
     if len(each) > 1 and each.keys() == keys:
         return f"{lacks}: {' '.join(map(_set, each))} supply them"
@@ -160,10 +161,12 @@ def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iter
         elif ENDPOINT.fullmatch(word.text) or _holds_nothing_asked(word, command.choices, line):
             continue
         elif (word.unresolved or _FILLED.fullmatch(word.text)) and (not is_model or _is_several(word)):
-            yield place, shortened(word.text)
+            yield place, shortened(word.text.strip("<>") if stands_for_more(word) else word.text)
     for option in reading.parsed.occurrences:
         if is_cut_off(option.written):
             yield option.index, shortened(option.written)
+    if command.more == LIST_CUT:
+        yield len(command.argv), command.more
 
 
 def _holds_nothing_asked(word: Word, choices: Mapping[str, frozenset[str]], line: CommandLine) -> bool:

@@ -150,6 +150,7 @@ def _item(items: Sequence[re.Match[str]], state: ScriptState, start: int) -> Ite
 
 
 def more(what: str, line: int) -> Word:
+    """What stands for words that are not in the text, `<what the image adds>`."""
     return Word(what, line, end_line=line, unresolved=("@",))
 
 

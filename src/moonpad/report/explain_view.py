@@ -11,9 +11,11 @@ from typing import Final
 from rich.text import Text
 
 from moonpad.catalog.cached_names import repository_of
+from moonpad.catalog.models import uncounted_file
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.as_written import as_written
 from moonpad.explain.commands import NUMBER_AS_WORD, Command, Script, Word
+from moonpad.explain.other_publishers import published_as
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import shown_with_words
 from moonpad.explain.spoiling import left_in
@@ -104,7 +106,7 @@ def _short(
         return [remark for remark in remarks if remark not in repeated]
 
     at = min((source.line for source in judged.sources if source.line), default=0)
-    text = wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
+    text = wrapped("  ".join([_head(judged, script), script.where(at) if at else ""]).rstrip(), width, "")
     notes: dict[str, None] = {}
     lines_of: dict[Finding, list[int]] = {}
     for remark in judged.remarks:
@@ -209,7 +211,7 @@ def _usual(deployments: Sequence[Judged], width: int) -> Text:
 
 def _deployment(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
     text = Text()
-    text.append_text(wrapped(_head(judged), width, ""))
+    text.append_text(wrapped(_head(judged, script), width, ""))
     lines: set[int] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number]
@@ -237,7 +239,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
     return text
 
 
-def _head(judged: Judged) -> str:
+def _head(judged: Judged, script: Script) -> str:
     words = [
         judged.program or judged.engine,
         judged.version,
@@ -246,10 +248,12 @@ def _head(judged: Judged) -> str:
     if judged.kind not in ("serve", ""):
         words.append(f"[{judged.kind}]")
     if judged.checkpoint is not None:
-        words.append(judged.checkpoint.name)
+        meant = published_as(judged, script.lines)
+        words.append(f"{meant} (counted as {judged.checkpoint.name})" if meant else judged.checkpoint.name)
     elif judged.model_written:
         name = repository_of(judged.model_written)
-        words.append(f"{shortened(name.rpartition('/')[2] or name)} (not known)")
+        known = uncounted_file(judged.model_written)
+        words.append(known or f"{shortened(name.rpartition('/')[2] or name)} (not known)")
     elif judged.model_folder:
         words.append(f"{judged.model_folder} (not known)")
     if judged.cluster is not None:

@@ -68,7 +68,7 @@ def test_an_array_of_options_that_another_file_reads() -> None:
     assert judged.model_written == "deepseek-ai/DeepSeek-V3.1"
     assert judged.layout is not None
     assert judged.layout.tp == 16
-    assert "<what reads this file adds>" in judged.unjudged
+    assert judged.unjudged.startswith("what reads this file adds is not known here")
 
 
 def test_an_array_without_a_model_is_none() -> None:

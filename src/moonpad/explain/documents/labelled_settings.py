@@ -56,7 +56,7 @@ _TOKENS: Final = re.compile(r"(?P<number>\d{1,4}(?:,\d{3}){1,2}|\d{1,8})(?P<kilo
 _SHARE: Final = re.compile(r"0?\.\d{1,3}")
 _FORMAT: Final = re.compile(r"(?:fp8|bf16|bfloat16|fp16|int8|nvfp4)\w{0,12}", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{1,8}(?:\.\d{1,4})?")
-_OF_SENTENCES: Final = frozenset({"<what the text says>", "<what the command says>"})
+_OF_SENTENCES: Final = frozenset({"<what the text says>", "<the options that the text only speaks of>"})
 _FLAG: Final = re.compile(r"--[a-z][a-z0-9_-]*")
 _NOT_OPTIONS: Final = frozenset({"--model", "--config", "--version", "--help", "--host", "--port"})
 

@@ -72,8 +72,9 @@ _ONLY_FILE: Final = re.compile(
     re.IGNORECASE,
 )
 _UNFENCED: Final = re.compile(
-    rf"[ \t\0]*(?:\$ )?(?:{_SETS}[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
-    r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
+    rf"[ \t\0]*(?:\$ )?(?:{_SETS}[ \t]+)*(?:(?:sudo|nohup|exec|time) )?(?:python3? (?:-m )?|docker run [^`\n]*|/\S*/)?"
+    rf"(?:{SPEAKING.pattern})(?:(?:(?<=[-$/.])|\S*/)[^`\n]*|(?<=\\)[ \t]*$)"
+    r"|[ \t\0]*(?:\$ )?(?:sudo )?(?:docker|podman) run [^`\n]*\\[ \t]*$"
     rf"|[ \t\0]*(?:\$ )?python3? (?:\S*/)?(?:{'|'.join(map(re.escape, LAUNCHERS))})[ ]+--[^`\n]*"
 )
 """A command that stands in the text as it is: with an option, or a path, at once behind the program."""
@@ -82,6 +83,15 @@ _LED: Final = re.compile(
     r"(?<=[ \t][\\^])[ \t]*"
 )
 """A sentence that ends with the first line of a command."""
+_PROGRAM: Final = SPEAKING.pattern.removesuffix(r"\s+\S")
+_OPTION: Final = r"--?[a-z][\w.-]*(?:[ =](?:'[^'\n]*'|\"[^\"\n]*\"|(?![-`'\"])[!-\[\]-~]+(?<![.,;:!?])))?"
+_JOINED: Final = re.compile(
+    rf"(?<![\w./-])(?:python3? (?:-m )?)?(?:{_PROGRAM})(?=[ ])[^\\`\n]{{0,200}}"
+    rf"(?:[ ]\\[ \t]+{_OPTION}(?:[ ]+{_OPTION})*){{2,}}"
+)
+"""A command within a sentence whose lines a forum has joined, with the backslashes that ended them."""
+_SET_BEFORE: Final = re.compile(rf"(?<!\S){_SETS}(?:[ ]+{_SETS})*[ ]+\Z")
+_QUOTE: Final = re.compile(r"(?:>[ \t]?){1,4}")
 _OTHER_TEXT: Final = re.compile(
     r"\s*(?:(?:version|name):.*\n\s*)?(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])"
 )
@@ -111,6 +121,8 @@ _USAGE_LINE: Final = re.compile(r"[ \t]*--?[\w-]+(?:[ =][A-Z<[][\w>\]|-]*)?[ \t]
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 _LONGEST_SCRIPT: Final = 40_000
 """Characters of one between two backticks."""
+_LONGEST_SET: Final = 300
+"""Characters of variables before a command in a sentence."""
 _LONGEST_QUOTE: Final = 4000
 """Characters of one argument over several lines."""
 
@@ -206,6 +218,8 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         if fence:
             yield from _block(offset + len(line) + 1, lines, fence, heading, intro)
             intro = None
+        elif " \\ " in line and (joined := _joined(line[:_LONGEST_QUOTE])):
+            yield Block(offset + joined[0], joined[1], heading, intro, 0)
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
@@ -214,16 +228,16 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             yield Block(offset, without_marks_of_code(taken), heading, intro, 0)
             intro, begun = None, []
             continue
-        elif (led := _led(line)) or (_UNFENCED.match(line) and not _ends_code(line)):
+        elif (led := _led(line)) or (_UNFENCED.match(plain := _unquoted(line)) and not _ends_code(line)):
             begins = led.start("command") if led else 0
-            taken, at = [line[begins:]], offset + begins
+            taken, at = [line[begins:] if led else plain], offset + begins
             if not led and _opens_quote(opened):
                 taken, at = [*(each for _, each in opened), line], opened[0][0]
             while (
                 taken[-1].rstrip(" \t\0").endswith(("\\", "^") if led else "\\")
                 and (goes_on := next(lines, None)) is not None
             ):
-                taken.append(goes_on[1])
+                taken.append(_unquoted(goes_on[1]) if line[:1] == ">" else goes_on[1])
                 behind = goes_on[0] - start + len(goes_on[1])
                 for _ in range(_lines_of_quote(taken[-1], text, behind)):
                     taken.append(next(lines)[1])
@@ -246,6 +260,12 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         yield Bullets(tuple(codes), heading, above, tuple(named))
 
 
+def _unquoted(line: str) -> str:
+    """With blanks for the marks of a comment that another one quotes."""
+    quote = _QUOTE.match(line)
+    return " " * quote.end() + line[quote.end() :] if quote else line
+
+
 def _lines_from(text: str, at: int) -> list[str]:
     return text[at : at + _LONGEST_SCRIPT].split("\n")
 
@@ -263,6 +283,18 @@ def _opens_quote(lines: list[tuple[int, str]]) -> bool:
 def _led(line: str) -> re.Match[str] | None:
     """Of a sentence that ends with the first line of a command."""
     return _LED.fullmatch(line) if line.rstrip(" \t\0")[-1:] in ("\\", "^") else None
+
+
+def _joined(line: str) -> tuple[int, str] | None:
+    """Where a command in a sentence begins whose lines were joined, and the command, without the backslashes that its
+    author had at the ends of lines."""
+    match = _JOINED.search(line)
+    if match is None:
+        return None
+    first = max(0, match.start() - _LONGEST_SET)
+    before = _SET_BEFORE.search(line[first : match.start()])
+    begin = first + before.start() if before else match.start()
+    return begin, line[begin : match.end()].replace(" \\ ", "   ")
 
 
 def _lines_of_quote(line: str, text: str, behind: int) -> int:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.foreign_names import NAME_IN_WORDS, PROGRAM_OF
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import Command
+from moonpad.explain.documents.spoken_arguments import spoken_arguments
 from moonpad.explain.documents.text_hints import versions_of
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.shell.interpreter import ScriptState
+from moonpad.explain.word_lists import more
 from moonpad.values.records import replace
 
 _USED: Final = re.compile(
@@ -23,11 +25,11 @@ _SIZE: Final = re.compile(
     r"|tensor[- ]parallel(?:ism)?(?:[- ]size)?[ ]?(?:of|=|:|is)?[ ]?(?P<tensor>[0-9]{1,3})(?!\w|\.[0-9])",
     re.IGNORECASE,
 )
-_MODEL: Final = re.compile(
+NAMED_MODEL: Final = re.compile(
     r"(?<![\w./-])(?:moonshotai|deepseek-ai|Qwen|zai-org|nvidia|amd|unsloth)/[\w.-]{2,80}\w(?![\w/])"
 )
 _LONGEST: Final = 20_000
-_UNSAID: Final = "<what the command says>"
+UNSAID: Final = "<the options that the text only speaks of>"
 
 
 def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -37,7 +39,7 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
             continue
         state.budget.work(len(text) // 4, "what its words say")
         engines = {re.sub(r"[-_ ]", "", match[1].casefold()) for match in NAME_IN_WORDS.finditer(text)}
-        model = _MODEL.search(text)
+        model = NAMED_MODEL.search(text)
         sizes: dict[str, dict[str, re.Match[str]]] = {}
         for match in _SIZE.finditer(text):
             sizes.setdefault((match["name"] or "tp").casefold(), {})[match["size"] or match["tensor"]] = match
@@ -54,5 +56,6 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
                 value, match = next(iter(found.items()))
                 at = state.text.word(value, start + match.start(), start + match.end())
                 words += (replace(at, text=line.options[size], pieces=()), at)
-        rest = Word(_UNSAID, place.line, end_line=place.line, unresolved=("@",))
-        yield Command(program, (*words, rest), (), {}, line=place.line, guessed=True)
+        listed, env = spoken_arguments(state, start, text, program, [line.model, *(word.text for word in words)])
+        argv = (*words, *listed, more(UNSAID, place.line))
+        yield Command(program, argv, (), env, line=place.line, guessed=True)

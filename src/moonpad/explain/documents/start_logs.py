@@ -33,7 +33,7 @@ from moonpad.values.records import replace
 _MOSTLY: Final = 20
 """Logged lines, from which on a text is a log."""
 _PLATFORMS: Final[Mapping[str, Platform]] = {"npu": Platform.ASCEND, "ascend": Platform.ASCEND, "cpu": Platform.CPU}
-_HINT: Final = re.compile(r"args|Args\(|LLM engine|model_loader", re.IGNORECASE)
+_HINT: Final = re.compile(r"args|Args\(|Namespace\(|LLM engine|model_loader", re.IGNORECASE)
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
 

@@ -9,7 +9,8 @@ from moonpad.explain.source_text import IGNORED
 
 _CONTINUED: Final = re.compile(r"(?<=[ \t])[`^](?=[ \t]*$)", re.MULTILINE)
 _MARK: Final = re.compile(
-    r"(?<=\w)\.exe\b|^[ \t\0]*<#|\$env:|^[ \t]*PS [A-Z]:|\b(?:Start|Get)-Process[ \t]|[ \t]-ErrorAction[ \t]",
+    r"(?<=\w)\.exe\b|^[ \t\0]*<#|\$env:|^[ \t]*PS [A-Z]:|\b(?:Start|Get)-Process[ \t]|[ \t]-ErrorAction[ \t]"
+    r"|(?<=[ \t=])(?:(?-i:[A-Z]):\\\w|[a-z]:\\\w[\w.-]*\\\w)",
     re.MULTILINE | re.IGNORECASE,
 )
 _PROMPT: Final = re.compile(
@@ -19,7 +20,7 @@ _PROMPT: Final = re.compile(
 _REMARKS: Final = re.compile(r"^[ \t\0]*<#.*?#>", re.MULTILINE | re.DOTALL)
 """A comment of several lines."""
 _GOES_ON: Final = re.compile(r"\S[ \t]+(?:`[ \t]*\n|\^[ \t]*\n[ \t]*-)")
-_PATH: Final = re.compile(r"(?<![\w\"'])(?:\.{1,2}|[A-Za-z]:|~)(?:\\[\w. +-]*\w)+")
+_PATH: Final = re.compile(r"(?<![\w\"'])(?:\.{1,2}|[A-Za-z]:|~)(?:\\[\w. +-]*\w(?!:))+")
 _VARIABLE: Final = re.compile(r"^([ \t]*)\$env:(\w+)([ \t]*)=([ \t]*)", re.MULTILINE)
 _CALL: Final = re.compile(r"^([ \t]*)&[ \t]", re.MULTILINE)
 _ITEM: Final = r"""(?:'[^'\n]*'|"[^"\n]*"|\$[\w.:]+|[\w./\\:-]+)"""

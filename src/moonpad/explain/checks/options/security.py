@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.explain.checks.containers.count_for_index import count_for_index, removed_and_restarted
-from moonpad.explain.commands import Command, Wrapper, WrapperOption
+from moonpad.explain.commands import Command, Wrapper, WrapperOption, stands_for_more
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -63,6 +63,8 @@ def _open_to_all(command: Command, reading: Reading, engine: CommandLine) -> Ite
             # Not part of the correction: whether others are to reach it is for its user to say.
             yield _insecure("--host", message, remedy, at=host.index if host else None)
         return
+    if any(map(stands_for_more, command.argv)):
+        return  # a key may be among what is not known
     for option in container.options:
         if option.name == "--publish" and option.value and _published_to_all(option.value):
             message = "publishes the port on every interface of the machine, and there is no key"

@@ -10,6 +10,7 @@ from moonpad.catalog.options import known_environment, versions
 from moonpad.engines import foreign_names as names
 from moonpad.engines.vllm_rules import GLUON_BY_DEVICE, GLUON_HEADS, aiter_heads
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.device_mentions import cluster_named, mentions
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.configuration import Configuration
@@ -75,9 +76,19 @@ def _other_ways(case: Case, configuration: Configuration, later: str) -> str:
     return ", or ".join((*ways, later))
 
 
+def _on_named_devices(case: Case) -> Case:
+    """Where the layout is not whole and no machine is judged, on the one kind of devices that the text names."""
+    if case.cluster is not None or case.laid_out or "tp" in case.unknown:
+        return case
+    case.script.budget.work(len(case.script.lines), "the devices that it names")
+    kinds = {each.kind for each in mentions(case.script.lines, case.script.placed_hints)}
+    return replace(case, cluster=cluster_named(f"{case.first.layout.tp}x{kinds.pop()}")) if len(kinds) == 1 else case
+
+
 def aiter_unasked(case: Case) -> Iterator[Remark]:
     """AITER is switched on by a variable or by the block, and its MLA of this release lacks the number of heads."""
-    if case.engine.name != names.EXPERTS_BY_VARIABLE or not _version(case) or not case.laid_out:
+    case = _on_named_devices(case)
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or not _version(case) or "tp" in case.unknown:
         return
     by_variable = _by_variable(case)
     configuration = _configuration(case, BACKEND)
@@ -90,9 +101,11 @@ def aiter_unasked(case: Case) -> Iterator[Remark]:
         if by_variable:
             message = f"{names.AITER}=1 chooses AITER's MLA: {finding.message}"
             remedy = _other_ways(case, configuration, "take a later release")
-            remark = make_remark(Severity.ERROR, Code.CONFLICT, names.AITER, message, remedy)
-            yield replace(remark, variable=names.AITER)
-        elif block is not None:
+            # Words that are not known may choose another backend.
+            severity = Severity.ERROR if case.laid_out else Severity.WARNING
+            remark = make_remark(severity, Code.CONFLICT, names.AITER, message, remedy)
+            yield replace(remark, variable=names.AITER, stops=not case.laid_out)
+        elif block is not None and case.laid_out:
             message = f"blocks of one token choose AITER's MLA: {finding.message}"
             edit, where = Edit(block.index, block.length, ()), "--block-size"
             code = Code.CONFLICT

@@ -1,0 +1,49 @@
+"""Repositories of other publishers that are called as a checkpoint of the catalogue: `RedHatAI/Kimi-K2.6-NVFP4`."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from moonpad.catalog.cached_names import repository_of
+from moonpad.explain.results import Judged
+
+_LONGEST: Final = 2000
+_FOLDER: Final = re.compile(
+    r"(?:(?:my|your|local|hf)[-_]?)?(?:models?|weights?|checkpoints?|ckpts?|data|cache|repos?|hub|llms?|mnt|home|root|path|org|tree"
+    r"|blob|resolve|main)",
+    re.IGNORECASE,
+)
+"""What folders are called, and parts of addresses."""
+
+
+def published_as(judged: Judged, lines: tuple[str, ...]) -> str:
+    """What the command, or else the text, calls the checkpoint that is judged, where another publisher's repository of
+    the same name is meant; "" where it is the checkpoint itself."""
+    if judged.checkpoint is None:
+        return ""
+    known = judged.checkpoint.name
+    owner, slash, name = known.partition("/")
+    written = repository_of(judged.model_written)
+    if not slash or ":" in name or written.casefold() == known.casefold():
+        return ""
+    if re.fullmatch(_of(name), written, re.IGNORECASE) and not _FOLDER.fullmatch(written.partition("/")[0]):
+        return written
+    found = {each.casefold(): each for each in _named(lines, name)}
+    if len(found) != 1 or owner.casefold() in found:
+        return ""
+    return f"{next(iter(found.values()))}/{name}"
+
+
+def _of(name: str) -> str:
+    return rf"[A-Za-z0-9][\w.-]{{1,40}}/{re.escape(name)}"
+
+
+@lru_cache(maxsize=8)  # each deployment of a text asks
+def _named(lines: tuple[str, ...], name: str) -> tuple[str, ...]:
+    pattern = re.compile(
+        rf"(?<![\w./-])(?P<owner>[A-Za-z0-9][\w.-]{{1,40}})/{re.escape(name)}(?![\w/-])", re.IGNORECASE
+    )
+    found = (match["owner"] for line in lines if "/" in line for match in pattern.finditer(line[:_LONGEST]))
+    return tuple(dict.fromkeys(owner for owner in found if not _FOLDER.fullmatch(owner)))
