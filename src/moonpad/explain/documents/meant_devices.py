@@ -1,5 +1,5 @@
-"""Which of the devices that a text names are meant: not those that it calls an alternative, and of a pod those of the
-nodes that it is bound to."""
+"""Which of the devices that a text names are meant: not those that it calls an alternative or has in a later section
+for another maker's, and of a pod those of the nodes that it is bound to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from moonpad.explain.documents.device_mentions import Mention
+from moonpad.explain.documents.device_mentions import Mention, platform_of
+from moonpad.explain.documents.device_nearness import sections
+from moonpad.explain.documents.spoken_platform import of_rocm
+from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -51,6 +54,21 @@ def _alternatives(lines: tuple[str, ...]) -> frozenset[int]:
         if listed or (_ASIDE.search(said) and not said.lstrip().startswith("#")):
             found.add(number)
     return frozenset(found)
+
+
+def without_later_rocm(named: Sequence[Mention], lines: tuple[str, ...], line: int) -> Sequence[Mention]:
+    """For a command that nothing says is for AMD's devices: without those of a section below it that is."""
+    chains = sections(lines)
+    own = chains[min(line, len(chains)) - 1] if chains else ()
+    return [each for each in named if each.line < line or not _is_of_rocm_section(each, chains, own, lines)]
+
+
+def _is_of_rocm_section(
+    each: Mention, chains: Sequence[tuple[int, ...]], own: tuple[int, ...], lines: tuple[str, ...]
+) -> bool:
+    if platform_of(each.kind) is not Platform.ROCM or not 0 < each.line <= len(chains):
+        return False
+    return any(of_rocm(lines[title - 1]) for title in chains[each.line - 1] if title not in own)
 
 
 def of_selected_nodes(
