@@ -23,6 +23,11 @@ _OF_NPUS: Final = re.compile(r"/dev/(?:davinci_manager|devmm_svm|hisi_hdc)")
 """What all NPUs of a machine are managed by."""
 _NO_DEVICE: Final = re.compile(rf"{_OF_NPUS.pattern}|/dev/(?:infiniband|fuse|shm|mem|kmem|net|snd|video)\b|^$")
 _NAME_NPUS: Final = "name the NPUs, --device=/dev/davinci0 for each, and leave it out"
+_RDMA: Final = "/dev/infiniband"
+_NAME_RDMA: Final = (
+    f"leave it out where RDMA is not needed, or once its devices come by --device={_RDMA} or the cluster's resource: "
+    "without one of these, files that are only mounted cannot be opened"
+)
 _NAME_DEVICES: Final = "name the devices: --gpus all, or --device=/dev/kfd --device=/dev/dri --group-add video"
 
 
@@ -107,6 +112,7 @@ def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str
             of_ascend = any(map(_OF_NPUS.match, files))
             remedy = _NAME_NPUS if of_ascend else _NAME_DEVICES
             remedy = "leave it out: the devices are named" if named else remedy
+            remedy = _NAME_RDMA if named and _needs_rdma(wrapper) else remedy
             return name, "the container may do everything that root may do on the host", remedy
         case "docker run", "--cap-add" if value.upper().removeprefix("CAP_") in ("SYS_ADMIN", "ALL"):
             return f"{name}={value}", "the container may mount and change the host's kernel", "leave it out"
@@ -120,6 +126,16 @@ def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str
             message = f"gives the container the host's whole disk{'' if read_only else ', to write too'}"
             return f"{'-v' if name == '--volume' else name} {value}", message, "mount the model's folder"
     return None
+
+
+def _needs_rdma(wrapper: Wrapper) -> bool:
+    """Whether it has the files of RDMA devices by its right to everything alone: they are mounted, or memory may be
+    pinned without bounds on the host's network."""
+    if any(value.startswith(_RDMA) for value in wrapper.values("--device")):
+        return False
+    mounted = (_source(name, value) for name in ("--volume", "--mount") for value in wrapper.values(name))
+    pinned = any(value.startswith("memlock") for value in wrapper.values("--ulimit"))
+    return any(path.startswith(_RDMA) for path in mounted) or (pinned and wrapper.value("--network") == "host")
 
 
 def _source(name: str, value: str) -> str:
