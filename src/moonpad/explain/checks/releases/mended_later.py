@@ -125,8 +125,9 @@ def _is_particular(row: MendedFault) -> bool:
 
 
 def _unnamed(met: Sequence[MendedFault]) -> Sequence[MendedFault]:
-    """Of those that are met where no release is named."""
+    """Of those that are met where no release is named; of what is about the model alone first what ends its start."""
     by_name = [row for row in met if not _is_particular(row)]
+    by_name.sort(key=lambda row: "no start" not in kinds_of(row.fault))
     return [*[row for row in met if _is_particular(row)][: MOST - _BY_NAME], *by_name[:_BY_NAME]]
 
 
