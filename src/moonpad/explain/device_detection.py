@@ -30,7 +30,7 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
     without_origins,
 )
-from moonpad.explain.documents.meant_devices import of_selected_nodes, without_alternatives, without_later_rocm
+from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
 from moonpad.explain.documents.other_devices import first_offered, offered
 from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
@@ -208,8 +208,7 @@ def _cluster_of(
     named = [*as_superchips(without_origins(named, script.lines), script.lines)]
     named = [*of_selected_nodes(named, script.lines, script.objects, first)]
     in_words = bool(named)
-    named = [*without_alternatives(named, script.lines, first)]
-    named = [*without_later_rocm(named, script.lines, first)] if script.markdown and not rocm else named
+    named = [*as_meant(named, script.lines, first, titled=script.markdown and not rocm)]
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]
     if of_gfx950:  # a text that compares names other devices too

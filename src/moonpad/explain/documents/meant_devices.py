@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from moonpad.explain.documents.device_mentions import Mention, platform_of
+from moonpad.explain.documents.device_mentions import Mention, capability_of, platform_of
 from moonpad.explain.documents.device_nearness import sections
 from moonpad.explain.documents.spoken_platform import of_rocm
 from moonpad.values.platform import Platform
@@ -32,8 +32,17 @@ _SELECTOR: Final = re.compile(r"([ \t]*)(?:- )?nodeSelector[ ]*:[ \t]*(?P<here>\
 _UNSIZED: Final = re.compile(r"(?<!nvidia-tesla-)(?<![a-z0-9])a100(?![\w-]*[48]0)(?![0-9])", re.IGNORECASE)
 """The one kind whose label does not say which of its sizes is meant: the text beside it may."""
 _OF_THAT_KIND: Final = frozenset({"A100", "A100-40G"})
+_GENERATION: Final = re.compile(r"\b(?:Blackwell|Hopper)\b", re.IGNORECASE)
+_CAPABILITIES: Final = {"blackwell": ("10.", "12."), "hopper": ("9.",)}
 _MOST: Final = 12
 """Lines of a selector."""
+
+
+def as_meant(named: Sequence[Mention], lines: tuple[str, ...], line: int, *, titled: bool) -> Sequence[Mention]:
+    """Those that may be meant for the command of that line. `titled`: the titles of a document say for which devices
+    its sections are, and not that this one is for AMD's."""
+    named = without_alternatives(named, lines, line)
+    return of_titled_generation(without_later_rocm(named, lines, line), lines, line) if titled else named
 
 
 def without_alternatives(named: Sequence[Mention], lines: tuple[str, ...], line: int) -> Sequence[Mention]:
@@ -69,6 +78,18 @@ def _is_of_rocm_section(
     if platform_of(each.kind) is not Platform.ROCM or not 0 < each.line <= len(chains):
         return False
     return any(of_rocm(lines[title - 1]) for title in chains[each.line - 1] if title not in own)
+
+
+def of_titled_generation(named: Sequence[Mention], lines: tuple[str, ...], line: int) -> Sequence[Mention]:
+    """Of a command under a title that names one generation of NVIDIA's, `NVFP4 weights (Blackwell)`, those of it, where
+    the text names any."""
+    chains = sections(lines)
+    for title in reversed(chains[min(line, len(chains)) - 1] if chains else ()):
+        words = {match[0].casefold() for match in _GENERATION.finditer(lines[title - 1][:_LONGEST])}
+        if words:
+            meant = _CAPABILITIES[words.pop()] if len(words) == 1 else ()
+            return [each for each in named if (capability_of(each.kind) or "").startswith(meant)] or named
+    return named
 
 
 def of_selected_nodes(
