@@ -131,6 +131,8 @@ def _changed(
         # The newest takes the former name still, and older releases take no other.
         message, edits = f"{message.removesuffix('.')} since {change.since}{'.' * message.endswith('.')}", ()
         remedy = remedy.replace(f"add {change.to[0]} ", f"add {TAKES_FROM.get(change.flag, change.to[0])} ")
+        if code is Code.RENAMED_FLAG and change.kind == "deprecated" and remedy == change.remedy:
+            severity, remedy = Severity.NOTE, f"{remedy.rstrip('.')}, where the release is {change.since} or later."
     yield make_remark(severity, code, option.written, message, remedy, at=option.index, edits=edits)
 
 
