@@ -21,6 +21,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
 from moonpad.explain.documents.feature_branches import feature_branch
+from moonpad.explain.documents.nightly_builds import takes_nightly
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.untagged_builds import untagged_build
@@ -250,6 +251,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"it runs {command.fork}: {BY_NEWEST}")
     if command is not None and not on_host and (build := unnumbered_image(command)):
         return Version("", f"{build} names no release, and is another publisher's: {BY_NEWEST}")
+    if command is not None and takes_nightly(line.names, script.lines, command.line):
+        return Version("", f"none is named, and the text takes nightly builds: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
     return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
 
