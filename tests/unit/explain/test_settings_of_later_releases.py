@@ -42,3 +42,8 @@ def test_ray_in_a_sentence(said: str) -> None:
     text = f"```bash\n# node 0 ({said})\n{K2} --pipeline-parallel-size 2\n```\n"
     messages = [each.message for each in ask_one(text, on="2x8xH800").findings if "executor" in each.where]
     assert [("no longer taken by itself" in each, "nothing says" in each) for each in messages] == [(True, False)]
+
+
+def test_what_is_proposed_beside_a_lowest_release() -> None:
+    judged = ask_one(LABEL.format("0.12.0", K2))
+    assert any("from vLLM 0.25.0 on" in each.why for each in judged.better)

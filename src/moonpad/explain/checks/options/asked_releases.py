@@ -49,7 +49,9 @@ def illegal_by_asked(case: Case) -> Iterator[Remark]:
     """Settings that some of the releases from the lowest one on refuse."""
     subject = case.subject
     least = "" if case.version else asked_least(case.engine.name, case.script, case.commands[0])
-    if not least or subject is None or is_fragment(case.commands[0]) or not is_legal(subject.configuration):
+    if case.again or not least or subject is None or is_fragment(case.commands[0]):
+        return  # what is proposed says itself from which release on it is taken
+    if not is_legal(subject.configuration):
         return
     releases = [each for each in versions(case.engine.program) if is_final(each) and since(each, least)]
     case.script.budget.work(20 * len(releases), "the releases that it may be for")
