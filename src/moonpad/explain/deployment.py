@@ -84,7 +84,7 @@ from moonpad.values.plan import Layout
 from moonpad.values.records import replace
 
 _OVER_RAY: Final = re.compile(
-    r"\b(?:over|with|by|on|via|through|start) (?:a )?ray\b|\bray first\b|RayCluster|RayService|KubeRay", re.IGNORECASE
+    r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|\bray first\b|RayCluster|RayService|KubeRay", re.IGNORECASE
 )
 _OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
 
