@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from moonpad.catalog.hardware import hardware
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.checks.models.other_families import doubtful_name
 from moonpad.explain.documents.device_mentions import cluster_named
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
+from moonpad.values.platform import Platform
 
 _MOST: Final = 3
 """Kinds; more are a list, of which the answer shows the first."""
@@ -34,4 +36,11 @@ def largest_too_small(
         return None
     largest = max(known, key=lambda cluster: cluster.device.usable_bytes)
     share = checkpoint.total_bytes / reading.layout.world_size
+    if largest.device.platform is Platform.ASCEND or share > _largest_known(engine):
+        return None  # whose memory is not judged; or no device holds it, which is said without any
     return largest if share > largest.device.usable_bytes > 0 else None
+
+
+def _largest_known(engine: Engine) -> float:
+    rows = (row.device for row in hardware().values() if row.device is not None)
+    return max((device.usable_bytes for device in rows if device.platform in engine.platforms), default=0)

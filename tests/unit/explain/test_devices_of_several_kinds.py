@@ -68,3 +68,10 @@ def test_kinds_of_which_one_holds_the_weights() -> None:
     assert of_text(BOTH.format(8, "H200"), 8) == ""
     offloaded = SERVE.format(4) + " --cpu-offload-gb 400"
     assert devices(ask_one(f"{BOTH.format(4, 'H100 80GB')}\n\n```bash\n{offloaded}\n```\n", on="")) == ""
+
+
+def test_weights_that_no_device_holds_are_said_without_any() -> None:
+    command = "vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 2 --trust-remote-code"
+    judged = ask_one(f"{BOTH.format(2, 'H100 80GB')}\n\n```bash\n{command}\n```\n", on="")
+    assert devices(judged) == ""
+    assert any("the largest device known holds" in each.message for each in judged.findings)
