@@ -33,6 +33,21 @@ MEETING: Final = "--dist-init-addr"
 OTHER_MACHINES: Final = frozenset({"--num-nodes", "--node-count", "--n-nodes", "--number-of-nodes"})
 OTHER_MEETING: Final = ("--master-addr", "--master-port")
 """What others call the same: the address, and the port of its own."""
+LAUNCHERS_OF_ENGINES: Final[Mapping[str, str]] = {
+    "xinference launch": "Xinference",
+    "openllm serve": "OpenLLM",
+    "swift deploy": "ms-swift",
+    "llamafactory-cli api": "LLaMA-Factory",
+}
+"""Programs of others that start an engine by options of their own."""
+ENGINES_BY_WORD: Final[Mapping[str, str]] = {
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "llama.cpp": "llama.cpp",
+    "lmdeploy": "LMDeploy",
+    "transformers": "Transformers",
+    "pt": "Transformers",
+}
 PACKAGES_ALONE: Final[Mapping[str, tuple[str, str]]] = {
     "vllm": ("vllm serve", "vllm.entrypoints.cli.main serve"),
     "sglang": ("sglang serve", "sglang.launch_server"),

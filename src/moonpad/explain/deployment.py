@@ -118,7 +118,7 @@ class Deployment(Struct, frozen=True):
             readings = [replace(reading, model=named) for reading in readings]
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged, taken_for = self._checkpoint(readings[0])
-        cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
+        cluster, because = self._cluster(readings[0], checkpoint, layout_known=not unknown & {*LAYOUT})
         part = part_of_machines(commands[0], readings[0], cluster)
         if cluster is not None and self._is_guess(readings[0], checkpoint, cluster):
             because, cluster = of_unknown_number(cluster), None
@@ -255,12 +255,12 @@ class Deployment(Struct, frozen=True):
         program = program_named(self.group.commands[0].program)
         return program.unnamed_weights if program else ""
 
-    def _cluster(self, first: Reading, *, layout_known: bool) -> tuple[Cluster | None, str]:
+    def _cluster(self, first: Reading, known: Checkpoint | None, *, layout_known: bool) -> tuple[Cluster | None, str]:
         commands, question = self.group.commands, self.question
         fork = next((name for command in commands for name in [other_build(command)] if name in FORKS.values()), None)
         if fork is not None and question.cluster is None:
             return None, f"it runs {fork}: its memory is not judged"
-        return cluster_of(self.engine, first, self.script, commands, question, layout_known=layout_known)
+        return cluster_of(self.engine, first, self.script, commands, question, known, layout_known=layout_known)
 
     def _is_guess(self, first: Reading, checkpoint: Checkpoint | None, cluster: Cluster) -> bool:
         """Whether one device was made of a kind that the text names, for a command that says nothing of how many:

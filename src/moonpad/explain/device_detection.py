@@ -28,12 +28,14 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
     without_origins,
 )
+from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
 from moonpad.explain.documents.other_devices import first_offered, offered
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.kinds_too_small import largest_too_small
 from moonpad.explain.meant_platform import is_for_ascend
 from moonpad.explain.programs import is_server
 from moonpad.explain.proposed_devices import (
@@ -45,9 +47,11 @@ from moonpad.explain.proposed_devices import (
     of_unknown_number,
 )
 from moonpad.explain.target_detection import Question
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 
+_NAMES: Final = "the text names "
 _SAY_WHICH: Final = ": say which with --on"
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -82,11 +86,12 @@ def cluster_of(
     script: Script,
     commands: Sequence[Command],
     question: Question,
+    checkpoint: Checkpoint | None = None,
     *,
     layout_known: bool = True,
 ) -> tuple[Cluster | None, str]:
     """The devices as `_cluster_of` finds them; where the layout is not known, as many of these machines as `mpirun` has
-    ranks for."""
+    ranks for; of several kinds none of which holds the weights the largest."""
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
     if (
         cluster is None
@@ -94,10 +99,17 @@ def cluster_of(
         and because.endswith(_SAY_WHICH)
         and (first := first_offered(script)) is not None
     ):
-        named = because.removeprefix("the text names ").removesuffix(_SAY_WHICH).split(" and ")
+        named = because.removeprefix(_NAMES).removesuffix(_SAY_WHICH).split(" and ")
         offers_all = {*named} <= {each.rpartition("x")[2] for each in (first.name, *offered(first, script))}
         if offers_all and first.devices == _used(reading, commands[0].container, commands[0].pods)[0]:
             cluster, because = first, f"the text names {first.name}"
+    if cluster is None and layout_known and because.endswith(_SAY_WHICH):
+        kinds, used = (
+            because.removeprefix(_NAMES).removesuffix(_SAY_WHICH),
+            _used(reading, commands[0].container, commands[0].pods),
+        )
+        if (largest := largest_too_small(kinds.split(" and "), used, engine, reading, checkpoint)) is not None:
+            cluster, because = largest, f"{_NAMES}{kinds}, and the weights fit on none of them"
     if cluster is not None and question.cluster is None and (others := offered(cluster, script)):
         because = f"{because}; the task may get {' or '.join(others[:_LIST])} as well"
     if layout_known or question.cluster is not None or cluster is None or cluster.nodes > 1:
@@ -150,7 +162,9 @@ def _cluster_of(
     templates = in_templates(script.lines) if script.markdown else frozenset()
     named = [each for each in named if each.line not in templates or first in templates]
     named = [*as_superchips(without_origins(named, script.lines), script.lines)]
+    named = [*of_selected_nodes(named, script.lines, script.objects, first)]
     in_words = bool(named)
+    named = [*as_meant(named, script.lines, first, titled=script.markdown and not rocm)]
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]
     if of_gfx950:  # a text that compares names other devices too

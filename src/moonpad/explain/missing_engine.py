@@ -8,6 +8,7 @@ from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES
 from moonpad.engines.start_names import HIDDEN_PROGRAM, READ
 from moonpad.explain.checks.containers.image_programs import is_of_another_tool, starts_its_server
 from moonpad.explain.commands import Command, Script, Word, Wrapper
+from moonpad.explain.handed_on_starts import handed_on
 from moonpad.explain.image_servers import is_bare_server, served_alone
 from moonpad.explain.programs import base_name, is_waiting
 from moonpad.explain.results import shortened
@@ -61,6 +62,8 @@ def missing_engine(script: Script) -> tuple[str, str]:
                     f"{script.where(command.line)} starts {hidden}, which the text does not say in full",
                     "put the command that it runs behind --",
                 )
+    if (elsewhere := handed_on(script)) is not None:
+        return f"{elsewhere[0]}{solved_failures(script)}", elsewhere[1]
     count = len(script.lines)
     lines = f"none of its {count:,} lines holds" if count > 1 else "its line does not hold"
     what = f"it starts no engine that moonpad knows: {lines} a command of one{solved_failures(script)}"

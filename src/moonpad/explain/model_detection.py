@@ -19,7 +19,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.headed_models import lines_of_other_models
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.folder_names import usual_name, with_owner
-from moonpad.explain.mounted_models import on_the_host
+from moonpad.explain.mounted_models import as_published, on_the_host
 from moonpad.explain.programs import program_table
 from moonpad.explain.results import shortened
 
@@ -58,7 +58,10 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if served and (model := find_model(served)) is not None and not only_gguf and not _is_another(written, model):
         return model, f"served as {served}"
     mounted = on_the_host(written, commands)
-    if mounted and (model := find_model(mounted)) is not None and not only_gguf:
+    known = (find_model(name) for name in (mounted, as_published(mounted), as_published(written)) if name)
+    if not only_gguf and (model := next(filter(None, known), None)) is not None:
+        if not mounted:
+            return model, f"named {written}"
         return model, f"mounted from {mounted}"
     meant = mounted or _assigned(written, script)
     of_other = _FAMILIES.search(meant.casefold()) is not None and not _OURS.search(meant.casefold())

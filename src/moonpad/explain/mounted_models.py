@@ -21,6 +21,13 @@ def on_the_host(path: str, commands: Sequence[Command]) -> str:
     return "" if found == path else found
 
 
+def as_published(path: str) -> str:
+    """`DeepSeek-R1-0528` of a folder `/models/deepseek_r1_0528`, whose writer takes underscores for all dashes; "" for
+    others."""
+    own = path.rstrip("/").rpartition("/")[2]
+    return own.replace("_", "-") if path.startswith("/") and "_" in own and "-" not in own else ""
+
+
 def _mounts(command: Command) -> Iterator[tuple[str, str]]:
     """Source and target of each."""
     for wrapper in command.wrappers:

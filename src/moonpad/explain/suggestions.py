@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from moonpad.catalog.calibrations import Calibration
+from moonpad.explain.first_taking import first_taking
 from moonpad.explain.input_limits import Budget
 from moonpad.plan.judgement import room_outside
 from moonpad.plan.layouts import legal_layouts
@@ -102,7 +103,9 @@ def _roomier(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
     levers = _legal_levers(subject, (*((name,) for name in names), *both))
     least = LEAST_GAIN * max(memory.kv_tokens.value, 1.0)
     roomier = [
-        _improvement(lever, memory, after) for lever, after in levers if after.fits and after.kv_tokens.value >= least
+        _improvement(subject, lever, memory, after)
+        for lever, after in levers
+        if after.fits and after.kv_tokens.value >= least
     ]
     roomier.sort(key=lambda improvement: -improvement.memory.kv_tokens.value)
     exact = [improvement for improvement in roomier if "kv_cache_dtype" not in dict(improvement.changes)]
@@ -120,7 +123,7 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
     if fitting:
         fitting.sort(key=lambda way: (way[0], -way[2].kv_tokens.value))
         roomiest = max(fitting, key=lambda way: way[2].kv_tokens.value)
-        ways = [_improvement(lever, memory, after) for _, lever, after in (fitting[0], roomiest)]
+        ways = [_improvement(subject, lever, memory, after) for _, lever, after in (fitting[0], roomiest)]
         return _different(ways[:1], ways[1:])
     if memory.outside is not None and not memory.outside.told and memory.outside.probability < LIKELY:
         return ()  # no context is short enough for what runs outside of the memory fraction
@@ -129,7 +132,7 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
     longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
     if longest is not None and longest[2].max_context.value >= max(SHORTEST, LEAST_GAIN * alone):
         shorter.append(longest[1])
-    return tuple(_shorter(way, memory) for way in shorter)
+    return tuple(_shorter(subject, way, memory) for way in shorter)
 
 
 def _holds_all(subject: Subject, tokens: float) -> bool:
@@ -151,17 +154,17 @@ def _legal_levers(subject: Subject, combined: Iterable[Sequence[str]]) -> Iterat
             yield lever, lever.subject.memory()
 
 
-def _shorter(way: Lever, before: Memory) -> Improvement:
+def _shorter(asked: Subject, way: Lever, before: Memory) -> Improvement:
     """The same with the longest context that fits, in whole thousands, and no longer than the one that is asked for."""
     what, changes, subject = way
     memory = subject.memory()
     context = int(memory.max_context.value) // 1024 * 1024
     if what and context >= (subject.context or subject.configuration.checkpoint.architecture.max_context):
-        return _improvement(way, before, memory)  # it holds what is asked, if only just
+        return _improvement(asked, way, before, memory)  # it holds what is asked, if only just
     shorter = replace(subject.with_settings(max_model_len=context), context=context)
     with_levers = f", with {what}" if what else ""
     lever = Lever(f"a context of {context:,} tokens{with_levers}", (("max_model_len", str(context)), *changes), shorter)
-    return _improvement(lever, before, shorter.memory())
+    return _improvement(asked, lever, before, shorter.memory())
 
 
 def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
@@ -322,7 +325,7 @@ _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
 }
 
 
-def _improvement(lever: Lever, before: Memory, after: Memory) -> Improvement:
+def _improvement(subject: Subject, lever: Lever, before: Memory, after: Memory) -> Improvement:
     tokens, more = before.kv_tokens.value, after.kv_tokens.value
     other = tokens >= 1 and f"{more:,.0f}" != f"{tokens:,.0f}"
     gains = [f"{more:,.0f} tokens of KV cache" + (f" instead of {tokens:,.0f}" if other else "")]
@@ -335,6 +338,8 @@ def _improvement(lever: Lever, before: Memory, after: Memory) -> Improvement:
         gains.append(f"context up to {after.max_context.value:,.0f}")
     if not after.measured:
         gains.append(f"estimated, not measured{_at_its_worse_end(after)}")
+    if release := first_taking(lever.subject.configuration, subject.configuration):
+        gains.append(f"from {subject.configuration.engine.title} {release} on")
     return Improvement(f"{lever.what}: {', '.join(gains)}", lever.changes, after)
 
 

@@ -22,10 +22,11 @@ from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.avoided_releases import between
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
 from moonpad.explain.documents.feature_branches import feature_branch
+from moonpad.explain.documents.nightly_builds import takes_nightly
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.untagged_builds import untagged_build
-from moonpad.explain.documents.version_nearness import nearest_version
+from moonpad.explain.documents.version_nearness import least_of_all, least_of_section, nearest_version
 from moonpad.explain.grouping import model_of
 from moonpad.explain.host_releases import release_beside
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
@@ -153,16 +154,18 @@ def _has_own_key(name: str, option: str, words: Sequence[str]) -> bool:
     return any(own & {*_KEY.findall(text[:_LONGEST_OBJECT])} for text in texts)
 
 
-def _asked_above(name: str, command: Command | None) -> str:
-    """The least release that the line above the command or its heading asks for, `Option A: vLLM (v0.19.0+)`."""
-    above = [text for text in (command.label, command.heading) if text] if command is not None else []
-    least = (text_hints.versions_of(text)[1].get(name, "") for text in above)
-    return next(filter(None, least), "")
+def _asked_above(name: str, command: Command | None, script: Script) -> str:
+    """The least release that the line above the command or its heading asks for, `Option A: vLLM (v0.19.0+)`, or what
+    stands below that heading."""
+    if command is None:
+        return ""
+    least = (text_hints.versions_of(text)[1].get(name, "") for text in (command.label, command.heading) if text)
+    return next(filter(None, least), "") or least_of_section(name, script, command)
 
 
 def asked_least(engine: str, script: Script, command: Command) -> str:
     """The lowest release that the line above a command or the text asks for; "" where none is."""
-    return _asked_above(engine, command) or script.minimum_versions.get(engine, "")
+    return _asked_above(engine, command, script) or least_of_all(engine, script, command)
 
 
 def version_of(engine: str, script: Script, question: Question, command: Command | None = None) -> Version:
@@ -195,7 +198,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
             if runs_main(name, command, script):
                 return Version("", f"{OF_MAIN}: {BY_NEWEST}")
             spoken = "" if is_build_of_another(name, command, script) else spoken
-        if spoken and (above := _asked_above(name, command)) and not since(spoken, above):
+        if spoken and (above := _asked_above(name, command, script)) and not since(spoken, above):
             return Version("", f"the text asks for {name} {above} or later: {BY_NEWEST}")  # the other is a remark
         if named := spoken:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
@@ -209,7 +212,11 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 return version
         if below := _below(name, script):
             return below
-        if least := minimum.get(name):
+        if (
+            least := asked_least(name, script, command)
+            if command is not None and minimum.get(name)
+            else minimum.get(name)
+        ):
             return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}")
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
@@ -262,6 +269,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"it runs {command.fork}: {BY_NEWEST}")
     if command is not None and not on_host and (build := unnumbered_image(command)):
         return Version("", f"{build} names no release, and is another publisher's: {BY_NEWEST}")
+    if command is not None and takes_nightly(line.names, script.lines, command.line):
+        return Version("", f"none is named, and the text takes nightly builds: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
     return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
 

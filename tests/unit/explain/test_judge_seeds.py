@@ -109,13 +109,13 @@ EXPECTED: dict[str, list[list[Row]]] = {
         [
             ("error", "invalid-value", "--dist-init-addr"),
             ("warning", "removed-flag", "--enable-deepep-moe"),
-            ("warning", "renamed-flag", "--enable-dp-attention"),
+            ("note", "renamed-flag", "--enable-dp-attention"),
         ],
         [
             ("note", "suboptimal", "--context-length"),
             ("warning", "prefix-flag", "--cuda-graph-bs"),
             ("warning", "removed-flag", "--enable-deepep-moe"),
-            ("warning", "renamed-flag", "--enable-dp-attention"),
+            ("note", "renamed-flag", "--enable-dp-attention"),
         ],
         [("warning", "removed-flag", "sglang.srt.disaggregation.launch_lb")],
         [

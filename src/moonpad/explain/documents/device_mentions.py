@@ -278,7 +278,10 @@ def _is_example(text: str, match: re.Match[str]) -> bool:
     """Whether it is one of several kinds that a text counts up, or one whose data are told."""
     if _SPECIFIED.match(text, match.end()) or text[: match.start()].rstrip().endswith(("→", "->")):
         return True
-    if _LIKE.search(text, max(0, match.start() - 30), match.start()) or is_ruled_out(text, *match.span()):
+    like = _LIKE.search(text, max(0, match.start() - 30), match.start())
+    if is_ruled_out(text, *match.span()) or (
+        like is not None and not device_patterns.OF_GENERATION.search(text, 0, like.start())
+    ):
         return True
     listed = _EXAMPLES.search(text, max(0, match.start() - 100), match.start())
     return listed is not None and bool(listed["before"] or _MORE.match(text, match.end()))

@@ -42,6 +42,12 @@ _AHEAD: Final = (
     r"(?:^|(?<=[(（,，:：])|\b(?:on|across|over|with|using|have|has|between|in|of|these|our|the)(?=[ ]))[ ]{0,2}"
 )
 """Before a number in digits that counts machines: in `tp 16 8xH200 nodes` 16 does not."""
+OF_GENERATION: Final = re.compile(
+    r"\b(?:Blackwell|Hopper)(?:[ -]Ultra)?[*_`]{0,3}(?:-class)?(?:[ ](?:GPUs?|devices|cards|machines|nodes|systems))?"
+    r"[*_`]{0,3}[ ]?\Z",
+    re.IGNORECASE,
+)
+"""`Blackwell-class GPUs (for example GB200)`: the one of a generation that is meant."""
 
 
 def _any_of(names: tuple[str, ...]) -> str:

@@ -1,9 +1,11 @@
-"""The memory that a log in the text says is there for the KV cache: what is computed of it is no longer needed."""
+"""What a log or the text says of a server that runs: the memory of its KV cache, which is then not computed, and that
+it answers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.documents.line_search import is_in_lines
@@ -18,6 +20,20 @@ _ANSWERS: Final = re.compile(
     r"|repeat)\b|\bgibberish\b|\bgarbage\b|\btok(?:en)?s?[ /](?:a |per )?s(?:ec|econd)?\b|\bgsm8k\b",
     re.IGNORECASE,
 )
+_PROMISED: Final = re.compile(
+    r"\d[ ]?(?:[-–—~]|to)[ ]?~?\d[\d.,]*[ ]?k?[ ]?tok|\bexpect\w*|\bestimate\w*"
+    r"|\b(?:up to|at least|target|should|could|goal|can reach)\b"
+    r"|[<>≥≤][ ]?=?[ ]?\d[\d.,]*[ ]?k?[ ]?tok|\d[ ]?\+[ ]?tok|预计|预期|估计|可达",
+    re.IGNORECASE,
+)
+_SPEED: Final = re.compile(r"\btok(?:en)?s?[ /](?:a |per )?s(?:ec|econd)?\b", re.IGNORECASE)
+"""A rate, which a text may also promise; how it was found out stands beside it where it was measured."""
+_MEASURED: Final = re.compile(
+    r"\b(?:I|we|my|our|got|gets?|getting|gave|measured|benchmark(?:ed)?|achiev(?:e[ds]?|ing)|saw|see(?:ing)?|observed|was|were"
+    r"|only|but|instead|slow\w*|reached|log(?:s|ged)?|实测|测得)\b|throughput: ?\d[\d.]*[ ]tokens/s, ",
+    re.IGNORECASE,
+)
+_TITLE: Final = re.compile(r"[ \t>]*#{1,6}[ ]|[ \t>]*\*{2}[^*]{1,80}\*{2}:?[ \t]*$")
 _LONGEST: Final = 2000
 
 
@@ -26,5 +42,21 @@ def tells_of_cache(lines: Sequence[str]) -> bool:
 
 
 def tells_of_answers(lines: Sequence[str]) -> bool:
-    """Of a server that answers, whatever it says: its command started."""
-    return is_in_lines(_ANSWERS, tuple(lines), _LONGEST)
+    """Of a server that answers, whatever it says: its command started. A rate that is promised was not seen."""
+    return _tells_of_answers(tuple(lines))
+
+
+@lru_cache(maxsize=64)
+def _tells_of_answers(lines: tuple[str, ...]) -> bool:
+    promised = False
+    for line in lines:
+        text = line[:_LONGEST]
+        if _TITLE.match(text):
+            promised = _PROMISED.search(text) is not None and _MEASURED.search(text) is None
+        if _ANSWERS.search(text) is None:
+            continue
+        if _ANSWERS.search(_SPEED.sub("", text)) is not None:
+            return True
+        if _MEASURED.search(text) is not None or not (promised or _PROMISED.search(text)):
+            return True
+    return False

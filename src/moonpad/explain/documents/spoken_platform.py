@@ -40,7 +40,7 @@ def platform_spoken(
     if any(is_for_rocm(command, variables) for command in commands):
         return Platform.ROCM
     images = [command.container.image.text for command in commands if command.container and command.container.image]
-    if any(map(_of_rocm, images)):
+    if any(map(of_rocm, images)):
         return Platform.ROCM
     built = next(filter(None, map(_built_for, images)), None)
     if built is not None and built in _named(script):
@@ -61,9 +61,9 @@ def _of_sections(script: Script, line: int, headings: Sequence[str]) -> Platform
         if built is not None:
             return built
         for heading in (*headings, script.lines[number - 1].strip("# ")):
-            if told := _of_rocm(heading) or _of_nvidia(heading):
+            if told := of_rocm(heading) or _of_nvidia(heading):
                 return told
-    return next(filter(None, map(_of_rocm, headings)), None)
+    return next(filter(None, map(of_rocm, headings)), None)
 
 
 def _last_image(script: Script, first: int, last: int) -> Platform | None:
@@ -86,7 +86,7 @@ def _of_nvidia(text: str) -> Platform | None:
     return Platform.CUDA if _OF_NVIDIA.search(text[:_LONGEST]) else None
 
 
-def _of_rocm(text: str) -> Platform | None:
+def of_rocm(text: str) -> Platform | None:
     return Platform.ROCM if _ROCM.search(text[:_LONGEST]) else None
 
 

@@ -57,6 +57,8 @@ class Surroundings(Struct, frozen=True):
     """What a configuration of tests sets for the starts on all its nodes."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
     """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
+    host_paths: Mapping[str, str] = field(default_factory=dict)
+    """Of each volume of its pod that is a folder of the host, that folder."""
 
     def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
         """With the values in place of references; a name that is not known stays as it is, and is unresolved."""

@@ -23,8 +23,9 @@ from moonpad.explain.documents.tags_of_products import release_in_tag, releases_
 
 _NUMBER: Final = (
     r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
-    r"(?:(?:-?rc|[ab]|\.?post|\.?dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z]{1,40})?)"
+    r"(?:(?:-?rc|[ab]|\.?post|\.?dev)[0-9]{1,6}){0,3}(?:\+(?!(?:text|image|video|audio|multi))[0-9a-z]{1,40})?)"
 )
+"""`0.12.0+text` is a label with another behind it, as a page of recipes is copied; no build is called so."""
 _FULL: Final = (
     r"v?(?P<version>0\.[0-9]{1,2}\.[0-9]{1,2}(?:\.?(?:rc|post|dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z.]{1,40})?)(?![\w-]|\.\w)"
 )
@@ -98,7 +99,8 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=|≥))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}(?::(?:nightly[_-])?(?:releases?[_-])?|\+(?=v?[0-9])|:[\w.-]{{1,80}}[_-](?:{told})[_-]"
         rf"|:(?:latest|stable)[`*\"]{{0,2}}[ ]?[(=](?=v?[0-9])){_NUMBER}",
-        rf"(?<![\w/-]){names}{_BUILT_FOR}(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
+        rf"(?:(?<![\w/-])|(?<=[0-9][ ]ctx)){names}{_BUILT_FOR}"
+        rf"(?:[ ](?:nightly|version(?:/commit)?|release|image)){{0,2}}"
         rf"(?:[ ]\(|[ ]|-(?=v)|[ ]{{0,40}}[*`]{{0,2}}[:：][*`]{{0,2}}(?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",
         rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",

@@ -72,6 +72,45 @@ def nearest_version(engine: str, script: Script, command: Command) -> str | None
     return ""
 
 
+def least_of_section(engine: str, script: Script, command: Command) -> str:
+    """The lowest release that the command's own section, below a title of the whole, asks for above it and names no
+    other beside: `### Eagle3`, `supported in vLLM>=0.18.0`. "" where it asks for none."""
+    asked = [each for each in version_mentions(script.lines) if each.engine == engine and each.least]
+    if not asked or not script.markdown:
+        return ""
+    chains, own = _chains(script, command)
+    beside = [each for each in version_mentions(script.lines) if each.engine == engine and chains[each.line - 1] == own]
+    if len(own) < 2 or any(not each.least for each in beside):
+        return ""
+    return next((each.version for each in beside if each.line < command.line), "")
+
+
+def least_of_all(engine: str, script: Script, command: Command) -> str:
+    """The lowest release that the text asks for, also of this command: a section with another start asks for that
+    alone."""
+    least = script.minimum_versions.get(engine, "")
+    if not least or not script.markdown or len(script.objects) > 1:
+        return least
+    chains, own = _chains(script, command)
+    started = {
+        chains[each.line - 1] for each in script.commands if is_server(each.program) and each.line <= len(chains)
+    }
+    asked = [each for each in version_mentions(script.lines) if each.engine == engine and each.least]
+    if not asked or least not in {each.version for each in asked}:
+        return least
+    others = [chains[each.line - 1] for each in asked]
+    own_asked = [
+        each for each, at in zip(asked, others, strict=True) if at == own[: len(at)] or at not in started or len(at) < 2
+    ]
+    return own_asked[0].version if own_asked else ""
+
+
+def _chains(script: Script, command: Command) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    script.budget.once("sections of least releases", script.steps_to_scan // 4, "the text around its engine commands")
+    chains = sections(script.lines)
+    return chains, chains[min(command.line, len(chains)) - 1] if chains else ()
+
+
 def _is_of_rocm_alone(engine: str, script: Script) -> bool:
     """Whether all images of the engine in the text are for ROCm, and nothing in it is of NVIDIA's."""
     images = [each for each in version_mentions(script.lines) if each.engine == engine and each.image]

@@ -80,6 +80,7 @@ class PodReader:
             options=tuple(self._pod_options(fields)) or around.options,
             kinds=kinds or around.kinds,
             files={**around.files, **held},
+            host_paths={**around.host_paths, **dict(self._host_paths(fields))},
         )
 
     def devices(self, fields: Fields) -> Word | None:
@@ -101,6 +102,20 @@ class PodReader:
         for volume in items(pod.get("volumes")):
             if path := self.inner(self.fields(volume), "hostPath", "path"):
                 yield from self._option("--volume", f"{scalar(path)}:{scalar(path)}", path)
+
+    def _host_paths(self, pod: Fields) -> Iterator[tuple[str, str]]:
+        for volume in map(self.fields, items(pod.get("volumes"))):
+            if path := scalar(self.inner(volume, "hostPath", "path")):
+                yield scalar(volume.get("name")), path
+
+    def _mounts(self, fields: Fields, around: Surroundings) -> Iterator[Word]:
+        """Folders of the host under other paths; under the same ones the pod's own options have them."""
+        for mount in map(self.fields, items(fields.get("volumeMounts"))):
+            path, source = scalar(mount.get("mountPath")), around.host_paths.get(scalar(mount.get("name")), "")
+            below = scalar(mount.get("subPath"))
+            source = f"{source.rstrip('/')}/{below}" if source and below else source
+            if source not in ("", "/", path) and path.startswith("/"):
+                yield from self._option("--volume", f"{source}:{path}", mount["mountPath"])
 
     def interpolated(self, node: Node, around: Surroundings, values: Mapping[str, Word]) -> Word:
         self.state.budget.work(20, "its YAML")
@@ -129,7 +144,12 @@ class PodReader:
         devices = self.devices(fields) or around.devices
         image = image_of(fields, self.source) if "image" in fields else None
         if image is not None:
-            options = (*around.options, *self._options(fields), *self._granted_devices(devices))
+            options = (
+                *around.options,
+                *self._mounts(fields, around),
+                *self._options(fields),
+                *self._granted_devices(devices),
+            )
             place = around.interpolated(image, {}, self.state.budget)
             cleared = of_image and keys[0] in fields and not entrypoint
             container = Container(

@@ -30,6 +30,7 @@ from moonpad.explain.checks.containers.loopback_of_host import loopback_of_host
 from moonpad.explain.checks.containers.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.containers.nameless_user import nameless_user
 from moonpad.explain.checks.containers.tab_images import image_of_other_tab
+from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
 
 FAMILY: Final[tuple[Check, ...]] = (
     compose_references,
@@ -59,5 +60,6 @@ FAMILY: Final[tuple[Check, ...]] = (
     nameless_user,
     listed_devices,
     behind_image,
+    variables_of_no_release,
     *CONTAINER_SLIPS,
 )

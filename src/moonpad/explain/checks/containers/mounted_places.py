@@ -14,6 +14,7 @@ from moonpad.explain.checks.manifests.pod_objects import (
     PodObject,
     fields_of,
     inner,
+    is_cut,
     items_of,
     own_container,
     text_of,
@@ -97,7 +98,7 @@ def undeclared_volume(case: Case) -> Iterator[Remark]:
     if found is None:
         return
     holder, container, pod = found
-    if holder.templated or not _is_whole(holder):
+    if holder.templated or not _is_whole(holder) or is_cut(case.script, holder):
         return
     known = {text_of(fields_of(each).get("name")) for each in items_of(pod.get("volumes"))}
     claims = items_of(inner(holder.fields, "spec", "volumeClaimTemplates"))

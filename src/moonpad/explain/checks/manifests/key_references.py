@@ -8,7 +8,7 @@ from typing import Final
 from yaml import MappingNode, Node, SequenceNode
 
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.manifests.pod_objects import fields_of, pod_objects, text_of
+from moonpad.explain.checks.manifests.pod_objects import fields_of, is_cut, pod_objects, text_of
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first_server
 from moonpad.values.finding import Code, Severity
@@ -23,7 +23,7 @@ def key_references(case: Case) -> Iterator[Remark]:
     if not script.objects or not is_first_server(case.commands, script):
         return
     for each in pod_objects(script):
-        if each.templated:
+        if each.templated or is_cut(script, each):
             continue
         for node in each.fields.values():
             for kind, reference in _references(node, 0):

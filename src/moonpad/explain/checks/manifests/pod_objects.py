@@ -22,6 +22,10 @@ _HEREDOC: Final = re.compile(r"[^#]*<<-?[ \t]*[\"']?[A-Za-z_]\w*[\"']?[^<]*$")
 """The command of a shell that an object is handed to: `kubectl apply -f - <<EOF`."""
 _BRACES: Final = re.compile(r"\$\{([^{}\n]{1,80})\}")
 """A variable of the shell around it, which `{ path: /health, port: ${PORT} }` does not hold as it is."""
+_FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
+_LEFT_OUT: Final = re.compile(
+    r"[ \t]*#[ \t]*(?:\.{3}|…|\(?(?:omitted|truncated|snip|cut|rest of|其余|省略))", re.IGNORECASE
+)
 _KIND: Final = re.compile(r"[ \t]*kind:[ \t]*\w")
 _ALIAS: Final = re.compile(r"(?:^|[\s\[,{])\*[A-Za-z_]")
 _ALIASES: Final = 20
@@ -104,6 +108,16 @@ def _objects_of(lines: tuple[str, ...], origins: tuple[tuple[str, int], ...]) ->
 def _is_handed_on(line: str, above: Sequence[str]) -> bool:
     """Whether an object begins behind this line: in one that is open, it is a line of its script."""
     return _HEREDOC.match(line[:_LONGEST]) is not None and not any(_KIND.match(text[:_LONGEST]) for text in above)
+
+
+def is_cut(script: Script, holder: PodObject) -> bool:
+    """Whether the text shows only a part of it: it breaks off in a fence that is never closed, or says that it leaves
+    something out. What is missing may stand in the rest."""
+    if any(_LEFT_OUT.match(line[:_LONGEST]) for line in script.lines[holder.first - 1 : holder.last + 1]):
+        return True
+    if not script.markdown or any(_FENCE.match(line[:_LONGEST]) for line in script.lines[holder.last :]):
+        return False
+    return sum(_FENCE.match(line[:_LONGEST]) is not None for line in script.lines[: holder.first]) % 2 == 1
 
 
 def object_of(case: Case, objects: Sequence[PodObject]) -> PodObject | None:

@@ -15,6 +15,7 @@ from moonpad.explain.checks.models.serving_flags import of_family, thinks
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.stand_in import stand_in
+from moonpad.explain.target_detection import asked_least
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
@@ -138,7 +139,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
 
 def _where_it_lacks(case: Case, option: str, first: str) -> Iterator[tuple[int, tuple[Edit, ...]]]:
     """Where no release is named: some of those that may be meant, from before `first`, end without it."""
-    least = case.script.minimum_versions.get(case.engine.name, "")
+    least = asked_least(case.engine.name, case.script, case.commands[0])
     if case.version or (first and least and since(least, first)):
         return
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
@@ -149,7 +150,7 @@ def _where_it_lacks(case: Case, option: str, first: str) -> Iterator[tuple[int, 
 def _why_it_lacks(case: Case, first: str) -> str:
     """What makes it more than an advice: a release, or the oldest that the text asks for, from before the first that
     has classes of its own, or a traceback whose cause the text does not show."""
-    title, least = case.engine.facts.title, case.script.minimum_versions.get(case.engine.name, "")
+    title, least = case.engine.facts.title, asked_least(case.engine.name, case.script, case.commands[0])
     if first and case.version and not since(case.version, first):
         return f"{title} {case.version} ends at its start without it"
     if first and not case.version and least and not since(least, first):

@@ -1,4 +1,4 @@
-"""The parser of the model itself, in the place of a name that the release does not take."""
+"""The parser of the model itself, in the place of a name that the release does not take; its format left out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.reasoning_parsers import reasoning_family
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Reading
+from moonpad.explain.checks.models.own_formats import with_own_format
 from moonpad.explain.checks.models.parser_families import family_of
 from moonpad.explain.checks.models.serving_flags import of_family, thinks
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -37,7 +38,7 @@ def with_own_parser(
     }
     name = checkpoint.name if checkpoint else ""
     name = name or next((each for each in (reading.model, reading.served_name or "") if each and family_of(each)), "")
-    for remark in remarks:
+    for remark in with_own_format(remarks, reading, checkpoint):
         option = refused.get(remark.at) if remark.at is not None else None
         known = book.options.named(option.flag) if option is not None and option.flag else None
         listed = remark.finding.code is Code.INVALID_VALUE and "one of " in remark.finding.remedy

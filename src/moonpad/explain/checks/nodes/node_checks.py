@@ -234,6 +234,9 @@ def _executor(
         f"--nnodes {cluster.nodes if cluster else 'N'} --node-rank R --master-addr ADDRESS, with {options.headless} on "
         "ranks above 0"
     )
+    if (speaks_of_ray or any(_RAY.search(comment[:500]) for comment in command.comments)) and not joined:
+        message = f"{why}: the text speaks of Ray, which is no longer taken by itself"
+        remedy = f"add {options.executor} ray, with Ray started on every machine first"
     if joined:
         message = f"{why}: the text starts Ray, which is no longer taken by itself"
         remedy = f"add {options.executor} ray"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.explain.checks.check_case import Check
-from moonpad.explain.checks.options.asked_releases import refused_by_asked
+from moonpad.explain.checks.options.asked_releases import illegal_by_asked, refused_by_asked
 from moonpad.explain.checks.options.file_options import FILE_OPTIONS
 from moonpad.explain.checks.options.glued_options import GLUED_CHECKS
 from moonpad.explain.checks.options.lone_program import no_subcommand
@@ -28,6 +28,7 @@ from moonpad.explain.checks.options.unread_variables import unread_variables
 
 FAMILY: Final[tuple[Check, ...]] = (
     refused_by_asked,
+    illegal_by_asked,
     no_subcommand,
     colon_for_blank,
     variable_for_option,

@@ -23,6 +23,12 @@ _OF_NPUS: Final = re.compile(r"/dev/(?:davinci_manager|devmm_svm|hisi_hdc)")
 """What all NPUs of a machine are managed by."""
 _NO_DEVICE: Final = re.compile(rf"{_OF_NPUS.pattern}|/dev/(?:infiniband|fuse|shm|mem|kmem|net|snd|video)\b|^$")
 _NAME_NPUS: Final = "name the NPUs, --device=/dev/davinci0 for each, and leave it out"
+_RDMA: Final = "/dev/infiniband"
+_RDMA_VARIABLE: Final = re.compile(r"IB_HCA|_HCA_|IBGDA|IB_GID|RDMA")
+_NAME_RDMA: Final = (
+    f"leave it out where RDMA is not needed, or once its devices come by --device={_RDMA} or the cluster's resource: "
+    "without one of these, files that are only mounted cannot be opened"
+)
 _NAME_DEVICES: Final = "name the devices: --gpus all, or --device=/dev/kfd --device=/dev/dri --group-add video"
 
 
@@ -82,7 +88,7 @@ def wrapper_remarks(command: Command) -> Iterator[Remark]:
     """The container or launcher around it."""
     for wrapper in command.wrappers:
         for option in wrapper.options:
-            finding = _open_option(wrapper, option)
+            finding = _open_option(wrapper, option, command)
             # Root is the user of nearly every image, whose mpirun starts nothing without that option.
             if finding is not None and not (wrapper.kind == "mpirun" and command.container is not None):
                 yield _insecure(*finding, word=option.words[-1])
@@ -97,7 +103,7 @@ def wrapper_remarks(command: Command) -> Iterator[Remark]:
             yield _insecure("StrictHostKeyChecking=no", message, remedy, word=careless)
 
 
-def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str] | None:
+def _open_option(wrapper: Wrapper, option: WrapperOption, command: Command) -> tuple[str, str, str] | None:
     """Where, what and the remedy, for an option that opens the host."""
     name, value = option.name, option.value or ""
     match wrapper.kind, name:
@@ -109,6 +115,7 @@ def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str
             of_ascend = any(map(_OF_NPUS.match, files))
             remedy = _NAME_NPUS if of_ascend else _NAME_DEVICES
             remedy = "leave it out: the devices are named" if named else remedy
+            remedy = _NAME_RDMA if named and _needs_rdma(wrapper, command) else remedy
             return name, "the container may do everything that root may do on the host", remedy
         case "docker run", "--cap-add" if value.upper().removeprefix("CAP_") in ("SYS_ADMIN", "ALL"):
             return f"{name}={value}", "the container may mount and change the host's kernel", "leave it out"
@@ -122,6 +129,19 @@ def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str
             message = f"gives the container the host's whole disk{'' if read_only else ', to write too'}"
             return f"{'-v' if name == '--volume' else name} {value}", message, "mount the model's folder"
     return None
+
+
+def _needs_rdma(wrapper: Wrapper, command: Command) -> bool:
+    """Whether it has the files of RDMA devices by its right to everything alone: they are mounted, memory may be pinned
+    without bounds on the host's network, or an option or a variable names such a device."""
+    if any(value.startswith(_RDMA) for value in wrapper.values("--device")):
+        return False
+    mounted = (_source(name, value) for name in ("--volume", "--mount") for value in wrapper.values(name))
+    pinned = any(value.startswith("memlock") for value in wrapper.values("--ulimit"))
+    named = any(_RDMA_VARIABLE.search(name) for name in command.env) or any(
+        word.text.endswith("-ib-device") for word in command.argv
+    )
+    return named or any(path.startswith(_RDMA) for path in mounted) or (pinned and wrapper.value("--network") == "host")
 
 
 def _source(name: str, value: str) -> str:

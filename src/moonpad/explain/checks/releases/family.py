@@ -18,6 +18,7 @@ from moonpad.explain.checks.releases.paired_packages import PACKAGE_CHECKS
 from moonpad.explain.checks.releases.parser_releases import PARSER_CHECKS
 from moonpad.explain.checks.releases.plugin_keys import plugin_key
 from moonpad.explain.checks.releases.plugin_names import connector_keys, connector_name
+from moonpad.explain.checks.releases.quoted_errors import quoted_error
 from moonpad.explain.checks.releases.registered_names import registered_name
 from moonpad.explain.checks.releases.start_refusals import refused
 from moonpad.explain.checks.releases.transformers_checks import transformers_of_text
@@ -35,6 +36,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     plugin_key,
     *PACKAGE_CHECKS,
     registered_name,
+    quoted_error,
     refused,
     feature_of_class,
     reported,

@@ -65,6 +65,7 @@ from moonpad.explain.image_days import build_day
 from moonpad.explain.programs import is_server
 from moonpad.explain.results import Remark, make_remark
 from moonpad.explain.roles import ROLES
+from moonpad.explain.target_detection import asked_least
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
@@ -134,7 +135,7 @@ def reported(case: Case) -> Iterator[Remark]:
     ]
     if not case.version:
         words = told_words(case.script) if found else frozenset()
-        least = case.script.minimum_versions.get(case.engine.name, "")
+        least = asked_least(case.engine.name, case.script, case.commands[0])
         kinds = told_kinds(case.script) if found else frozenset()
         oldest = max(first_with_model(case), least, key=lambda release: order(release or "0"))
         program = ENGINES[case.engine.name].program

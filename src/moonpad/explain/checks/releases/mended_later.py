@@ -41,6 +41,7 @@ from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
 from moonpad.explain.documents.spoken_models import spoken_model
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.target_detection import asked_least
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
@@ -82,7 +83,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     given = given_names(case)
     near = list(_near(case, given))
     if not case.version:
-        least = order(case.script.minimum_versions.get(case.engine.name, "") or "0")
+        least = order(asked_least(case.engine.name, case.script, case.commands[0]) or "0")
         near = [row for row in near if _is_worth(row) and order(row.mended_in) > least]
         first = order(first_with_model(case) or "0")
         near = [row for row in near if order(row.mended_in) >= first]
@@ -132,8 +133,9 @@ def _is_particular(row: MendedFault) -> bool:
 
 
 def _unnamed(met: Sequence[MendedFault]) -> Sequence[MendedFault]:
-    """Of those that are met where no release is named."""
+    """Of those that are met where no release is named; of what is about the model alone first what ends its start."""
     by_name = [row for row in met if not _is_particular(row)]
+    by_name.sort(key=lambda row: "no start" not in kinds_of(row.fault))
     return [*[row for row in met if _is_particular(row)][: MOST - _BY_NAME], *by_name[:_BY_NAME]]
 
 

@@ -69,7 +69,19 @@ _FAILS: Final = re.compile(
 """A start or a request that came to nothing: no slow one, and no wrong answer."""
 _LOGGED: Final = re.compile(r"\b(?:ERROR|WARNING|INFO)[ ]+(?:\d{4}-)?\d\d-\d\d |\bFile \"|\w(?:Error|Exception)\b")
 _LEAST_OF_SENTENCE: Final = 4
+_LINE: Final = 2_000
 _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
+_SUPPOSED: Final = re.compile(
+    r"\b(?:when(?:ever)?|if|in case|should)(?:[ ](?!(?:it|this|that)\b)[\w-]{1,20}){1,3}?[ ]"
+    r"(?:fails?|errors?|crash(?:es)?|breaks?|hangs?|dies|(?:is|are) (?:lost|missing|broken|empty|slow))\b"
+    r"(?=[ ]?(?:[.;:)]|$))",
+    re.IGNORECASE,
+)
+"""`when external services fail`, and nothing behind it: what may happen, not what did."""
+_PROPERTY: Final = re.compile(
+    r"[ \t>]*[-*+•][ ]+(?:\S{1,4}[ ])?(?:\*{2}|__)[^*_:]{1,40}(?::(?:\*{2}|__)|(?:\*{2}|__)[ ]?:)[ ]"
+)
+"""`- **Memory**: 20 GB`: an item of a description."""
 
 
 def told_words(script: Script) -> frozenset[str]:
@@ -129,7 +141,8 @@ def _prose_lines(script: Script) -> Sequence[str]:
         if script.markdown and _FENCE.match(line):
             fenced = not fenced
         elif not fenced and number not in taken:
-            prose_lines.append(line)
+            said = _SUPPOSED.sub("", line[:_LINE])
+            prose_lines.append("" if _PROPERTY.match(said) and not _COMPLAINS.search(said) else said)
             length += len(line)
             if length > _MOST:
                 return ()
