@@ -23,6 +23,7 @@ from moonpad.explain.documents.bare_versions import bare_version, version_in_pat
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
+from moonpad.explain.documents.tags_of_others import release_of_others
 from moonpad.explain.documents.untagged_builds import untagged_build
 from moonpad.explain.documents.version_nearness import nearest_version
 from moonpad.explain.grouping import model_of
@@ -31,6 +32,7 @@ from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_na
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.results import shortened
 from moonpad.explain.started_releases import day_out_by, last_with_all, release_of_trace, started_release
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -43,6 +45,8 @@ BY_NEWEST: Final = "judged by the newest"
 OF_ITS_OPTIONS: Final = "none is named: judged by the last release that"
 OF_COMMIT: Final = "its image is that of one commit"
 """The beginning of one about a build that may lack what the newest release takes."""
+OF_OTHERS: Final = ", and may have more"
+"""The end of one about an image of somebody's own."""
 _LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _TWO_DIGITS: Final = re.compile(r"v?0\.([1-9])([0-9])", re.ASCII)
@@ -219,6 +223,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return _of_series(engine, bare, f"the text names {bare}")
     if (in_path := _in_path(engine, script)) is not None:
         return in_path
+    if command is not None and (patched := _of_others(engine, command, script)) is not None:
+        return patched
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     first, taking, option = started_release(engine, command, script) if command is not None else ("", "", "")
@@ -312,6 +318,19 @@ def _bare(engine: str, script: Script) -> str:
         return ""
     script.budget.once("releases without a name", len(script.lines), "the text around its engine commands")
     return bare_version(script.lines, recorded_versions(ENGINES[engine].program))
+
+
+def _of_others(engine: str, command: Command, script: Script) -> Version | None:
+    """Of an image of somebody's own that is called after a release, which may have more than that."""
+    engines = {program_table().engines.get(each.program, "") for each in script.commands}
+    if command.container is None and len({_base_of(each) for each in engines if each}) != 1:
+        return None
+    script.budget.once("images of others", len(script.lines), "the text around its engine commands")
+    release = release_of_others(engine, command, script.lines)
+    if release is None:
+        return None
+    named, behind, image = release
+    return Version(named, f"the image {shortened(image, 80)} is called after {named}{OF_OTHERS}", behind)
 
 
 def _of_branch(engine: str, script: Script) -> Version | None:
