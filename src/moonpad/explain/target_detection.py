@@ -20,6 +20,7 @@ from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
+from moonpad.explain.documents.built_forks import built_fork
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
@@ -192,7 +193,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         if named := spoken:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
-            version = _of_series(engine, named, f"the text names {name} {named}")
+            version = _of_series(engine, named, f"the text names {name} {named}{_replaced(engine, command, script)}")
             if command is not None and (behind := next_of_named_image(engine, version.text, command, script)):
                 version = Version(version.text, f"the text names an image built after {named}", behind)
             if command is None or not _came_later(command, name, version.text):
@@ -252,6 +253,13 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"{build} names no release, and is another publisher's: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
     return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
+
+
+def _replaced(engine: str, command: Command | None, script: Script) -> str:
+    """What is said of a fork that the text builds in the place of the release."""
+    script.budget.once("forks that are built", len(script.lines), "the text around its engine commands")
+    fork = built_fork(engine, script.lines) if command is not None and command.container is None else ""
+    return f", and builds {shortened(fork)} in its place" if fork else ""
 
 
 def _below(engine: str, script: Script) -> Version | None:
