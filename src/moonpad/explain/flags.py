@@ -95,7 +95,7 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
             met = tuple(meeting_remarks(words, option, parsed, book))
             yield from met or _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
-            message = f"{book.label} has {option.written}; from {change.since} on: {change.message}"
+            message = book.has_until(change, option.written)
             code, _ = _CODES[change.kind]
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
 
@@ -329,10 +329,9 @@ def file_remarks(
             place = _key(file, change.flag)
             if place is None or change.kind not in _CODES:
                 continue
-            code, severity = _CODES[change.kind]
-            message = change.message
+            (code, severity), message = _CODES[change.kind], change.message
             if change not in book.now:
-                severity, message = Severity.NOTE, f"{book.label} has it; from {change.since} on: {message}"
+                severity, message = Severity.NOTE, book.has_until(change, "it")
             elif change.kind in ("renamed", "removed"):
                 # Unlike an option, a key under its former name is refused.
                 severity = Severity.ERROR if named else Severity.WARNING
