@@ -14,6 +14,7 @@ from moonpad.explain.checks.memory.expert_memory import experts_on_devices, memo
 from moonpad.explain.checks.memory.expert_pools import POOL_CHECKS
 from moonpad.explain.checks.memory.host_expert_rules import HOST_EXPERT_RULES
 from moonpad.explain.checks.memory.host_expert_weights import WEIGHT_CHECKS
+from moonpad.explain.checks.memory.layerwise_prefill import layerwise_prefill
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -191,6 +192,7 @@ HOST_EXPERT_CHECKS: Final = (
     one_node_of_memory,
     memory_of_host,
     false_is_true,
+    layerwise_prefill,
     *WEIGHT_CHECKS,
     *POOL_CHECKS,
     *HOST_EXPERT_RULES,
