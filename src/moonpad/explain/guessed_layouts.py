@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.checkpoint import Checkpoint
@@ -47,10 +47,20 @@ def guesses(
         words = (line.model, checkpoint.name) if line.model else (checkpoint.name,)
         yield guess("MODEL", f"taken to be {checkpoint.name}", "name it", edits=[Edit(0, 0, words)])
     flag = line.options.get("tp")
-    if flag is not None and (taken := borrowed(command)):
-        message = f"no layout is given: taken to be that of {script.where(taken[0].line)}"
-        yield guess(flag, message, f"add {' '.join(word.text for word in taken)}")
-    elif flag is not None and whole is not first:
+    taken = borrowed(command)
+    changes = _has_more_than_layout(taken, line)
+    if flag is not None and taken:
+        above, words = script.where(taken[0].line), f"add {' '.join(word.text for word in taken)}"
+        if changes:
+            yield guess("options", f"only what is changed is given: the rest is taken to be that of {above}", words)
+        else:
+            yield guess(flag, f"no layout is given: taken to be that of {above}", words)
+    if flag is not None and whole is not first and (changes or not taken):
         size = str(whole.layout.tp)
         edit = Edit(len(command.argv), 0, (flag, size))
         yield guess(flag, f"no layout is given: taken to be all {size} devices", f"add {flag} {size}", edits=[edit])
+
+
+def _has_more_than_layout(words: Sequence[Word], line: CommandLine) -> bool:
+    layout = {line.options.get(name) for name in LAYOUT}
+    return any(word.text.startswith("--") and word.text.partition("=")[0] not in layout for word in words)
