@@ -372,6 +372,8 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
         return
     given = {option.flag for option in parsed.occurrences}
     hints = [hint for present, absent, hint in removal.hints if present in given and absent not in given]
+    values = {option.flag: option.value for option in parsed.occurrences if isinstance(option.value, str)}
+    hints += [hint for flag, value, hint in removal.chosen if re.fullmatch(value, values.get(flag, ""), re.IGNORECASE)]
     edits = []
     if removal.options:
         for option in parsed.occurrences:
