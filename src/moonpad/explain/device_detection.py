@@ -246,11 +246,9 @@ def _cluster_of(
         kind = spoken_generation(script.lines) if Platform.ROCM in platforms and not names and layout_known else ""
         if kind and (cluster := cluster_named(f"{used[0]}x{kind}")) is not None:
             return cluster, f"the text speaks of {capability_of(kind)}, as {kind} is, the command uses {used[0]}"
-    kinds = (
-        ()
-        if layout_known
-        else _kinds_named([each for each in named if each.known and platform_of(each.kind) in allowed])
-    )
+    nearest = (named, *by_nearness(named, elsewhere, script.lines, first, document=document))
+    about = ([each for each in near if each.known and platform_of(each.kind) in allowed] for near in nearest)
+    kinds = () if layout_known else next((one for near in about if len(one := _kinds_named(near)) == 1), ())
     if len(kinds) == 1:
         return None, f"the text names {kinds[0]}, and the command does not say how many it uses"
     if rocm:
