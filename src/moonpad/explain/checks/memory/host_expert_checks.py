@@ -21,6 +21,10 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _LONGEST: Final = 400
+_OF_PROCESSORS: Final = re.compile(
+    r"(?:https?://\S{1,80}/|(?<![\w./-]))[\w.-]{1,60}/([\w.-]{1,80}-CPU-weights?)(?![\w/-])", re.IGNORECASE
+)
+"""`KVCache-ai/Kimi-K2-Thinking-CPU-weight`."""
 _OF_FAMILY: Final = re.compile(r"(kimi[-_]?)(k\d(?:\.\d)?)(?:[-_](instruct|thinking|base|code))?(?![.\d])")
 
 
@@ -130,7 +134,25 @@ def experts_of_another(case: Case) -> Iterator[Remark]:
     name = shortened(folder.rpartition("/")[2])
     message = f"{name}: by its name the experts of another model than {shortened(model.rstrip('/').rpartition('/')[2])}"
     remedy = f"give {place.written} the experts of the model that is served"
-    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+    named = _experts_named(case.script, (release, kind))
+    edits = []
+    if named:
+        remedy = f"{remedy}, {named}, which the text names"
+        own = f"{folder.rpartition('/')[0]}/{named}" if "/" in folder else named
+        edits = [Edit(place.index, place.length, (place.written, own))]
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index, edits=edits)
+
+
+def _experts_named(script: Script, model: tuple[str, str]) -> str:
+    """The only repository of experts for the processors that the text names for that model: its own name."""
+    script.budget.work(len(script.lines), "what its text downloads")
+    names_of = (match[1] for line in script.lines for match in _OF_PROCESSORS.finditer(line[:_LONGEST]))
+    fitting = {
+        name
+        for name in names_of
+        if {(found[1], found[2] or "") for found in _OF_FAMILY.findall(name.casefold())} == {model}
+    }
+    return fitting.pop() if len(fitting) == 1 else ""
 
 
 def file_of_set(case: Case) -> Iterator[Remark]:
