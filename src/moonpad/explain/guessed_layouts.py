@@ -50,11 +50,11 @@ def guesses(
     taken = borrowed(command)
     changes = _has_more_than_layout(taken, line)
     if flag is not None and taken:
-        above, words = script.where(taken[0].line), f"add {' '.join(word.text for word in taken)}"
+        above, remedy = script.where(taken[0].line), f"add {' '.join(word.text for word in taken)}"
         if changes:
-            yield guess("options", f"only what is changed is given: the rest is taken to be that of {above}", words)
+            yield guess("options", f"only what is changed is given: the rest is taken to be that of {above}", remedy)
         else:
-            yield guess(flag, f"no layout is given: taken to be that of {above}", words)
+            yield guess(flag, f"no layout is given: taken to be that of {above}", remedy)
     if flag is not None and whole is not first and (changes or not taken):
         size = str(whole.layout.tp)
         edit = Edit(len(command.argv), 0, (flag, size))

@@ -138,8 +138,8 @@ def experts_of_another(case: Case) -> Iterator[Remark]:
     edits = []
     if named:
         remedy = f"{remedy}, {named}, which the text names"
-        own = f"{folder.rpartition('/')[0]}/{named}" if "/" in folder else named
-        edits = [Edit(place.index, place.length, (place.written, own))]
+        right = f"{folder.rpartition('/')[0]}/{named}" if "/" in folder else named
+        edits = [Edit(place.index, place.length, (place.written, right))]
     yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index, edits=edits)
 
 
