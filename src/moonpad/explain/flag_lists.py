@@ -38,7 +38,7 @@ def as_commands(commands: Sequence[Command], lines: Sequence[str] = ()) -> Itera
         whole = with_program(command) if command.program == "fragment" else command
         if whole.program in serving_programs():
             own = _layout_words(whole)
-            edits = whole is not command and whole.program in before and _is_edit(command, lines)
+            edits = whole is not command and whole.program in before and is_edit(command, lines)
             if edits:
                 whole = replace(whole, argv=(*whole.argv, *_unchanged(before[whole.program], whole)))
             else:
@@ -50,7 +50,7 @@ def as_commands(commands: Sequence[Command], lines: Sequence[str] = ()) -> Itera
         yield whole
 
 
-def _is_edit(command: Command, lines: Sequence[str]) -> bool:
+def is_edit(command: Command, lines: Sequence[str]) -> bool:
     """Whether the line above its options says in which file they are changed: `# Edit launch.sh`."""
     above = lines[command.line - 2] if 1 < command.line <= len(lines) else ""
     return _EDITED.match(above[:_LONGEST]) is not None

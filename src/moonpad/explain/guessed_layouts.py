@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.explain.commands import Command, Script, Word
-from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.flag_lists import LAYOUT, borrowed, is_edit, is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -48,7 +48,7 @@ def guesses(
         yield guess("MODEL", f"taken to be {checkpoint.name}", "name it", edits=[Edit(0, 0, words)])
     flag = line.options.get("tp")
     taken = borrowed(command)
-    changes = _has_more_than_layout(taken, line)
+    changes = is_edit(command, script.lines)
     if flag is not None and taken:
         above, remedy = script.where(taken[0].line), f"add {' '.join(word.text for word in taken)}"
         if changes:
@@ -59,8 +59,3 @@ def guesses(
         size = str(whole.layout.tp)
         edit = Edit(len(command.argv), 0, (flag, size))
         yield guess(flag, f"no layout is given: taken to be all {size} devices", f"add {flag} {size}", edits=[edit])
-
-
-def _has_more_than_layout(words: Sequence[Word], line: CommandLine) -> bool:
-    layout = {line.options.get(name) for name in LAYOUT}
-    return any(word.text.startswith("--") and word.text.partition("=")[0] not in layout for word in words)
