@@ -45,6 +45,8 @@ class Removal(Struct, frozen=True):
     """The like with the words that the successor needs besides, whose value a person fills in."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     """What stands in for the value of an option where the text has a stand-in too, of another thing than is needed."""
+    chosen: tuple[tuple[str, str, str], ...] = ()
+    """What the successor chooses otherwise: an option, a pattern of its value, and the sentence for the remedy."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "options", MappingProxyType(dict(self.options)))

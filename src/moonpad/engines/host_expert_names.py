@@ -10,6 +10,8 @@ POOLS: Final = "--kt-threadpool-count"
 NODES: Final = "--kt-numa-nodes"
 
 ON_DEVICES: Final = "--kt-num-gpu-experts"
+PREFILL_FROM: Final = "--kt-gpu-prefill-token-threshold"
+"""Prompts of more tokens are computed on the devices alone, to which the experts of a layer are brought."""
 METHOD: Final = "--kt-method"
 WEIGHTS: Final = "--kt-weight-path"
 FORMER: Final = {METHOD: "--kt-amx-method", WEIGHTS: "--kt-amx-weight-path"}

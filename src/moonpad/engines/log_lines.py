@@ -45,6 +45,7 @@ _LINE: Final = re.compile(
     r"|(?:Illegal instruction|Segmentation fault|Bus error|Aborted|非法指令|段错误|已放弃)[ ]?(?:\(|（|$)"
     r"|thread '[^'\n]{1,60}' (?:\(\d{1,10}\) )?panicked at "  # of Rust
     r"|\[\d{9,11}\.\d{3,6}\][ ]\[[\w.-]{1,80}:\d{1,8}[ ]*:\w{1,3}\][ ]"  # of UCX
+    r"|(?:\d{1,4}:[ ])?\[[\w.-]{1,80}:\d{1,8}(?::\d{1,8}){1,2}\][ ]Caught signal \d"  # of UCX, behind srun's rank
     r"|\[[ ]{0,6}\d{1,8}\.\d{6}\][ ]|\[(?:[A-Z][a-z]{2}[ ]){2}[ ]?\d{1,2}[ ][\d:]{8}[ ]\d{4}\][ ]"
     r"|(?:kernel:[ ])?NVRM: "  # of kernels
     r"|(?:(?:llama|ggml|gguf|common)_\w+|load_(?:tensors|backend|model)|print_info|srv|slot|main|build|system_info)[ ]?"

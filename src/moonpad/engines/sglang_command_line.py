@@ -6,6 +6,7 @@ from typing import Final
 
 from moonpad.engines import ktransformers_read
 from moonpad.engines.command_line import DYNAMO, INFERA, Build, CommandLine, Program, Removal
+from moonpad.engines.host_expert_names import RULES
 from moonpad.engines.sglang_read import PROGRAM, SETTING_FLAGS, WHOLE_VISION
 from moonpad.values.records import replace
 
@@ -104,6 +105,15 @@ LEGACY_REMOVAL: Final = Removal(
     ),
     (("--gguf_path", "--cpu_infer", ("--kt-cpuinfer", "<number of physical cores>")),),
     {"--model_path": "<folder of the original weights>"},
+    tuple(
+        (
+            rules,
+            r".*amx.*\.ya?ml",
+            "The kernels for AMX that these rules choose are --kt-method AMXINT4 or AMXINT8, for which kt-kernel's "
+            "scripts convert the experts; LLAMAFILE reads the GGUF files as they are.",
+        )
+        for rules in RULES
+    ),
 )
 _WHICH_GGUF: Final = "which GGUF files they are is not said"
 KTRANSFORMERS: Final = replace(

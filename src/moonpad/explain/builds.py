@@ -187,11 +187,11 @@ def _of_another_publisher(finding: Finding, command: Command, release: str) -> F
     build, held = other_build(command), held_release(image.text)
     if release not in finding.message or not build or (held is not None and held.unchanged):
         return finding
-    severity = Severity.NOTE if _is_for_its_model(image.text, command) else Severity.WARNING
+    severity = Severity.NOTE if is_for_its_model(image.text, command) else Severity.WARNING
     return replace(finding, severity=severity, message=f"{finding.message}; {build} may be another build")
 
 
-def _is_for_its_model(image: str, command: Command) -> bool:
+def is_for_its_model(image: str, command: Command) -> bool:
     """Whether the tag names the model that is served: `amd:v0.5.8-rocm720-mi30x-kimi-k2.5-opt` was made for it."""
     tag = _plain(image.rpartition(":")[2]) if ":" in image.rpartition("/")[2] else ""
     names = (_plain(word.text.rstrip("/").rpartition("/")[2]) for word in command.argv if "/" in word.text)

@@ -254,8 +254,8 @@ class Problem(Struct, frozen=True):
 
     code: str
     """space-after-backslash, doubled-backslash, comment-after-backslash, comment-in-command, missing-backslash,
-    missing-blank, unclosed, syntax, stray-dollar, invisible-character, dash, quotes, heredoc-end, one-item,
-    whole-command, no-such-command, no-shell, cmd-not-read, number-as-word"""
+    missing-blank, unclosed, syntax, stray-dollar, escaped-dollar, invisible-character, dash, quotes, heredoc-end,
+    one-item, whole-command, no-such-command, no-shell, cmd-not-read, number-as-word"""
     line: int
     column: int
     end_column: int

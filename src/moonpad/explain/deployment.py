@@ -51,6 +51,7 @@ from moonpad.explain.grouping import Group
 from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
+from moonpad.explain.measured_in_text import with_those_of_text
 from moonpad.explain.model_detection import as_spoken_name, folder_of, is_variable, model_of, says_nothing
 from moonpad.explain.model_images import first_to_serve
 from moonpad.explain.named_elsewhere import named_elsewhere
@@ -161,7 +162,7 @@ class Deployment(Struct, frozen=True):
                 subject = self._subject(checkpoint, cluster, version, first)
                 if offload_ignored(case):
                     subject = subject.with_settings(cpu_offload_gib=None)
-                judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
+                judgement = judge(subject.configuration, context=subject.context, calibrations=subject.calibrations)
                 if unknown & STEP and judgement.memory is not None and judgement.memory.fits:
                     beside = beside or sentence(missing, line)
                 if beside:
@@ -283,20 +284,19 @@ class Deployment(Struct, frozen=True):
         elif replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:
             cluster = replace(cluster, per_node=cluster.per_node // replicas)
         settings, across = first.settings, first.layout.tp * first.layout.pp > cluster.per_node
-        nodes = self.engine.command_line.nodes
-        by_itself = nodes is not None and takes_ray_itself(version.text, nodes, cluster)
+        by_itself = (nodes := self.engine.command_line.nodes) and takes_ray_itself(version.text, nodes, cluster)
         if across and settings.executor is None and (by_itself or starts_ray(self.script)):
             settings = replace(settings, executor="ray")
         configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, settings)
-        context = first.settings.max_model_len
-        if context is not None:
+        if (context := first.settings.max_model_len) is not None:
             context = min(context, 2**31)
         elif facts.needs_whole_context and self._occurrence(first, "max_model_len") is None:
             context = checkpoint.architecture.max_context
         # With `auto`, -1 or a variable the engine takes what there is.
         paired, barred = self.group.kind in ("prefill", "decode"), barred_settings(first, configuration)
         highest = min(HIGH_FRACTION, share_left(self.group.commands, self.script))
-        return Subject(configuration, context, self.calibrations, self.script.budget, paired, barred, highest)
+        known = with_those_of_text(self.calibrations, configuration, self.group, self.script, self.question)
+        return Subject(configuration, context, known, self.script.budget, paired, barred, highest)
 
     def _occurrence(self, reading: Reading, name: str) -> Occurrence | None:
         """Where the command line has the engine's option for one of our names."""
@@ -362,7 +362,7 @@ class Deployment(Struct, frozen=True):
             if finding.code in OF_MEMORY and short and is_error and self.suggest and not outside:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
             others = () if self.question.cluster else also_meant(subject.configuration.cluster, self.script)
-            asked = (subject.configuration, memory, subject.context, self.calibrations)
+            asked = (subject.configuration, memory, subject.context, subject.calibrations)
             finding = as_published(as_sure(finding, *asked, others=others), subject.configuration, written)
             finding = of_fork(finding, given[0], subject.configuration.platform, subject.configuration.version)
             option, edits = self._occurrence(first, finding.where), self._stated(finding, first)

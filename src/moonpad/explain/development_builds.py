@@ -8,12 +8,13 @@ from typing import Final
 
 from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
+from moonpad.explain.builds import is_for_its_model
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.image_days import is_of_changed_tree
 from moonpad.explain.model_images import OF_MODEL
 from moonpad.explain.results import Judged, Remark
-from moonpad.explain.target_detection import OF_COMMIT
+from moonpad.explain.target_detection import OF_COMMIT, OF_OTHERS
 from moonpad.values.finding import OF_MEMORY, Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.versions import next_releases, parse
@@ -52,14 +53,16 @@ def judged_as_build(
     if of_tree:
         return replace(judged, remarks=tuple(_as_doubt_of_tree(remark, judged.version) for remark in judged.remarks))
     if later or because.startswith(OF_COMMIT) or (between[1] and _OF_TAG.search(because)):
-        held = (_as_doubt_of_build(remark, (*between, judged.version), because) for remark in judged.remarks)
+        releases = (*between, judged.version)
+        of_its_model = because.endswith(OF_OTHERS) and any(is_for_its_model(because, each) for each in commands)
+        held = (_as_doubt_of_build(remark, releases, because, of_its_model) for remark in judged.remarks)
         judged = replace(judged, remarks=tuple(held))
     return _with_a_change(judged) if _OF_A_CHANGE.search(judged.version) else judged
 
 
-def _as_doubt_of_build(remark: Remark, releases: Sequence[str], because: str) -> Remark:
-    """What a table says of a release by its number is not sure of a build of another state. What the parser refuses
-    both the release before and the one behind it refuse."""
+def _as_doubt_of_build(remark: Remark, releases: Sequence[str], because: str, of_its_model: bool) -> Remark:
+    """What a table says of a release by its number is not sure of a build of another state, and likely mended in one
+    that was made for the model. What the parser refuses both the release before and the one behind it refuse."""
     finding = remark.finding
     named = next((release for release in releases if release and release in finding.message), "")
     if finding.severity is not Severity.ERROR or finding.code in _CERTAIN or not named:
@@ -67,8 +70,9 @@ def _as_doubt_of_build(remark: Remark, releases: Sequence[str], because: str) ->
     build = "this image" if "image" in because else "this"
     message = f"{finding.message}; that is of {named}, and {build} is a build of its own"
     # What was built for the model is likelier right as it was written.
-    edits = () if OF_MODEL in because else remark.edits
-    return replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message), edits=edits)
+    edits = () if OF_MODEL in because or of_its_model else remark.edits
+    severity = Severity.NOTE if of_its_model else Severity.WARNING
+    return replace(remark, finding=replace(finding, severity=severity, message=message), edits=edits)
 
 
 def _as_doubt_of_tree(remark: Remark, release: str) -> Remark:
@@ -118,7 +122,7 @@ def _both(judged: Judged, other: Judged, behind: str, because: str) -> Judged:
         return replace(judged, remarks=(*held, *later))
     others = (remark for remark in _in_both(other, judged) if remark.finding.code not in _FAULTS)
     in_both = tuple(_as_build(remark, behind, judged.version) for remark in others)
-    told = f"{because}, a build of main: judged by {behind}"
+    told = f"{because}{'' if because.endswith(OF_OTHERS) else ', a build of main'}: judged by {behind}"
     return replace(other, version=judged.version, version_because=told, remarks=(*in_both, *reports, *later))
 
 

@@ -215,9 +215,10 @@ def _cluster_of(
         kind = spoken_generation(script.lines) if Platform.ROCM in platforms and not names and layout_known else ""
         if kind and (cluster := cluster_named(f"{used[0]}x{kind}")) is not None:
             return cluster, f"the text speaks of {capability_of(kind)}, as {kind} is, the command uses {used[0]}"
-    nearest = sorted(named, key=lambda each: (each.line > first, abs(each.line - first)))
-    open_kinds = [each for each in nearest if each.known and platform_of(each.kind) in allowed and not layout_known]
-    kinds = _kinds_named(open_kinds)
+    first_near = sorted(named, key=lambda each: (each.line > first, abs(each.line - first)))
+    nearest = (first_near, *by_nearness(named, elsewhere, script.lines, first, document=document))
+    about = ([each for each in near if each.known and platform_of(each.kind) in allowed] for near in nearest)
+    kinds = () if layout_known else next((one for near in about if len(one := _kinds_named(near)) == 1), ())
     if len(kinds) == 1:
         return None, of_unknown_number(kinds[0])
     if rocm:

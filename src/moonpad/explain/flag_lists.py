@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -24,27 +25,57 @@ SIZES: Final = ("tp", "pp", "dp")
 """Of these, those that make ranks: with none of them a command has one."""
 
 
-def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
+def as_commands(commands: Sequence[Command], lines: Sequence[str] = ()) -> Iterator[Command]:
     """Fragments become commands of the program that knows most of their flags; the others stay as they are.
 
     A list of flags that says nothing of the layout has that of the list or command of the same program above it: a
-    guide tells what it changes.
+    guide tells what it changes. Below a comment in the `lines` on a file that is to be edited, it has all that it does
+    not change.
     """
     layouts: dict[str, tuple[Word, ...]] = {}
+    before: dict[str, Command] = {}
     for command in commands:
         whole = with_program(command) if command.program == "fragment" else command
         if whole.program in serving_programs():
             own = _layout_words(whole)
+            edits = whole is not command and whole.program in before and is_edit(command, lines)
+            if edits:
+                whole = replace(whole, argv=(*whole.argv, *_unchanged(before[whole.program], whole)))
+            else:
+                before[whole.program] = whole
             if own:
                 layouts[whole.program] = own
-            elif whole is not command:
+            elif whole is not command and not (edits and _layout_words(whole)):
                 whole = replace(whole, argv=(*whole.argv, *layouts.get(whole.program, ())))
         yield whole
+
+
+def is_edit(command: Command, lines: Sequence[str]) -> bool:
+    """Whether the line above its options says in which file they are changed: `# Edit launch.sh`."""
+    above = lines[command.line - 2] if 1 < command.line <= len(lines) else ""
+    return _EDITED.match(above[:_LONGEST]) is not None
+
+
+def _unchanged(before: Command, changed: Command) -> Iterator[Word]:
+    """The options of a command that another one does not give again."""
+    options = option_set(before.program)
+    if options is None:
+        return
+    given = {each.flag for each in parse([word.text for word in changed.argv], Grammar(options)).occurrences}
+    for place in parse([word.text for word in before.argv], Grammar(options)).occurrences:
+        if place.flag not in given:
+            yield from before.argv[place.index : place.index + place.length]
 
 
 ELLIPSES: Final = frozenset({"...", "…", "[...]"})
 """What an author writes for words that he leaves out."""
 _FEWEST: Final = 3
+_EDITED: Final = re.compile(
+    r"[ \t]*#+[ ]*(?:edit|change|modify|adjust|update|in|修改|编辑)(?![a-z])[ ]{0,2}[^\n]{0,40}?"
+    r"[\w./-]+\.(?:sh|service|ya?ml|env|conf|py|toml)\b[ ]?[:：]?(?![\w/])",
+    re.IGNORECASE,
+)
+_LONGEST: Final = 200
 
 
 def is_fragment(command: Command) -> bool:

@@ -95,7 +95,7 @@ def _flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, budget: 
             met = tuple(meeting_remarks(words, option, parsed, book))
             yield from met or _problem(words, option, book, budget)
         elif (change := change_of(option, book.later)) is not None:
-            message = f"{book.label} has {option.written}; from {change.since} on: {change.message}"
+            message = book.has_until(change, option.written)
             code, _ = _CODES[change.kind]
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
 
@@ -331,10 +331,9 @@ def file_remarks(
             place = _key(file, change.flag)
             if place is None or change.kind not in _CODES:
                 continue
-            code, severity = _CODES[change.kind]
-            message = change.message
+            (code, severity), message = _CODES[change.kind], change.message
             if change not in book.now:
-                severity, message = Severity.NOTE, f"{book.label} has it; from {change.since} on: {message}"
+                severity, message = Severity.NOTE, book.has_until(change, "it")
             elif change.kind in ("renamed", "removed"):
                 # Unlike an option, a key under its former name is refused.
                 severity = Severity.ERROR if named else Severity.WARNING
@@ -375,6 +374,8 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
         return
     given = {option.flag for option in parsed.occurrences}
     hints = [hint for present, absent, hint in removal.hints if present in given and absent not in given]
+    values = {option.flag: option.value for option in parsed.occurrences if isinstance(option.value, str)}
+    hints += [hint for flag, value, hint in removal.chosen if re.fullmatch(value, values.get(flag, ""), re.IGNORECASE)]
     edits = []
     if removal.options:
         for option in parsed.occurrences:

@@ -8,7 +8,7 @@ from functools import partial
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
+from moonpad.explain.flag_lists import LAYOUT, borrowed, is_edit, is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -47,10 +47,15 @@ def guesses(
         words = (line.model, checkpoint.name) if line.model else (checkpoint.name,)
         yield guess("MODEL", f"taken to be {checkpoint.name}", "name it", edits=[Edit(0, 0, words)])
     flag = line.options.get("tp")
-    if flag is not None and (taken := borrowed(command)):
-        message = f"no layout is given: taken to be that of {script.where(taken[0].line)}"
-        yield guess(flag, message, f"add {' '.join(word.text for word in taken)}")
-    elif flag is not None and whole is not first:
+    taken = borrowed(command)
+    changes = is_edit(command, script.lines)
+    if flag is not None and taken:
+        above, remedy = script.where(taken[0].line), f"add {' '.join(word.text for word in taken)}"
+        if changes:
+            yield guess("options", f"only what is changed is given: the rest is taken to be that of {above}", remedy)
+        else:
+            yield guess(flag, f"no layout is given: taken to be that of {above}", remedy)
+    if flag is not None and whole is not first and (changes or not taken):
         size = str(whole.layout.tp)
         edit = Edit(len(command.argv), 0, (flag, size))
         yield guess(flag, f"no layout is given: taken to be all {size} devices", f"add {flag} {size}", edits=[edit])

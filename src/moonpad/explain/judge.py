@@ -63,7 +63,7 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     script = replace(script, budget=deepcopy(script.budget))  # each judgement begins where the reading ended
     words = sum(len(command.words) + len(command.env) for command in script.commands if command.program != "other")
     script.budget.work(8 * words + len(script.commands), "its engine commands")
-    groups = group(map(without_client_keys, as_commands(script.commands)))
+    groups = group(map(without_client_keys, as_commands(script.commands, script.lines)))
     errors = owners_of(groups, script)
     judged = (
         _judged(member, own, script, question, tuple(calibrations)) for member, own in zip(groups, errors, strict=True)

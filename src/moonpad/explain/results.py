@@ -21,6 +21,8 @@ from moonpad.values.visible_text import escape_of
 
 FILL_IN: Final = "fill it in"
 """The remedy for a value that stands for another one: the command cannot be used with it."""
+NONE_GIVEN: Final = "none is given"
+"""The beginning of what is said of the number of devices where the command says none."""
 
 
 class Edit(Struct, frozen=True):

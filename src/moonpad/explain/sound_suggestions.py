@@ -9,6 +9,7 @@ from typing import Final
 from moonpad.catalog.attention import backends
 from moonpad.engines.attention_backends import chosen
 from moonpad.engines.base import Engine, Reading
+from moonpad.engines.host_expert_names import PREFILL_FROM
 from moonpad.engines.vllm_pools import OWN_CONNECTORS
 from moonpad.explain.commands import Command
 from moonpad.explain.mended_lines import mended_line
@@ -60,7 +61,12 @@ def unlisted_formats(reading: Reading, configuration: Configuration) -> frozense
 
 def barred_settings(reading: Reading, configuration: Configuration) -> frozenset[str]:
     """What is not proposed for this command whatever it holds."""
-    return unlisted_formats(reading, configuration) | _foreign_connector(reading)
+    return unlisted_formats(reading, configuration) | _foreign_connector(reading) | _uncounted(reading)
+
+
+def _uncounted(reading: Reading) -> frozenset[str]:
+    """How many experts lie on the devices, where prompts bring others there: how much that takes is not counted."""
+    return frozenset({"gpu_experts"}) if reading.parsed.occurrence(PREFILL_FROM) is not None else frozenset()
 
 
 def _foreign_connector(reading: Reading) -> frozenset[str]:

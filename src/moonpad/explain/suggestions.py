@@ -94,7 +94,16 @@ class Lever(NamedTuple):
 def improvements(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
     """At most two, each legal. Where the context fits: what holds the most more, and the most without an FP8 cache.
     Where not: the fewest changes, and what holds the most."""
-    return _roomier(subject, memory) if memory.fits and not memory.tight else _ways_out(subject, memory)
+    if memory.fits and not memory.tight:
+        return _roomier(subject, memory)
+    return tuple(each for each in _ways_out(subject, memory) if _gains(memory, each.memory))
+
+
+def _gains(before: Memory, after: Memory) -> bool:
+    """Whether more is held than before, or it is surer that what runs outside of the memory fraction finds room: as
+    many tokens, which the pool is told to have, are none for experts that are taken from the devices."""
+    same = before.fits and f"{after.kv_tokens.value:,.0f}" == f"{before.kv_tokens.value:,.0f}"
+    return not same or before.outside is not None or after.max_context.value > before.max_context.value
 
 
 def _roomier(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:

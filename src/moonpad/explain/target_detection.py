@@ -21,10 +21,12 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
 from moonpad.explain.documents.avoided_releases import between
 from moonpad.explain.documents.bare_versions import bare_version, version_in_path
+from moonpad.explain.documents.built_forks import built_fork
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.nightly_builds import takes_nightly
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
 from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
+from moonpad.explain.documents.tags_of_others import release_of_others
 from moonpad.explain.documents.untagged_builds import untagged_build
 from moonpad.explain.documents.version_nearness import least_of_all, least_of_section, nearest_version
 from moonpad.explain.grouping import model_of
@@ -34,6 +36,7 @@ from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.releases_of_others import OF_MAIN, is_build_of_another, runs_main
+from moonpad.explain.results import shortened
 from moonpad.explain.started_releases import (
     build_of_its_time,
     day_out_by,
@@ -52,6 +55,8 @@ BY_NEWEST: Final = "judged by the newest"
 OF_ITS_OPTIONS: Final = "none is named: judged by the last release that"
 OF_COMMIT: Final = "its image is that of one commit"
 """The beginning of one about a build that may lack what the newest release takes."""
+OF_OTHERS: Final = ", and may have more"
+"""The end of one about an image of somebody's own."""
 _LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _TWO_DIGITS: Final = re.compile(r"v?0\.([1-9])([0-9])", re.ASCII)
@@ -203,7 +208,7 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         if named := spoken:
             if (of_main := _of_main(engine, name, named, versions)) is not None:
                 return of_main
-            version = _of_series(engine, named, f"the text names {name} {named}")
+            version = _of_series(engine, named, f"the text names {name} {named}{_replaced(engine, command, script)}")
             if command is not None and (behind := next_of_named_image(engine, version.text, command, script)):
                 version = Version(version.text, f"the text names an image built after {named}", behind)
             if command is None or not _came_later(command, name, version.text):
@@ -240,6 +245,8 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return _of_series(engine, bare, f"the text names {bare}")
     if (in_path := _in_path(engine, script)) is not None:
         return in_path
+    if command is not None and (patched := _of_others(engine, command, script)) is not None:
+        return patched
     if command is not None and is_of_commit(engine, command, script):
         return Version("", f"{OF_COMMIT}, whose release is not known: {BY_NEWEST}")
     first, taking, option = started_release(engine, command, script) if command is not None else ("", "", "")
@@ -273,6 +280,13 @@ def version_of(engine: str, script: Script, question: Question, command: Command
         return Version("", f"none is named, and the text takes nightly builds: {BY_NEWEST}")
     of_host = f"{on_host} is that of the host, and it runs in a container: " if on_host else ""
     return Version("", f"{UNNAMED}{of_host}{BY_NEWEST}")
+
+
+def _replaced(engine: str, command: Command | None, script: Script) -> str:
+    """What is said of a fork that the text builds in the place of the release."""
+    script.budget.once("forks that are built", len(script.lines), "the text around its engine commands")
+    fork = built_fork(engine, script.lines) if command is not None and command.container is None else ""
+    return f", and builds {shortened(fork)} in its place" if fork else ""
 
 
 def _below(engine: str, script: Script) -> Version | None:
@@ -355,6 +369,19 @@ def _bare(engine: str, script: Script) -> str:
         return ""
     script.budget.once("releases without a name", len(script.lines), "the text around its engine commands")
     return bare_version(script.lines, recorded_versions(ENGINES[engine].program))
+
+
+def _of_others(engine: str, command: Command, script: Script) -> Version | None:
+    """Of an image of somebody's own that is called after a release, which may have more than that."""
+    engines = {program_table().engines.get(each.program, "") for each in script.commands}
+    if command.container is None and len({_base_of(each) for each in engines if each}) != 1:
+        return None
+    script.budget.once("images of others", len(script.lines), "the text around its engine commands")
+    release = release_of_others(engine, command, script.lines)
+    if release is None:
+        return None
+    named, behind, image = release
+    return Version(named, f"the image {shortened(image, 80)} is called after {named}{OF_OTHERS}", behind)
 
 
 def _of_branch(engine: str, script: Script) -> Version | None:

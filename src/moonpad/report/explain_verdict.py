@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.engines.option_grammar import SHORT_SIZES
 from moonpad.explain.checks.models.other_families import IF_PUBLISHED
 from moonpad.explain.documents.told_ends import TOLD
-from moonpad.explain.results import Judged, Remark
+from moonpad.explain.results import NONE_GIVEN, Judged, Remark
 from moonpad.explain.target_detection import BY_NEWEST
 from moonpad.explain.told_failures import PERHAPS
 from moonpad.explain.unknowns import CONTEXT
@@ -96,7 +96,9 @@ def verdict(judged: Judged) -> tuple[str, str]:
         and (ending := next((each.finding for each in judged.remarks if each.ends_start), None)) is not None
     ):
         if ending.code is Code.DOES_NOT_FIT:
-            return f"May not fit: {_short(ending)}", _STYLES[Severity.WARNING]
+            # The command as it stands, of which nothing is left open, puts all weights on one device.
+            may = "Does not" if ending.message.startswith(NONE_GIVEN) else "May not"
+            return f"{may} fit: {_short(ending)}", _STYLES[Severity.WARNING]
         does = "Known to fail" if ending.code is Code.KNOWN_REPORT else "Does not start"
         return f"{does} with {judged.engine} {judged.version}: {_short(ending)}", _STYLES[Severity.WARNING]
     stopped = stopped or _reported(judged) or _doubted(judged).replace("The rest: ", "The command: ")

@@ -181,7 +181,8 @@ def _also(remark: Remark, lines: Sequence[int], script: Script) -> Remark:
 
 
 def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Text:
-    """What it has of its own: the differences, the verdict, and the errors and warnings that the main one has not."""
+    """What it has of its own: the differences, the verdict, the errors and warnings that the main one has not, and the
+    corrected commands where one of these is mended."""
     words = differences(other, main)
     more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     where = f"Or, {script.where(other.sources[0].line)}: {', '.join(words[:SHOWN]) or 'the same words'}{more}"
@@ -190,6 +191,11 @@ def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Tex
     for finding in dict.fromkeys(other.findings):
         if finding.severity is not Severity.NOTE and finding not in main.findings:
             text.append_text(finding_text(finding, width))
+    own = (each for each in other.remarks if each.changes and each.finding not in main.findings)
+    if any(each.finding.severity is not Severity.NOTE for each in own) and is_changed(other, script):
+        text.append_text(wrapped(_corrected_heading(other), width, "bold", "  "))
+        rows = (row for line in other.corrected[:NOTES] for row in filled_lines(line, width - 4))
+        text.append("".join(f"    {row}\n" for row in rows)).append_text(_left_in(other, width))
     return text
 
 

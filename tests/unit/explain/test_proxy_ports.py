@@ -61,3 +61,14 @@ def test_servers_of_the_other_half_are_not_shown() -> None:
     both = server.replace("7200", "7150").replace("kv_consumer", "kv_producer") + " &\n" + server + "\n"
     found = [f.where for each in ask(proxy.format(7100, 7200) + both) for f in each.findings]
     assert "--prefiller-port" in found
+
+
+def test_a_server_that_hands_no_cache_over_is_of_neither_half() -> None:
+    producer = (
+        """vllm serve m --port 7100 --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}'"""
+    )
+    alone = "vllm serve m --port 8008\n"
+    proxy = "python3 proxy.py --prefiller-host localhost --prefiller-port 7100 --decoder-host localhost"
+    text = f"{alone}\n{producer}\n\n{proxy} --decoder-port 7200\n"
+    assert told(text) == []
+    assert told(text.replace("--prefiller-port 7100", "--prefiller-port 7100 7105")) == ["--prefiller-port"]

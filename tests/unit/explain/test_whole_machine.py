@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from moonpad.explain.results import Judged
@@ -43,6 +45,18 @@ def test_in_a_release_that_serves_the_model(context: int, version: str, said: bo
     one = ask_one(f"{VLLM} -tp 8 --max-model-len {context} --gpu-memory-utilization 0.95", "8xH100", version)
     assert at_engine(one)
     assert [message.startswith("in a release that serves it too") for message in short(one)] == [True] * said
+
+
+def test_the_settings_with_which_the_newest_release_has_room_are_named() -> None:
+    command = "vllm serve moonshotai/Kimi-K2-Thinking --trust-remote-code -tp 8"
+    command += " --max-model-len 262144 --max-num-seqs 4 --gpu-memory-utilization 0.95"
+    one = ask_one(f"{command} --max-num-batched-tokens 32768", "8xH100", "0.8.5.post1")
+    (remedy,) = [each.remedy for each in one.findings if each.message.startswith("in a release that serves it too")]
+    flags = re.search(r"write (--.*?): ", remedy)
+    assert flags is not None
+    with_them = ask_one(f"{command} {flags[1]}", "8xH100")
+    assert with_them.memory is not None
+    assert with_them.memory.fits
 
 
 def at_engine(one: Judged) -> bool:

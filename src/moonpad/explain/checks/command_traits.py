@@ -14,6 +14,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
+from moonpad.explain.documents.built_forks import built_fork
 from moonpad.explain.documents.spoken_capabilities import (
     names_nvidia_alone,
     sm_of,
@@ -200,7 +201,13 @@ def are_devices(asked: Collection[str], others: Collection[str], case: Case, spo
     return (not given or bool(kinds & given)) and not kinds & kept_out
 
 
-def is_laid_over(case: Case) -> bool:
-    """Whether modules of Python are laid over those of the image, `-v ./dflash.py:/…/site-packages/…/dflash.py`."""
+def laid_over(case: Case) -> str:
+    """What is laid over the release: modules of Python over those of the image,
+    `-v ./dflash.py:/…/site-packages/…/dflash.py`, or a fork that is built; "" for nothing."""
     container = case.commands[0].container
-    return container is not None and any(_LAID_OVER.search(word.text) for word in container.words)
+    if container is not None:
+        over = any(_LAID_OVER.search(word.text) for word in container.words)
+        return "a file that is laid over the image's" if over else ""
+    case.script.budget.once("forks that are built", len(case.script.lines), "the text around its engine commands")
+    fork = built_fork(case.engine.name, case.script.lines)
+    return f"the build of {fork}" if fork else ""

@@ -47,7 +47,7 @@ _ERRS: Final = re.compile(
     r"|not support|larger than|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM"
     r"|only support|[Uu]nsupported|exhausted|报错|OutOfResources|Exception: can't find|never been tested|Duplicate rpc"
     r"|Unable to find|metadata not found|invalid magic|not yet supported|not initialized|NULL value|\(E[A-Z]\d{4}\)"
-    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w"
+    r"|malformed response|[Ww]atchdog timeout \(|ASSERT[(:]|MPI_ERR_\w|Caught signal \d"
 )
 _LOGGED_ERRS: Final = re.compile(
     r"too SMALL|undefined symbol|times? out|timed out|addProxyOp|Xid \(PCI|\bfatal\b|is restricted|[Cc]ouldn't"

@@ -22,6 +22,11 @@ _PROSE: Final = re.compile(
 engine before its release; or a word with a colon; or a title between signs; or a line that begins in Chinese, Japanese
 or Korean, after a number or at once."""
 _ITEM: Final = re.compile(r"[ \t]{0,8}[-*+•][ ](?:\[[ xX]\][ ])?[A-Za-z\d`*]")
+_EXPLAINED: Final = re.compile(
+    r"[ \t]{0,8}[`*]{0,3}(?:[A-Z][A-Z0-9_]{2,60}=\S{1,80}|--[a-z][\w-]{1,60}(?:[ =]\S{1,80})?)[`*]{0,3}"
+    r"[ ](?:[-–—]|->|→)[ ][A-Za-z\d]"
+)
+"""`VLLM_ROCM_USE_AITER=0 - AITER disabled (…)`: a setting, and what it is for."""
 _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
 _WORDS: Final = 4
@@ -83,7 +88,7 @@ def _is_prose(problem: Problem, lines: Sequence[str]) -> bool:
     if not 1 <= number <= len(lines) or _is_continued(number, lines):
         return False
     line = lines[number - 1][:2_000]
-    if _ITEM.match(line) is not None:
+    if _ITEM.match(line) is not None or _EXPLAINED.match(line) is not None:
         return True  # of a list, whatever options it names
     apostrophe = problem.code == "unclosed" and _APOSTROPHE.match(line, max(0, problem.column - 1)) is not None
     begins = _PROSE.match(line) is not None or (apostrophe and line.count(" ") >= _WORDS)

@@ -120,7 +120,7 @@ def _resolved(lines: Sequence[str]) -> set[int]:
             parts.append((number, len(heading[1]), heading[2] or "", False))
         elif fenced and parts and STARTS_ROUGHLY.search(text):
             parts[-1] = (*parts[-1][:3], True)
-    ends = [*(part[0] for part in parts[1:]), len(lines)]
+    ends = [*(part[0] for part in parts[1:]), *([len(lines)] if parts else [])]
     found: set[int] = set()
     for at, ((first, level, title, starts), end) in enumerate(zip(parts, ends, strict=True)):
         failed = _FAILED.search(title) is not None or _BLOCKED.search(title) is not None
@@ -154,7 +154,7 @@ def _of_attempts(lines: Sequence[str]) -> set[int]:
     found: set[int] = set()
     above = 0
     """The level of a heading about attempts, whose parts are about them too; 0: there is none."""
-    ends = [*(part[0] for part in parts[1:]), len(lines)]
+    ends = [*(part[0] for part in parts[1:]), *([len(lines)] if parts else [])]
     for (first, level, of_attempts, starts), end in zip(parts, ends, strict=True):
         above = above if above and level > above else level if of_attempts else 0
         if above and not starts:

@@ -35,6 +35,14 @@ class Rulebook(Struct, frozen=True):
     """Whether the release is known: else it is judged by the newest, and an older one may be meant."""
     before_all: bool = False
     """Whether the release is older than all that are recorded: its options may have fewer choices than these."""
+    meant: str = ""
+    """`TensorRT-LLM 1.0.0rc2`, where `label` is of the nearest recorded release."""
+
+    def has_until(self, change: Change, what: str) -> str:
+        """That this release has what a later one changed: of a candidate the options of the final one are recorded,
+        which may be changed already."""
+        release = self.meant if since(self.options.version, change.since) else self.label
+        return f"{release} has {what}; from {change.since} on: {change.message}"
 
 
 def program_of(command: Command, engine: Engine) -> str:
@@ -56,15 +64,17 @@ def rulebook(program: str, version: Version, command: Command | None = None) -> 
         known = [change for change in known if change.flag != "--model"]
     at = version.text or newest(program)
     named = program_named(program)
+    title = (named.label if named else "") or program
     return Rulebook(
         program,
-        f"{(named.label if named else '') or program} {options.version}",
+        f"{title} {options.version}",
         options,
         tuple(change for change in known if change.holds_in(at)),
         tuple(change for change in known if not since(at, change.since)),
         None if options.exact else following(program, options.version),
         bool(version.text),
         not options.exact and bool(version.text) and order(version.text) < order(options.version),
+        f"{title} {at}",
     )
 
 

@@ -19,6 +19,7 @@ from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function,
 from moonpad.explain.shell.called_scripts import arguments_of, asked_of_slurm, read_sourced, script_of, sourced
 from moonpad.explain.shell.conditional_words import open_places
 from moonpad.explain.shell.earlier_blocks import EarlierBlocks
+from moonpad.explain.shell.escaped_dollars import with_variables
 from moonpad.explain.shell.expansion import Expander, assignment_of, with_program
 from moonpad.explain.shell.fed_shells import reads_heredoc
 from moonpad.explain.shell.loops import loop_values, reads_arguments
@@ -371,14 +372,13 @@ class Shell:
 
     def _add_command(self, peeled: Peeled, node: Simple) -> None:
         self.state.budget.work(10 + len(self.comments) + len(node.comments), "its commands")
+        runs_script = any(word.text.endswith(".sh") for word in peeled.rest[:3])
         self.state.add(
             Command(
                 peeled.program,
-                peeled.argv,
+                with_variables(peeled.program, peeled.argv, self.scope, self.state.text, self.state.problems),
                 peeled.prefix,
-                peeled.env
-                if peeled.program != "other" or any(word.text.endswith(".sh") for word in peeled.rest[:3])
-                else {},
+                peeled.env if peeled.program != "other" or runs_script else {},
                 (*self.wrappers, *peeled.wrappers),
                 label=node.label or self.label or self.state.intro,
                 heading=self.state.heading,

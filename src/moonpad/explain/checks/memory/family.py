@@ -6,6 +6,7 @@ from typing import Final
 
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.memory.any_devices import any_devices
+from moonpad.explain.checks.memory.bus_errors import bus_error
 from moonpad.explain.checks.memory.device_formats import FORMAT_CHECKS
 from moonpad.explain.checks.memory.exchange_buffer import exchange_buffer
 from moonpad.explain.checks.memory.host_expert_checks import HOST_EXPERT_CHECKS
@@ -66,6 +67,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     largest_alone,
     *SHARED_MEMORY_CHECKS,
     image_without_ray,
+    bus_error,
     shares_of_devices,
     counted_devices,
     spoken_memory,

@@ -14,12 +14,17 @@ from moonpad.explain.checks.memory.expert_memory import experts_on_devices, memo
 from moonpad.explain.checks.memory.expert_pools import POOL_CHECKS
 from moonpad.explain.checks.memory.host_expert_rules import HOST_EXPERT_RULES
 from moonpad.explain.checks.memory.host_expert_weights import WEIGHT_CHECKS
+from moonpad.explain.checks.memory.layerwise_prefill import layerwise_prefill
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 
 _LONGEST: Final = 400
+_OF_PROCESSORS: Final = re.compile(
+    r"(?:https?://\S{1,80}/|(?<![\w./-]))[\w.-]{1,60}/([\w.-]{1,80}-CPU-weights?)(?![\w/-])", re.IGNORECASE
+)
+"""`KVCache-ai/Kimi-K2-Thinking-CPU-weight`."""
 _OF_FAMILY: Final = re.compile(r"(kimi[-_]?)(k\d(?:\.\d)?)(?:[-_](instruct|thinking|base|code))?(?![.\d])")
 
 
@@ -129,7 +134,25 @@ def experts_of_another(case: Case) -> Iterator[Remark]:
     name = shortened(folder.rpartition("/")[2])
     message = f"{name}: by its name the experts of another model than {shortened(model.rstrip('/').rpartition('/')[2])}"
     remedy = f"give {place.written} the experts of the model that is served"
-    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index)
+    named = _experts_named(case.script, (release, kind))
+    edits = []
+    if named:
+        remedy = f"{remedy}, {named}, which the text names"
+        right = f"{folder.rpartition('/')[0]}/{named}" if "/" in folder else named
+        edits = [Edit(place.index, place.length, (place.written, right))]
+    yield make_remark(Severity.WARNING, Code.CONFLICT, place.written, message, remedy, at=place.index, edits=edits)
+
+
+def _experts_named(script: Script, model: tuple[str, str]) -> str:
+    """The only repository of experts for the processors that the text names for that model: its own name."""
+    script.budget.work(len(script.lines), "what its text downloads")
+    names_of = (match[1] for line in script.lines for match in _OF_PROCESSORS.finditer(line[:_LONGEST]))
+    fitting = {
+        name
+        for name in names_of
+        if {(found[1], found[2] or "") for found in _OF_FAMILY.findall(name.casefold())} == {model}
+    }
+    return fitting.pop() if len(fitting) == 1 else ""
 
 
 def file_of_set(case: Case) -> Iterator[Remark]:
@@ -191,6 +214,7 @@ HOST_EXPERT_CHECKS: Final = (
     one_node_of_memory,
     memory_of_host,
     false_is_true,
+    layerwise_prefill,
     *WEIGHT_CHECKS,
     *POOL_CHECKS,
     *HOST_EXPERT_RULES,

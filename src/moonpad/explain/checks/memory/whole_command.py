@@ -21,7 +21,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.documents.logged_caches import tells_of_answers
 from moonpad.explain.documents.spoken_ranks import tells_of_other_ranks
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.explain.results import NONE_GIVEN, Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.records import replace
 from moonpad.values.units import GIB
@@ -73,7 +73,7 @@ def one_device(case: Case) -> Iterator[Remark]:
     granted = container.devices if container is not None else None
     each = "one device gets all" if ranks == 1 else f"each of {ranks} devices gets at least"
     known = granted is not None and granted * case.commands[0].pods <= ranks
-    why = "none is given, so " if given is None and ranks == 1 and not known else ""
+    why = f"{NONE_GIVEN}, so " if given is None and ranks == 1 and not known else ""
     message = f"{why}{each} {share / GIB:,.0f} GiB of weights; the largest device known holds {largest / GIB:,.0f} GiB"
     message = f"unless the program adds ranks, {message}" if own else message
     devices = " and give the container as many" if known else ", for as many devices"

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from moonpad.catalog.options import newest
+from moonpad.engines.base import Engine
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import doubtful_name
 from moonpad.explain.device_detection import ranks_of_mpi
 from moonpad.explain.flag_lists import LAYOUT, is_fragment
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.results import Remark, make_remark
+from moonpad.explain.suggestions import Subject, improvements
 from moonpad.explain.unknowns import CONTEXT, STEP
 from moonpad.plan.capacity_errors import needed_bytes
 from moonpad.plan.judgement import judge
@@ -65,7 +68,19 @@ def other_release(case: Case) -> Iterator[Remark]:
     judged = judge(configuration, context=context, calibrations=case.subject.calibrations)
     if judged.memory is not None or [finding.where for finding in judged.errors] != ["engine"]:
         return
-    yield from _short_of(case, replace(configuration, version=""), context, "in a release that serves it too")
+    later = replace(configuration, version="")
+    for remark in _short_of(case, later, context, "in a release that serves it too"):
+        way = _settings_of(replace(case.subject, configuration=later, found={}), case.engine)
+        yield replace(remark, finding=replace(remark.finding, remedy=way)) if way else remark
+
+
+def _settings_of(subject: Subject, engine: Engine) -> str:
+    """With which settings the devices are enough in the newest release; "" where with none."""
+    ways, options = improvements(subject, subject.memory()), engine.command_line.options
+    if not ways or any(name not in options for name, _ in ways[0].changes):
+        return ""
+    words = (f"{options[name]} {value}" if value is not None else options[name] for name, value in ways[0].changes)
+    return f"with {engine.facts.title} {newest(engine.program)}, write {' '.join(words)}: {ways[0].why}"
 
 
 def _way_out(case: Case, memory: Memory, layout: Layout) -> str:

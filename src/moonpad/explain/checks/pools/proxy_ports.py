@@ -29,6 +29,7 @@ _SCRIPTS: Final = re.compile(r"toy_proxy_server\.py|load_balance_proxy_\w*\.py|d
 _COMMAS: Final = re.compile(rf"(?<![\w-])(?P<flag>--{_ROLE}-(?:ports|hosts))[ =]+(?P<list>[\w.-]+(?:,[\w.-]+)+)")
 _SIDES: Final = (("kv_producer", re.compile(r"--prefill")), ("kv_consumer", re.compile(r"--decode")))
 """What says that a server is for prefill or for decode, and the options that name such."""
+_BOTH: Final = "kv_both"
 _NEAR: Final = 8
 _MOST: Final = 100
 _LONGEST: Final = 4000
@@ -72,11 +73,12 @@ def proxy_ports(case: Case) -> Iterator[Remark]:
 
 
 def _not_shown(commands: Sequence[Command]) -> Sequence[re.Pattern[str]]:
-    """Options about servers of which the text shows none: each that it starts is for the other half."""
+    """Options about servers of which the text shows none: each of two halves that it starts is the other one. A server
+    that hands no cache over is neither."""
     servers = [command for command in commands if is_server(command.program)]
     words = [" ".join(word.text for word in command.argv) for command in servers]
     sides = {said for text in words for said, _ in _SIDES if said in text}
-    if len(sides) != 1 or any(said not in text for said in sides for text in words):
+    if len(sides) != 1 or any(_BOTH in text for text in words):
         return ()
     return [option for said, option in _SIDES if said not in sides]
 

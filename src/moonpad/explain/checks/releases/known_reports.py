@@ -24,7 +24,7 @@ from moonpad.explain.checks.command_traits import (
     LONGEST,
     are_devices,
     are_left_out,
-    is_laid_over,
+    laid_over,
     model_names,
     option_text,
     spoken_devices,
@@ -92,8 +92,8 @@ class _Known(Struct, frozen=True):
     names: Callable[[bool], Sequence[str]]
     errors: Pairs = frozenset()
     """Of the errors of the text."""
-    laid_over: bool = False
-    """Whether files of the engine are laid over those of its image, which may mend what is reported of the release."""
+    laid_over: str = ""
+    """What is laid over the release, and may mend what is reported of it."""
 
 
 @lru_cache(maxsize=64)
@@ -119,8 +119,7 @@ def reported(case: Case) -> Iterator[Remark]:
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))
     errors = error_pairs(case.script)
-    laid_over = is_laid_over(case)
-    known = _Known(spoken_devices(case), cache(partial(model_names, case)), errors, laid_over)
+    known = _Known(spoken_devices(case), cache(partial(model_names, case)), errors, laid_over(case))
     given = given_names(case)
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
@@ -269,7 +268,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     sure = sure and not runs and not row.is_concluded(case.version)
     sure = sure and _of_release(row, case.engine.name, case.first_meant)
     if known.laid_over and bool(row.until or row.last):
-        message, sure = f"{message}; a file that is laid over the image's may mend it", False
+        message, sure = f"{message}; {known.laid_over} may mend it", False
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(words), at=at)
     meant = not (may_be and row.devices) and not case.version and _has_newest(row, case.engine.name)

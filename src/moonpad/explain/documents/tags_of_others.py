@@ -1,0 +1,63 @@
+"""Images of others whose name says no engine, and whose tag begins with one of its releases:
+`someone/amd:v0.5.8-rocm720-mi30x-kimi-k2.5-20260224` is made of that release, with changes of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.catalog.image_releases import REFERENCE, held_release
+from moonpad.catalog.release_days import release_days, releases_around
+from moonpad.engines.image_names import OF_NO_ENGINE
+from moonpad.explain.commands import Command
+from moonpad.explain.image_days import day_of
+from moonpad.explain.programs import named_by_image, served_by_image
+from moonpad.values.versions import order
+
+_TAG: Final = re.compile(
+    r"v?(?P<version>0\.[0-9]{1,3}\.[0-9]{1,2}(?:\.?post[0-9]{1,2})?)"
+    r"(?=[-_.](?:[\w.]+[-_.])?(?:rocm\d{2,3}|cu1[1-3]\d|mi[23]\d{1,2}x?|gfx9\d\w|cann[\d.]+|a[23]|[hb][12]00)(?![a-z0-9]))",
+    re.IGNORECASE | re.ASCII,
+)
+"""As the makers themselves write it: the release, then the platform that the image is built for."""
+_OTHERS: Final = re.compile(
+    r"lmcache|mooncake|flashinfer|torch|triton|aiter|cuda|nixl|nccl|rccl|ucx|python|ubuntu|ray", re.IGNORECASE
+)
+"""Names of images that are numbered like the engines, and hold none."""
+_LONGEST: Final = 400
+
+
+def release_of_others(engine: str, command: Command, lines: Sequence[str]) -> tuple[str, str, str] | None:
+    """The release of the image, the next one, whose changes it may have, and the image. Without a container all such
+    images of the text have to be of one release. None where no image is of a release of the engine."""
+    container = command.container.image if command.container is not None else None
+    images = (container.text,) if container is not None else tuple(_images(lines))
+    found = {image: version for image in images if (version := _release_in(engine, image))}
+    if len(set(found.values())) != 1:
+        return None
+    image, version = next(iter(found.items()))
+    day = day_of(image)
+    out_on = (releases_around(engine, day) or ("", ""))[1] if day else ""
+    later = [each for each in release_days()[engine].releases if order(each) > order(version)]
+    behind = out_on if out_on and order(out_on) > order(version) else min(later, key=order, default="")
+    return version, behind, image
+
+
+def _images(lines: Sequence[str]) -> list[str]:
+    tagged = (line[:_LONGEST] for line in lines if ":" in line and "/" in line and _TAG.search(line[:_LONGEST]))
+    return [match[0] for line in tagged for match in REFERENCE.finditer(line) if "/" in match[0]]
+
+
+def _release_in(engine: str, image: str) -> str:
+    """The release that its tag begins with, "" where it is no final one of the engine, or the image tells another
+    engine."""
+    repository, _, tag = image[:_LONGEST].partition("@")[0].rpartition(":")
+    recorded = release_days().get(engine)
+    match = _TAG.match(tag)
+    if recorded is None or match is None or match["version"] not in recorded.releases:
+        return ""
+    name = repository.rpartition("/")[2]
+    if OF_NO_ENGINE.search(name) or _OTHERS.search(name) or held_release(image) is not None:
+        return ""
+    return "" if served_by_image(image) or named_by_image(image) else match["version"]
