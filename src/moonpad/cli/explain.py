@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from errno import EFBIG
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 1_000_000
 _BESIDE_RAM = "RTX4090"
 """An example of a device beside which most of a model is in RAM."""
-_ONE_RANK = re.compile(r"(?:-tp|--tp|--tp[-_]size|--tensor[-_]parallel[-_]size)[ =]1")
 _EXAMPLE = re.compile(r"--on (\d+x[\w-]+)")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _PROSE = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
@@ -253,7 +251,7 @@ def _next(judged: Sequence[Judged]) -> str:
     """The plan for the judged deployment of which most is known; MODEL stands for a model that the text does not name.
     Of one that it names and that `plan` does not know, what can be planned in its place."""
     from moonpad.engines import ENGINES
-    from moonpad.explain.proposed_devices import example_of
+    from moonpad.explain.proposed_devices import devices_asked, example_of
 
     servers = [deployment for deployment in judged if deployment.layout is not None]
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
@@ -272,7 +270,7 @@ def _next(judged: Sequence[Judged]) -> str:
         because = first.cluster_because
     example = example_of(ranks, engine, because, checkpoint=checkpoint, commands=sources)
     cluster = known or (named[1] if named else example)
-    if not known and not named and ranks == 1 and (visible := _visible_devices(first)):
+    if not known and not named and ranks == 1 and (visible := devices_asked(first)):
         beside_ram = engine is not None and bool(engine.facts.host_experts) and checkpoint is None
         cluster = f"{visible}x{_BESIDE_RAM if beside_ram else cluster.rpartition('x')[2]}"
     return f"moonpad plan --model {model} --on {cluster}"
@@ -283,13 +281,3 @@ def _is_named(server: Judged) -> bool:
     from moonpad.explain.model_detection import is_named
 
     return any(name and is_named(name) for name in (server.model_written, server.model_folder))
-
-
-def _visible_devices(server: Judged | None) -> int:
-    """How many devices its command lets the engine see, or asks for where it asks for one; 0 where it does not say."""
-    value = server.sources[0].env.get("CUDA_VISIBLE_DEVICES") if server is not None and server.sources else None
-    numbers = value.text.rpartition("=")[2].strip("\"'").split(",") if value is not None else []
-    if numbers and all(number.strip().isdigit() for number in numbers):
-        return len(numbers)
-    words = [word.text for word in server.sources[0].argv] if server is not None and server.sources else []
-    return int(any(_ONE_RANK.fullmatch(pair) for pair in (*words, *map(" ".join, pairwise(words)))))

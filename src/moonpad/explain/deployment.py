@@ -46,7 +46,7 @@ from moonpad.explain.documents.said_to_start import is_said_to_start
 from moonpad.explain.documents.servers_side_by_side import is_idle, runs_side_by_side
 from moonpad.explain.documents.spoken_settings import as_spoken_of
 from moonpad.explain.flag_lists import LAYOUT, is_fragment, is_piece
-from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
+from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
 from moonpad.explain.longer_contexts import but_held, but_longer
@@ -63,6 +63,7 @@ from moonpad.explain.programs import listens, program_named
 from moonpad.explain.proposed_devices import of_unknown_number, with_example
 from moonpad.explain.readings import read_command
 from moonpad.explain.remedy_edits import Started, with_remedy
+from moonpad.explain.removed_programs import removed_program_remarks
 from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Edit, Judged, Remark
 from moonpad.explain.seen_devices import seen_alone

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from moonpad.catalog.known_variables import library_variables
-from moonpad.catalog.options import Change, changes, known_environment, releases_with, versions
+from moonpad.catalog.options import Change, known_environment, releases_with, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.foreign_names import EMPTY_IS_NONE, NEVER_EMPTY, OWN_VARIABLES
 from moonpad.engines.former_forms import as_object, former_switch
@@ -24,7 +24,7 @@ from moonpad.explain.change_edits import (
     said_of_change,
     which_read_it,
 )
-from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
 from moonpad.explain.former_flags import right_later, said_today
 from moonpad.explain.input_limits import Budget
@@ -39,7 +39,6 @@ from moonpad.explain.releases_taking import later_taking, later_with
 from moonpad.explain.results import FILL_IN, Edit, FileEdit, Remark, make_remark, shortened
 from moonpad.explain.slipped_variables import slips_in
 from moonpad.explain.spelling import is_size
-from moonpad.explain.target_detection import Version
 from moonpad.explain.unknowns import is_cut_off
 from moonpad.explain.value_forms import COLON, GLUED, STANDS_IN, what_it_takes
 from moonpad.values.finding import Code, Finding, Severity
@@ -58,8 +57,6 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 }
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _NAMED_BY: Mapping[str, str] = {"--tool-parser-plugin": "--tool-call-parser"}
-
-_TO_FILL_IN = re.compile(r"<[^<>]{1,80}>|/?path/to/[\w./-]{0,200}")
 
 
 # --- options ---
@@ -358,45 +355,3 @@ def _key(file: HereFile, flag: str) -> Word | None:
             column = len(line) - len(line.lstrip())
             return Word(key, number, column, number, column + len(key))
     return None
-
-
-def _is_of_gguf(option: Occurrence, parsed: Parsed) -> bool:
-    """Whether the folder of the GGUF files is given as that of the original weights too."""
-    gguf = parsed.occurrence("--gguf_path")
-    folders = [str(each.value).rstrip("/") for each in (option, gguf) if each is not None]
-    return option is not gguf and len(folders) == 2 and len({*folders}) == 1
-
-
-def removed_program_remarks(command: Command, version: Version, parsed: Parsed) -> Iterator[Remark]:
-    """The finding for a program that was removed, with the command for its successor as edits."""
-    program = program_named(command.program)
-    if program is None or (removal := program.removal) is None or command.fork:
-        return
-    given = {option.flag for option in parsed.occurrences}
-    hints = [hint for present, absent, hint in removal.hints if present in given and absent not in given]
-    values = {option.flag: option.value for option in parsed.occurrences if isinstance(option.value, str)}
-    hints += [hint for flag, value, hint in removal.chosen if re.fullmatch(value, values.get(flag, ""), re.IGNORECASE)]
-    edits = []
-    if removal.options:
-        for option in parsed.occurrences:
-            words = removal.options.get(option.flag or "", ())
-            if words and isinstance(option.value, (str, tuple)):
-                words += (option.value,) if isinstance(option.value, str) else option.value
-                stands_in = removal.stand_ins.get(option.flag or "")
-                if stands_in and (_TO_FILL_IN.fullmatch(words[-1]) or _is_of_gguf(option, parsed)):
-                    words = (*words[:-1], stands_in)
-            edits.append(Edit(option.index, option.length, words))
-        edits += (Edit(at, 1, ()) for at, _ in parsed.positionals)
-        lacking = [words for present, absent, words in removal.adds if present in given and absent not in given]
-        edits += (Edit(len(command.argv), 0, words) for words in lacking)
-    for change in changes(removal.program, version.text or None):
-        if change.flag == removal.flag and change.kind == "removed":
-            code, severity = _CODES[change.kind]
-            if not version.text:
-                severity = Severity.WARNING  # an older copy still has it
-            yield Remark(
-                Finding(severity, code, change.flag, change.message, " ".join((change.remedy, *hints))),
-                edits=tuple(edits),
-                program=tuple(change.to[0].split()),
-                word=next((word for word in command.prefix if change.flag in word.text), None),
-            )

@@ -26,8 +26,9 @@ from moonpad.explain.deployment import Deployment
 from moonpad.explain.development_builds import judged_as_build
 from moonpad.explain.documents.log_owners import owners_of
 from moonpad.explain.documents.pasted_failures import failures_in
+from moonpad.explain.engine_detection import engine_of
 from moonpad.explain.flag_lists import ELLIPSES, as_commands
-from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
+from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.given_remedies import but_given, but_unused, without_unknown
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
@@ -42,11 +43,12 @@ from moonpad.explain.pool_pairs import with_pairs
 from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.releases_of_others import with_faults_of_others
 from moonpad.explain.remedy_edits import Started, with_remedy
+from moonpad.explain.removed_programs import removed_program_remarks
 from moonpad.explain.results import Judged, Remark, printable
 from moonpad.explain.router_releases import router_release
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
-from moonpad.explain.target_detection import BY_NEWEST, Question, Version, engine_of, version_of
+from moonpad.explain.target_detection import BY_NEWEST, Question, Version, version_of
 from moonpad.explain.told_failures import beside_findings, with_what_stopped, without_guesses, without_repeated
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
+from moonpad.catalog.options import option_set
+from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.engines.forks import OF_OTHER_DEVICES
 from moonpad.explain.commands import Command
 from moonpad.explain.documents.device_mentions import cluster_named, platform_of
-from moonpad.explain.grouping import model_of
+from moonpad.explain.grouping import model_of, value_of
 from moonpad.explain.meant_platform import is_for_ascend
+from moonpad.explain.results import Judged
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.platform import Platform
@@ -144,3 +147,18 @@ def by_memory(lines: Sequence[str], platforms: Sequence[Platform]) -> str:
     if not (kind := next(alike, "")):
         return ""
     return f"the text counts {count} devices of {size} GB and does not name them: --on {count}x{kind} names some"
+
+
+def devices_asked(server: Judged | None) -> int:
+    """How many devices its command lets the engine see, or asks for where it asks for one; 0 where it does not say."""
+    if server is None or not server.sources:
+        return 0
+    command, engine = server.sources[0], ENGINES.get(server.engine)
+    value = command.env.get("CUDA_VISIBLE_DEVICES")
+    numbers = value.text.rpartition("=")[2].strip("\"'").split(",") if value is not None else []
+    if numbers and all(number.strip().isdigit() for number in numbers):
+        return len(numbers)
+    options = option_set(engine.program) if engine is not None else None
+    tp = options.named(engine.command_line.options.get("tp", "")) if engine is not None and options else None
+    asked = value_of(command.argv, tp.names) if tp is not None else None
+    return int(asked is not None and asked.text == "1")

@@ -1,21 +1,18 @@
-"""What a command line is about: what was asked beside it, which engine it starts, and in which version."""
+"""What a command line is about: what was asked beside it, and in which version its engine is meant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct, field
 
 from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.options import versions as recorded_versions
-from moonpad.catalog.options.config_keys import key_tables
 from moonpad.catalog.other_models import other_model
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
-from moonpad.engines.ascend_names import SHARED_KEYS
 from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents import text_hints
@@ -25,16 +22,15 @@ from moonpad.explain.documents.built_forks import built_fork
 from moonpad.explain.documents.feature_branches import feature_branch
 from moonpad.explain.documents.nightly_builds import takes_nightly
 from moonpad.explain.documents.spoken_bounds import bound_of, last_below
-from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
 from moonpad.explain.documents.tags_of_others import release_of_others
 from moonpad.explain.documents.untagged_builds import untagged_build
 from moonpad.explain.documents.version_nearness import least_of_all, least_of_section, nearest_version
+from moonpad.explain.engine_builds import base_of, engines_started
 from moonpad.explain.grouping import model_of
 from moonpad.explain.host_releases import release_beside
 from moonpad.explain.image_days import is_of_commit, next_of_its_day, next_of_named_image, release_of_its_day
 from moonpad.explain.model_images import first_with, release_before_its_model
 from moonpad.explain.paired_releases import FOR_WHICH, releases_for
-from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.releases_of_others import OF_MAIN, is_build_of_another, runs_main
 from moonpad.explain.results import shortened
 from moonpad.explain.started_releases import (
@@ -60,10 +56,6 @@ OF_OTHERS: Final = ", and may have more"
 _LONGEST_NAME: Final = 200
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _TWO_DIGITS: Final = re.compile(r"v?0\.([1-9])([0-9])", re.ASCII)
-_BEGINNING: Final = 300
-"""Characters of an object that show whose it is."""
-_LONGEST_OBJECT: Final = 2000
-_KEY: Final = re.compile(r"\"([a-z][a-zA-Z0-9_]{3,60})\"\s*:")
 
 
 class Question(Struct, frozen=True):
@@ -90,73 +82,6 @@ class Version(Struct, frozen=True):
     because: str
     behind: str = ""
     earliest: str = ""
-
-
-def engine_of(command: Command, question: Question, script: Script | None = None) -> str | None:
-    """The engine that a command starts, its build for the platform that is meant; None where it serves nothing.
-
-    Where the text (`script`) names a build alone, with a version or by variables that only it reads, that is meant.
-    """
-    program = program_named(command.program)
-    if program is None or program.kind != "server":
-        return None
-    engine = program_table().engines[program.name]
-    if question.engine and engine in (question.engine, _base_of(question.engine)):
-        return question.engine
-    if build := next((name for name in ENGINES if _is_build(name, engine, command, question)), None):
-        return build
-    named = script.versions if script is not None else {}
-    builds = [name for name in named if name != engine and _base_of(name) == engine]
-    if not builds and script is not None:
-        script.budget.once(f"builds of {engine}", len(script.lines) // 2, "the text around its engine commands")
-        builds = [
-            name for name in ENGINES if name != engine and _base_of(name) == engine and is_spoken_of(name, script)
-        ]
-    elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
-    alone = len(builds) == 1 and not elsewhere
-    sure = alone and script is not None and (engine not in named or _is_of_build(builds[0], script))
-    return builds[0] if sure else engine
-
-
-def _is_of_build(name: str, script: Script) -> bool:
-    """Whether a text that names the release of the engine too is about this build of it."""
-    return is_logged(name, script) or is_paired(name, _base_of(name), script)
-
-
-def _base_of(engine: str) -> str:
-    """The engine that it is a build of; itself where it is none."""
-    build = ENGINES[engine].command_line.build
-    return build.of if build else engine
-
-
-def _is_build(name: str, engine: str, command: Command, question: Question) -> bool:
-    """Whether the command starts this build of the engine."""
-    build = ENGINES[name].command_line.build
-    if build is None or build.of != engine:
-        return False
-    platform = question.cluster.device.platform if question.cluster is not None else None
-    image = command.container.image.text if command.container and command.container.image else ""
-    words = [word.text for word in command.argv]
-    if build.keyed and _has_own_key(name, build.keyed, words):
-        return True
-    values = {*words, *(f"{flag}={value}" for flag, value in pairwise(words))}
-    objects = ["".join(value[:_BEGINNING].split()) for value in values if "={" in value[:_BEGINNING]]
-    return (
-        (platform is not None and platform is build.platform)
-        or (build.image != "" and build.image in image)
-        or any(variable.startswith(build.environment) for variable in command.env)
-        or any(option in values for option in build.options)
-        or any(value.startswith(option) for value in objects for option in build.options if "{" in option)
-        or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
-    )
-
-
-def _has_own_key(name: str, option: str, words: Sequence[str]) -> bool:
-    """Whether the option's JSON has a key that this build alone reads."""
-    texts = [value for flag, value in pairwise(words) if flag.replace("_", "-") == option]
-    texts += [word.partition("=")[2] for word in words if word.replace("_", "-").startswith(f"{option}=")]
-    own = {*key_tables(name).get(option, ())} - {*SHARED_KEYS}
-    return any(own & {*_KEY.findall(text[:_LONGEST_OBJECT])} for text in texts)
 
 
 def _asked_above(name: str, command: Command | None, script: Script) -> str:
@@ -217,11 +142,10 @@ def version_of(engine: str, script: Script, question: Question, command: Command
                 return version
         if below := _below(name, script):
             return below
-        if (
-            least := asked_least(name, script, command)
-            if command is not None and minimum.get(name)
-            else minimum.get(name)
-        ):
+        least = minimum.get(name)
+        if least and command is not None:
+            least = asked_least(name, script, command)
+        if least:
             return Version("", f"the text asks for {name} {least} or later: {BY_NEWEST}")
     if command is not None and (dated := release_of_its_day(engine, command, script)) is not None:
         before, behind, because = dated
@@ -305,8 +229,7 @@ def _between(engine: str, command: Command, script: Script) -> Version | None:
     of a text about one engine alone."""
     script.budget.once("builds between releases", len(script.lines), "the text around its engine commands")
     line, first, last = between(script.lines)
-    others = {program_table().engines.get(each.program, "") for each in script.commands} - {""}
-    if not line or any(_base_of(each) != _base_of(engine) for each in others):
+    if not line or engines_started(script) - {base_of(engine)}:
         return None
     recorded = recorded_versions(ENGINES[engine].program)
     if not {first, last}.issubset(recorded) or order(first) >= order(last):
@@ -364,8 +287,7 @@ def _is_of_an_image_below(version: str, engine: str, command: Command, script: S
 
 def _bare(engine: str, script: Script) -> str:
     """A release that the text names without its engine, where it is about one engine alone."""
-    engines = {program_table().engines.get(command.program, "") for command in script.commands}
-    if len({_base_of(each) for each in engines if each}) != 1 or script.versions or script.minimum_versions:
+    if len(engines_started(script)) != 1 or script.versions or script.minimum_versions:
         return ""
     script.budget.once("releases without a name", len(script.lines), "the text around its engine commands")
     return bare_version(script.lines, recorded_versions(ENGINES[engine].program))
@@ -373,8 +295,7 @@ def _bare(engine: str, script: Script) -> str:
 
 def _of_others(engine: str, command: Command, script: Script) -> Version | None:
     """Of an image of somebody's own that is called after a release, which may have more than that."""
-    engines = {program_table().engines.get(each.program, "") for each in script.commands}
-    if command.container is None and len({_base_of(each) for each in engines if each}) != 1:
+    if command.container is None and len(engines_started(script)) != 1:
         return None
     script.budget.once("images of others", len(script.lines), "the text around its engine commands")
     release = release_of_others(engine, command, script.lines)
@@ -386,8 +307,7 @@ def _of_others(engine: str, command: Command, script: Script) -> Version | None:
 
 def _of_branch(engine: str, script: Script) -> Version | None:
     """Of a branch with something more than the release after which it is called, perhaps with what came next."""
-    engines = {program_table().engines.get(command.program, "") for command in script.commands}
-    if len({_base_of(each) for each in engines if each}) != 1 or script.versions:
+    if len(engines_started(script)) != 1 or script.versions:
         return None
     script.budget.once("branches of the text", len(script.lines), "the text around its engine commands")
     recorded = recorded_versions(ENGINES[engine].program)
@@ -401,11 +321,10 @@ def _of_branch(engine: str, script: Script) -> Version | None:
 
 def _in_path(engine: str, script: Script) -> Version | None:
     """Of the release after which a folder of the engine's is called, where the text is about one engine alone."""
-    engines = {program_table().engines.get(command.program, "") for command in script.commands}
-    if len({_base_of(each) for each in engines if each}) != 1 or script.versions:
+    if len(engines_started(script)) != 1 or script.versions:
         return None
     script.budget.once("releases in paths", len(script.lines), "the text around its engine commands")
-    named = version_in_path(_base_of(engine), script.lines, recorded_versions(ENGINES[engine].program))
+    named = version_in_path(base_of(engine), script.lines, recorded_versions(ENGINES[engine].program))
     return Version(named, f"a folder of the text is called after {named}") if named else None
 
 
