@@ -54,3 +54,9 @@ PACKAGES_ALONE: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Packages without a `__main__.py`, which `python -m` refuses (cannot be directly executed): none of vLLM's releases
 has one, nor does SGLang. The program to start in its place, and the module that does the same."""
+
+STARTING_SCRIPT: Final = re.compile(
+    r"(?:^|[-_.])(?:serve|serving|server|start|launch\w*|run|deploy|entrypoint|vllm|sglang|trtllm|llama)(?=$|[-_.])",
+    re.IGNORECASE,
+)
+"""In the name of a script that starts an engine, where the script is not at hand."""

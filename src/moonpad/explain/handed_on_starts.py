@@ -6,17 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from moonpad.engines.start_names import ENGINES_BY_WORD, LAUNCHERS_OF_ENGINES
+from moonpad.engines.start_names import ENGINES_BY_WORD, LAUNCHERS_OF_ENGINES, STARTING_SCRIPT
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.programs import base_name
 from moonpad.explain.results import shortened
 
 _BEFORE: Final = frozenset({"exec", "nohup", "sudo", "env", "time", "bash", "sh", "zsh", "source", ".", "setsid"})
 _SCRIPT: Final = re.compile(r"[\w./~${}-]{1,200}\.(?:sh|bash)|(?:[\w.~${}-]{0,60}/)+(?:docker-)?entrypoint", re.ASCII)
-_STARTS: Final = re.compile(
-    r"(?:^|[-_.])(?:serve|serving|server|start|launch\w*|run|deploy|entrypoint|vllm|sglang|trtllm|llama)(?=$|[-_.])",
-    re.IGNORECASE,
-)
 _NO_START: Final = re.compile(
     r"(?:^|[-_.])(?:stop|verify|check|test\w*|bench\w*|eval\w*|install|build|setup|prep\w*|download|clean\w*|assert|client"
     r"|proxy|ray|train\w*|convert|quantize|docker[-_]?pull)(?=$|[-_.])",
@@ -67,7 +63,7 @@ def _script(command: Command) -> str:
     if not words or not _SCRIPT.fullmatch(words[0]):
         return ""
     name = _last_of(words[0])
-    return words[0] if _STARTS.search(name) and not _NO_START.search(name) else ""
+    return words[0] if STARTING_SCRIPT.search(name) and not _NO_START.search(name) else ""
 
 
 def _launcher(command: Command, script: Script) -> tuple[str, str] | None:

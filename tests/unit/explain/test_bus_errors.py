@@ -22,7 +22,7 @@ def test_what_the_author_has_solved_is_named_with_its_cure() -> None:
     text = f"{SERVE}## Troubleshooting\n\n{INTRO}```log\n{SIGNAL}\n```\n{SOLVED}"
     (finding,) = told(text)
     assert finding.severity is Severity.NOTE
-    assert "--shm-size 640G" in finding.remedy
+    assert "shm-size 640G" in finding.remedy
     assert not first_line(text).startswith(("Stopped", "Failed"))
 
 

@@ -35,7 +35,7 @@ def bus_error(case: Case) -> Iterator[Remark]:
         return
     size = next((match["size"] for text in near if (match := _SIZE.search(text))), "")
     message = f"{script.where(number)}: a bus error of the ranks is a /dev/shm that is full, and no fault of a device"
-    remedy = "give the container the host's with --ipc=host, or more with --shm-size"
+    remedy = "run the container in the host's IPC namespace, or give it a larger shm-size"
     remedy = f"{remedy} {size} as the text does" if size else remedy
     remark = make_remark(Severity.NOTE, Code.KNOWN_REPORT, "/dev/shm", message, remedy)  # noqa: S108
     yield Remark(remark.finding, command=None)
