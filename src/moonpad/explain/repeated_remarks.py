@@ -37,6 +37,7 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
     gone = {_place_of(remark) for remark in kept.values() if remark.finding.code in _GONE}
+    told = {_where(remark) for remark in kept.values() if remark.finding.severity is not Severity.NOTE}
     layouts = [remark for remark in kept.values() if remark.finding.code is Code.ILLEGAL_LAYOUT]
     for remark in kept.values():
         if any(_is_of_size(each, remark) for each in layouts):
@@ -44,6 +45,8 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
         if any(_is_of_format(each.finding, remark.finding) for each in formats):
             continue
         if _advises_to_leave_out(remark) and _place_of(remark) in gone:
+            continue
+        if _says_unread(remark) and _where(remark) in told:
             continue
         # No kernel takes the value here: what was reported of it says that again.
         if remark.finding.code is not Code.KNOWN_REPORT or not any(_says_it(each, remark) for each in refused):
@@ -62,6 +65,15 @@ def _says_it(error: Remark, report: Remark) -> bool:
     unnamed = second.severity is Severity.NOTE or report.ends_start
     same = unnamed and first.remedy.split()[-2:] == second.remedy.split()[-2:]
     return first.where != second.where or same
+
+
+def _where(remark: Remark) -> tuple[str, int | None]:
+    return remark.finding.where, remark.command
+
+
+def _says_unread(remark: Remark) -> bool:
+    """That no release reads a variable, which something graver may be said of."""
+    return remark.finding.code is Code.DEAD_ENV and remark.finding.severity is Severity.NOTE
 
 
 def _place_of(remark: Remark) -> tuple[str, int | None, str]:

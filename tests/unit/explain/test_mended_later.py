@@ -17,6 +17,7 @@ from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.explain.checks import command_checks
 from moonpad.explain.checks.releases import mended_later
+from moonpad.explain.checks.releases.told_faults import kinds_of
 from moonpad.values.finding import Code, Finding
 from moonpad.values.versions import order
 from tests.drawn import some, step_of_the_day
@@ -164,8 +165,12 @@ def test_where_no_release_is_named_only_what_agrees_in_much_is_told(monkeypatch:
 def test_where_no_release_is_named_a_few_of_the_newest_are_about_the_model_alone() -> None:
     notes = told("vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct -tp 4", "8xH100", "")
     alone = {row.fault for row in mended_faults("vllm") if row.particular < 3 and row.by_name}
-    of_model = [each.remedy.split()[1] for each in notes if each.message.partition(": mended in")[0] in alone]
-    assert of_model == sorted(of_model, key=order, reverse=True)
+    about = [each for each in notes if each.message.partition(": mended in")[0] in alone]
+    of_model = [each.remedy.split()[1] for each in about]
+    ends = [row.fault for row in mended_faults("vllm") if "no start" in kinds_of(row.fault)]
+    first = [each.remedy.split()[1] for each in about if each.message.partition(": mended in")[0] in ends]
+    assert of_model[: len(first)] == first, "what ends a start comes first"
+    assert of_model[len(first) :] == sorted(of_model[len(first) :], key=order, reverse=True)
     assert 0 < len(of_model) <= 6
     assert [each for each in notes if "40956" in each.message]
 

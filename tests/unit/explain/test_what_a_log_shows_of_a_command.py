@@ -39,8 +39,8 @@ def test_the_release_of_a_llama_server_that_had_begun() -> None:
     command = "llama-server -m Kimi-K2-Instruct-Q4_K_M.gguf --no-direct-io"
     (alone,), (logged,) = ask(command), ask(f"{command}\nmain: n_parallel is set to auto, using n_parallel = 4")
     assert alone.version != logged.version
-    assert any("has no --no-direct-io" in each.message for each in alone.findings)
-    assert not any("has no --no-direct-io" in each.message for each in logged.findings)
+    assert [each.severity for each in alone.findings if each.where == "--no-direct-io"] == [Severity.WARNING]
+    assert [each.severity for each in logged.findings if each.where == "--no-direct-io"] == [Severity.NOTE]
 
 
 def test_a_cache_that_is_logged_is_not_computed() -> None:

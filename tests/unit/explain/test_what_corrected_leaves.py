@@ -1,5 +1,5 @@
 """`Not mended in it` names what the corrected command still has: memory that does not suffice, though no word of the
-command is about it, and an option that is about to go; also with `--verbose`."""
+command is about it, and what a person must choose; also with `--verbose`."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def test_weights_larger_than_the_devices(verbose: bool) -> None:
 
 
 @pytest.mark.parametrize("verbose", [False, True])
-def test_an_option_that_is_about_to_go(verbose: bool) -> None:
+def test_a_mode_and_a_rank_that_a_person_must_choose(verbose: bool) -> None:
     named = left(f"{DEEPSEEK}\n", verbose=verbose).split(", ")
-    assert {"--enable-dp-attention", "--deepep-mode", "--node-rank"} <= {*named}
+    assert {"--deepep-mode", "--node-rank"} <= {*named}

@@ -27,6 +27,7 @@ _EXPLAINED: Final = re.compile(
     r"[ ](?:[-–—]|->|→)[ ][A-Za-z\d]"
 )
 """`VLLM_ROCM_USE_AITER=0 - AITER disabled (…)`: a setting, and what it is for."""
+_RUN_TOGETHER: Final = re.compile(r"[ \t]*#{1,6}[ ]")
 _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
 _WORDS: Final = 4
@@ -58,8 +59,22 @@ def without_prose(problems: Sequence[Problem], lines: Sequence[str], commands: S
     return [
         problem
         for problem in problems
-        if problem.code not in _OF_SHELL or not (_is_prose(problem, lines) or _is_no_command(problem, lines, own))
+        if problem.code not in _OF_SHELL
+        or not (
+            _is_prose(problem, lines) or _is_no_command(problem, lines, own) or _is_behind(problem, lines, commands)
+        )
     ]
+
+
+def _is_behind(problem: Problem, lines: Sequence[str], commands: Sequence[Command]) -> bool:
+    """Whether it stands behind a server on the server's own line, a page whose lines are run together: what follows
+    there, `# Call it: curl … --data '{`, is read by no shell with the server."""
+    number = problem.line
+    if problem.code != "unclosed" or not 1 <= number <= len(lines) or not _RUN_TOGETHER.match(lines[number - 1]):
+        return False
+    servers = [command for command in commands if command.program not in ("other", "docker") and command.argv]
+    ends = [max((word.end_line, word.end_column) for word in command.argv) for command in servers]
+    return any(line == number and column <= problem.column for line, column in ends)
 
 
 def _lines_of(commands: Sequence[Command]) -> frozenset[int]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.catalog.options import OptionSet, option_set
 from moonpad.explain.commands import Piece, Word
 from moonpad.explain.programs import is_server
 from moonpad.explain.shell.scope import Scope
@@ -14,23 +15,28 @@ from moonpad.values.records import replace
 
 ESCAPED: Final = "escaped-dollar"
 _NAMED: Final = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<name>[A-Za-z_]\w*))", re.ASCII)
-_BEHIND_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*=?")
 _ESCAPE: Final = "\\$"
 
 
 def with_variables(
     program: str, words: tuple[Word, ...], scope: Scope, text: InputText, problems: Problems
 ) -> tuple[Word, ...]:
-    """The arguments of a server, with the variables whose dollar the shell takes for a letter."""
-    if not is_server(program) or not any("$" in word.text and not word.unresolved for word in words):
+    """The arguments of a server, with the variables whose dollar the shell takes for a letter, in the values of its
+    options."""
+    options = option_set(program) if is_server(program) else None
+    if options is None or not any("$" in word.text and not word.unresolved for word in words):
         return words
-    return tuple(_meant(word, scope, text.clean, problems) for word in words)
+    before = ("", *(word.text for word in words))
+    pairs = zip(before, words, strict=False)
+    return tuple(_meant(word, last, options, scope, text.clean, problems) for last, word in pairs)
 
 
-def _meant(word: Word, scope: Scope, text: str, problems: Problems) -> Word:
+def _meant(word: Word, last: str, options: OptionSet, scope: Scope, text: str, problems: Problems) -> Word:
     match = _NAMED.search(word.text) if "$" in word.text and not word.unresolved else None
-    if match is None or match.end() != len(word.text) or not _stands_alone(word.text[: match.start()]):
+    if match is None or match.end() != len(word.text):
         return word
+    if not _takes_value(word.text[: match.start()].removesuffix("=") or last, options):
+        return word  # `0.0.0.0:$PORT`, JSON, and words of their own are not asked about
     piece = next((piece for piece in word.pieces if piece.start <= match.start() < piece.end), None)
     sign = _sign(piece, match, text) if piece is not None else ""
     if piece is None or not sign:
@@ -46,9 +52,13 @@ def _meant(word: Word, scope: Scope, text: str, problems: Problems) -> Word:
     return replace(word, unresolved=(name,))
 
 
-def _stands_alone(before: str) -> bool:
-    """Whether the variable is the whole value; `0.0.0.0:$PORT` and JSON are not asked about."""
-    return not before or _BEHIND_OPTION.fullmatch(before) is not None
+def _takes_value(written: str, options: OptionSet) -> bool:
+    """Of an option, or of all that begin so, where the parser takes the beginning of one."""
+    name = written.replace("_", "-")
+    if (option := options.named(name)) is not None or not (options.prefixes and name.startswith("--")):
+        return option is not None and option.takes_value
+    alike = [option for each, option in options.by_name.items() if each.startswith(name)]
+    return bool(alike) and all(option.takes_value for option in alike)
 
 
 def _sign(piece: Piece, match: re.Match[str], text: str) -> str:

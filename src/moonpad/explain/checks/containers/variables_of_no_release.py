@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import versions
 from moonpad.catalog.options.sets import known_environment
-from moonpad.engines.foreign_names import OWN_VARIABLES
+from moonpad.engines.foreign_names import ALL_DECLARED, OWN_VARIABLES
 from moonpad.engines.forks import OWNERS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Command
@@ -24,7 +24,10 @@ _MOST: Final = 4
 
 
 def variables_of_no_release(case: Case) -> Iterator[Remark]:
-    """What an image of somebody's own may read is left alone, as is what a script of the container's may use."""
+    """What an image of somebody's own may read is left alone, as is what a script of the container's may use. Of an
+    engine that declares all of its variables another check speaks, in a container or not."""
+    if case.engine.name in ALL_DECLARED:
+        return
     unread = [(number, name) for number, command in enumerate(case.commands) for name in _unread(command, case)]
     if not unread:
         return
