@@ -95,7 +95,7 @@ def _of_both(remark: Remark, options: OptionSet, given: set[str], release: str, 
         or finding.code not in _OF_PARSER
         or options.named(finding.where) is None
     ):
-        return replace(remark, edits=(), others=())
+        return replace(remark, edits=(), others=(), drop_variable=False, unsets=())  # what it takes the place of stays
     message = f"{finding.message.removesuffix('.')}; the text is of {day}, and {release} of that time has no {lacking}"
     remedy = f"{finding.remedy.removesuffix('.')}, with a release that has it"
     note = replace(finding, severity=Severity.NOTE, message=message, remedy=remedy)

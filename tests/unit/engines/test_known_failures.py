@@ -79,7 +79,7 @@ SAMPLES = {
     "lmcache-dcp": "    assert len(slot_mapping) == len(token_ids)",
     "k3-checkpoint-block": "AssertionError: assert 0 <= checkpoint_idx < len(blocks)",
     "dcp-of-kimi-k25": "AttributeError: 'NoneType' object has no attribute 'dcp_local_prefix_kv_indices'",
-    "kimi-linear-scaling": "AttributeError: 'ModelConfig' object has no attribute 'scaling'",
+    "latent-scaling": "AttributeError: 'ModelConfig' object has no attribute 'scaling'",
     "nccl": "(VllmWorker rank=3 pid=4665) ERROR 08-05 14:13:44 [multiproc_executor.py:487] RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)",
     "nccl-connect": "hd03-gpu2-0031:14133:14133 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 169.254.20.10<43369> failed : Software caused connection abort",
     "nccl-shared-memory": "Error while creating shared memory segment /dev/shm/nccl-1V2kAv (size 9637888)",

@@ -7,7 +7,7 @@ import pytest
 from moonpad.explain.checks.releases.time_of_text import came_after
 from moonpad.report.explain_verdict import verdict
 from moonpad.values.finding import Severity
-from tests.unit.explain.judging import ask_one
+from tests.unit.explain.judging import ask, ask_one
 
 SGLANG = """uccl-project/uccl · pull request #562
 # [EP] Debug EP=32 DeepEP on Sglang
@@ -113,3 +113,12 @@ def test_a_plugin_has_the_options_of_what_it_plugs_into() -> None:
     assert "dcp" in offered("")
     assert "dcp" in offered("a · comment · 2026-01-08")
     assert "dcp" not in offered("a · comment · 2025-07-15")
+
+
+@pytest.mark.parametrize(("head", "kept"), [("author · description · 2025-11-12\n", True), ("", False)])
+def test_a_variable_whose_option_came_later_stays(head: str, kept: bool) -> None:
+    start = "VLLM_ALL2ALL_BACKEND=deepep_low_latency vllm serve moonshotai/Kimi-K2-Thinking -dp 8"
+    (judged,) = ask(f"{head}```\n{start} --enable-expert-parallel --reasoning-parser kimi_k2\n```\n")
+    (line,) = judged.corrected
+    assert ("VLLM_ALL2ALL_BACKEND" in line.env) is kept
+    assert ("--all2all-backend" in line.argv) is not kept
