@@ -92,6 +92,9 @@ class TooManyKeys(ValueError):
         return f"it holds over {MOST_KEYS} keys or passwords"
 
 
+_NO_KEY = re.compile(r"(?:null|true|false|~)|[a-z_]{2,20}=", re.IGNORECASE)
+"""What a script or a manifest has in that place and is none: YAML's nothing, or the next argument of a call in Python,
+`add_argument("--api-key", help="…")`."""
 _forms: dict[str, tuple[_Form, ...]] = {}
 _foreign: set[str] = set()
 _unhidden: set[str] = set()
@@ -177,7 +180,7 @@ def remember_words(words: Sequence[str]) -> None:
 
 def _remember_foreign(keys: Iterable[str]) -> None:
     for key in keys:
-        if _TO_FILL_IN.fullmatch(key.strip()):
+        if _TO_FILL_IN.fullmatch(key.strip()) or _NO_KEY.fullmatch(key.strip()):
             continue
         _foreign.add(key)
         if len(_foreign) > MOST_KEYS:

@@ -221,3 +221,18 @@ def test_keys_without_end_are_refused() -> None:
     forget_all()
     with pytest.raises(TooManyKeys):
         remember_labelled("\n".join(f"API_KEY=key-number-{number}" for number in range(MOST_KEYS + 1)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["secrets:\n  HF_TOKEN: null\n", "API_KEY=true\n", 'parser.add_argument("--api-key", help="of the server")\n'],
+)
+def test_what_stands_for_no_key_is_none(text: str) -> None:
+    remember_labelled(text)
+    assert unhidden() == 0
+    assert redact(text) == text
+
+
+def test_a_short_key_is_told() -> None:
+    remember_labelled("API_KEY=k2\n")
+    assert unhidden() == 1
