@@ -42,7 +42,8 @@ class Removal(Struct, frozen=True):
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hints: tuple[tuple[str, str, str], ...] = ()
     adds: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    """The like with the words that the successor needs besides, whose value a person fills in."""
+    """The like with the words that the successor needs besides, some with a value that a person fills in; "" for an
+    option that need not be there."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     """What stands in for the value of an option where the text has a stand-in too, of another thing than is needed."""
     chosen: tuple[tuple[str, str, str], ...] = ()

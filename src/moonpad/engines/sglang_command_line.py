@@ -38,7 +38,8 @@ PROGRAMS: Final = (
         kind="router",
         commands=("sglang.srt.disaggregation.launch_lb", "sglang.srt.disaggregation.mini_lb"),
         start="python -m sglang.srt.disaggregation.launch_lb",
-        removal=Removal(PROGRAM, "sglang.srt.disaggregation.launch_lb"),
+        # Its port is 8000 where none is given (srt/disaggregation/launch_lb.py of 0.4.7), the router's 30000.
+        removal=Removal(PROGRAM, "sglang.srt.disaggregation.launch_lb", adds=(("", "--port", ("--port", "8000")),)),
     ),
 )
 

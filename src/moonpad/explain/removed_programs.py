@@ -44,8 +44,9 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
                     words = (*words[:-1], stands_in)
             edits.append(Edit(option.index, option.length, words))
         edits += (Edit(at, 1, ()) for at, _ in parsed.positionals)
-        lacking = [words for present, absent, words in removal.adds if present in given and absent not in given]
-        edits += (Edit(len(command.argv), 0, words) for words in lacking)
+    written = {*given, *(option.written for option in parsed.occurrences), ""}
+    lacking = [words for present, absent, words in removal.adds if present in written and absent not in written]
+    edits += (Edit(len(command.argv), 0, words) for words in lacking)
     for change in changes(removal.program, version.text or None):
         if change.flag == removal.flag and change.kind == "removed":
             severity = Severity.ERROR if version.text else Severity.WARNING  # an older copy still has it
