@@ -44,7 +44,7 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
                     words = (*words[:-1], stands_in)
             edits.append(Edit(option.index, option.length, words))
         edits += (Edit(at, 1, ()) for at, _ in parsed.positionals)
-    written = {*given, *(option.written for option in parsed.occurrences), ""}
+    written = {*given, *(word.text.partition("=")[0] for word in command.argv), ""}
     lacking = [words for present, absent, words in removal.adds if present in written and absent not in written]
     edits += (Edit(len(command.argv), 0, words) for words in lacking)
     for change in changes(removal.program, version.text or None):

@@ -363,7 +363,7 @@ def test_what_took_the_place_of_the_load_balancer() -> None:
     )
     assert " ".join(judged.corrected[0].argv) == (
         "sglang-router launch --pd-disaggregation --prefill http://${PREFILL_NODE0}:30000"
-        " --decode http://${DECODE_NODE0}:30000"
+        " --decode http://${DECODE_NODE0}:30000 --port 8000"
     )
     before = ask(seed("seed4.md"), version="0.5.1.post3")[5]
     assert summary(before) == []
