@@ -35,7 +35,13 @@ from moonpad.explain.checks.releases.fault_kernels import is_of_tool, runs_aiter
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
 from moonpad.explain.checks.releases.time_of_text import came_after, next_release_then
-from moonpad.explain.checks.releases.told_faults import is_told, kinds_of, told_kinds, told_words
+from moonpad.explain.checks.releases.told_faults import (
+    is_of_pictures_alone,
+    is_told,
+    kinds_of,
+    told_kinds,
+    told_words,
+)
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.documents.spoken_capabilities import speaks_of_others
@@ -106,6 +112,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
     kinds = told_kinds(case.script) if met and not told and not case.version else frozenset()
     if kinds:
         sure = [row for row in met if row.models and (case.cluster is not None or not row.devices)]
+        sure = [row for row in sure if not is_of_pictures_alone(case.script, row.fault)]
         told = {id(row) for row in sure if kinds & kinds_of(row.fault) and not came_after(row.since, then)}
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))

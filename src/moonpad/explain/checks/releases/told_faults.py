@@ -56,6 +56,10 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 """What can go wrong, as a text says it and as a fault does."""
+_OF_PICTURES: Final = re.compile(
+    r"\b(?:pictures?|photos?|image_url|images? (?:input|request)s?|vision|visual|multi-?modal|mm|videos?|audio)\b",
+    re.IGNORECASE,
+)
 _OF_MEMORY: Final = re.compile(
     r"\bOOM\b|\bout[ -]of[ -]memory\b|(?:显存|内存)(?:不足|不够|溢出)|爆(?:显存|内存)", re.IGNORECASE
 )
@@ -108,6 +112,12 @@ def tells_of_memory(script: Script, fault: str) -> bool:
 @lru_cache(maxsize=8192)
 def kinds_of(text: str) -> frozenset[str]:
     return frozenset(kind for kind, words in _KINDS.items() if words.search(text))
+
+
+def is_of_pictures_alone(script: Script, fault: str) -> bool:
+    """Whether the fault is about pictures, videos or sound, of which the text says nothing: that it crashes is no
+    complaint of them."""
+    return _OF_PICTURES.search(fault) is not None and _OF_PICTURES.search(_prose(script)) is None
 
 
 def complains_of(script: Script, pattern: str) -> bool:
