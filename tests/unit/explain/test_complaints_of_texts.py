@@ -113,10 +113,3 @@ def test_a_report_that_names_the_devices_alone(devices: str) -> None:
 def test_devices_of_two_makers_name_no_engine() -> None:
     text = "# Kimi on releases/v0.26.0rc\n\nOn A3 and H200 Kimi K2.6-w4a8 2P1D fails: P nodes run out of memory.\n"
     assert not ask(text)
-
-
-@pytest.mark.parametrize(("of", "told"), [("text benchmarks", False), ("image requests", True)])
-def test_a_crash_is_no_complaint_of_pictures(of: str, told: bool) -> None:
-    start = "python -m sglang.launch_server --model-path nvidia/Kimi-K2.5-NVFP4 --tp-size 8 --trust-remote-code"
-    first = _first(f"The model crashes under stress during {of} on 8x B200.\n\n```\n{start}\n```\n")
-    assert ("grey or RGBA pictures" in first) is told

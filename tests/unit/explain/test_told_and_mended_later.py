@@ -8,7 +8,7 @@ from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
 from moonpad.report.explain_view import explain_view
 from moonpad.values.finding import Code, Severity
-from tests.unit.explain.judging import ask
+from tests.unit.explain.judging import ask, first_line
 
 QUARK = "sglang serve --model-path amd/Kimi-K2.6-MXFP4 --tp 4 --trust-remote-code"
 EPLB = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --enable-expert-parallel --enable-eplb"
@@ -157,3 +157,11 @@ def test_graphs_of_nvidia_are_not_told_of_a_tpu() -> None:
 )
 def test_lines_of_logs_have_their_causes(command: str, line: str, cause: str) -> None:
     assert any(cause in message for message in messages(f"{command}\n\n{line}", Code.LOGGED_FAILURE))
+
+
+@pytest.mark.parametrize(("of", "told"), [("text benchmarks", False), ("image requests", True)])
+def test_a_crash_is_no_complaint_of_pictures(of: str, told: bool) -> None:
+    start = "sglang serve --model-path nvidia/Kimi-K2.5-NVFP4 --tp-size 8 --trust-remote-code"
+    start += " --tool-call-parser kimi_k2 --reasoning-parser kimi_k2"
+    first = first_line(f"The model crashes under stress during {of} on 8x B200.\n\n```\n{start}\n```\n")
+    assert ("grey or RGBA pictures" in first) is told
