@@ -120,7 +120,7 @@ def test_an_error_without_a_cause_is_held_against_the_layout() -> None:
         (
             "sglang serve --model-path moonshotai/Kimi-Linear-48B-A3B-Instruct --tp-size 2\n\n"
             "AttributeError: 'ModelConfig' object has no attribute 'scaling'\n",
-            "take 0.5.10 or later, which has it (sgl-project/sglang#21752)",
+            "for Kimi-Linear 0.5.10 or later (sgl-project/sglang#21752)",
             "December",
         ),
         (
