@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.models import models
+from moonpad.catalog.options import newest_stable
 from moonpad.cli import command_line, output
 from moonpad.engines import ENGINES as KNOWN
+from moonpad.engines.base import settled_version
 from moonpad.render.targets import THERE
 from moonpad.spec.loader import load_spec
 from moonpad.values.errors import MoonpadError
@@ -101,7 +103,9 @@ def check_agreement(verbs: Verbs, spec: Path, target: str, out: Path) -> tuple[f
     files = [word for file in json.loads(text)["files"] for word in ("--file", file["path"]) if is_read(file["path"])]
     about = ["--on", loaded.hardware.cluster] if loaded.hardware.cluster else []
     model = loaded.model if not loaded.model.startswith("..") else str(spec.parent / loaded.model)
-    about += ["--engine-version", loaded.engine.version] if loaded.engine.version else []
+    # No file says for which release it was planned, where the spec names none.
+    engine = KNOWN[loaded.engine.name]
+    about += ["--engine-version", loaded.engine.version or settled_version(engine) or newest_stable(engine.program)]
     explained, text, _ = verbs("explain", *files, *about, "--model", model, "--engine", loaded.engine.name, "--json")
     assert text, (explained, verbs.error)
     findings = [finding for deployment in json.loads(text)["deployments"] for finding in deployment["findings"]]
