@@ -86,8 +86,19 @@ def _all_but_one_letter(words: Sequence[str], option: Occurrence, book: Rulebook
         names = [name for name in names if abs(len(name) - len(written)) <= 1]
         budget.work(8 * len(names), "names that are not known")
         near = difflib.get_close_matches(written, names, n=2, cutoff=_ONE_LETTER)
-        budget.nearest[key] = near[0] if len(near) == 1 else None
+        budget.nearest[key] = near[0] if len(near) == 1 and _is_one_slip(written, near[0]) else None
     return budget.nearest[key] or ""
+
+
+def _is_one_slip(written: str, name: str) -> bool:
+    """Whether one letter is wrong, missing or too many, or two are swapped: `…-host` is not meant by `…-port`."""
+    short, long = sorted((written, name), key=len)
+    if len(short) < len(long):
+        return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+    wrong = [at for at, (one, other) in enumerate(zip(written, name, strict=True)) if one != other]
+    if len(wrong) == 2 and wrong[1] == wrong[0] + 1:
+        return written[wrong[0] : wrong[1] + 1] == name[wrong[1]] + name[wrong[0]]
+    return len(wrong) == 1
 
 
 def respelt(words: Sequence[str], names: Mapping[int, str]) -> list[str]:

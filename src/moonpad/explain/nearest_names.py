@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.value_forms import FILE
@@ -78,15 +79,23 @@ def declared_like(name: str, known: Mapping[str, Sequence[str]], book: Rulebook,
 
 def name_meant(near: str, option: Occurrence, book: Rulebook) -> str | None:
     """The option that is meant by one that is written nearly as `near`: of a value that is a file, its twin that takes
-    one; None where that switches off, which is the opposite of what is meant, or switches something else:
-    `--enable-mis` is not meant by `--enable-moe`."""
+    one; None where that switches off, which is the opposite of what is meant, takes a number where there is none, or
+    switches something else: `--enable-mis` is not meant by `--enable-moe`."""
     if near.startswith(_OFF) and not option.written.startswith(_OFF):
         return None
-    if _switches_another(option.written, near):
+    if _switches_another(option.written, near) or _is_of_numbers(near, option, book):
         return None
     of_file = f"{near}-file"
     takes_it = FILE.fullmatch(str(option.value)) is not None and book.options.named(of_file) is not None
     return of_file if takes_it else near
+
+
+def _is_of_numbers(near: str, option: Occurrence, book: Rulebook) -> bool:
+    """Whether the value is an address or a word, and that option takes a number: `…-port 0.0.0.0`."""
+    known, value = book.options.named(near), option.value
+    if known is None or known.kind not in ("int", "float") or not isinstance(value, str) or unresolved(value):
+        return False
+    return re.search(r"[A-Za-z/:]|\..*\.", value) is not None
 
 
 def _switches_another(written: str, near: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.catalog.options import programs
+from moonpad.catalog.options import known_environment, programs
 from tests.unit.catalog.resolution import options, resolve
 
 
@@ -108,3 +108,11 @@ def test_long_names_are_shortened_as_argparse_does(program: str, data: st.DataOb
 def test_any_text_is_answered(program: str, flag: str, lead: str) -> None:
     resolved = resolve(options(program), lead + flag)
     assert bool(resolved.name) == (resolved.how not in ("ambiguous", "unknown"))
+
+
+@pytest.mark.parametrize(("version", "read"), [("0.5.23", True), ("0.5.3", True), ("0.5.1", False)])
+def test_a_former_beginning_of_variables(version: str, read: bool) -> None:
+    """As srt/environ.py of these releases has it: SGL_X is taken for SGLANG_X, where there is one."""
+    known = known_environment("sglang", version)
+    assert ("SGL_SET_CPU_AFFINITY" in known) is read
+    assert "SGL_OF_NOBODY" not in known

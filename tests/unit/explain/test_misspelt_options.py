@@ -59,3 +59,11 @@ def test_what_may_be_another_option_is_not_taken_for_it(written: str) -> None:
 def test_a_release_that_is_not_recorded_may_have_it() -> None:
     (judged,) = ask(f"# pip install vllm==0.4.2\n{SERVE} --tensor-paralel-size 16")
     assert judged.layout is None or judged.layout.tp == 1
+
+
+def test_a_name_with_another_word_at_its_end_is_not_taken_for_it() -> None:
+    start = "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 16 --disaggregation-mode prefill"
+    (judged,) = ask(f"{start} --disaggregation-bootstrap-host 0.0.0.0\n")
+    (error,) = [each for each in judged.findings if each.severity is not Severity.NOTE and "bootstrap" in each.where]
+    assert (error.where, error.code) == ("--disaggregation-bootstrap-host", Code.UNKNOWN_FLAG)
+    assert "--disaggregation-bootstrap-port" not in f"{error.message} {error.remedy}"

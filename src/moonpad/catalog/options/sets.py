@@ -12,7 +12,7 @@ from moonpad.catalog.options.option import Option, OptionSet
 from moonpad.catalog.options.tables import holds, nearest, programs, read
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
-from moonpad.values.versions import is_final, release_of
+from moonpad.values.versions import is_final, release_of, since
 
 
 def versions(program: str) -> tuple[str, ...]:
@@ -148,6 +148,11 @@ def spans_of(program: str, releases: Sequence[str]) -> str:
     return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
 
 
+_REWRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {"sglang": ("SGL_", "SGLANG_", "0.5.3")}
+"""How variables began once, how they begin now, and the first release that was read and takes one for the other:
+srt/environ.py of 0.5.3, 0.5.4 and 0.5.23."""
+
+
 @cache
 def known_environment(program: str, version: str | None = None) -> frozenset[str]:
     """The variables that the engine declares in a release, found as `option_set` finds one."""
@@ -155,8 +160,11 @@ def known_environment(program: str, version: str | None = None) -> frozenset[str
     if files is None or not files.names:
         return frozenset()
     table = read(files.names)
-    at = nearest(table, version).at
-    own = frozenset(name for name, runs in table["environment"]["names"].items() if holds(runs, at))
+    release = nearest(table, version)
+    own = frozenset(name for name, runs in table["environment"]["names"].items() if holds(runs, release.at))
+    former, now, first = _REWRITTEN.get(program, ("", "", ""))
+    if former and since(release.release, first):
+        own |= {f"{former}{name.removeprefix(now)}" for name in own if name.startswith(now)}
     return own | known_environment(files.built_on, base_version(program, version)) if files.built_on else own
 
 
