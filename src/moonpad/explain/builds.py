@@ -9,7 +9,7 @@ from typing import Final
 
 from moonpad.catalog.image_releases import held_release
 from moonpad.catalog.images import images
-from moonpad.catalog.options import known_environment, releases_with, versions
+from moonpad.catalog.options import ever_known_environment, releases_with
 from moonpad.engines.foreign_names import FORKS, OWN_VARIABLES
 from moonpad.engines.forks import FORKS_BY_PROGRAM, OWNERS
 from moonpad.explain.commands import Command
@@ -209,8 +209,7 @@ def of_own_variables(finding: Finding, command: Command) -> Finding:
     own = [name for name in command.env if name.startswith(OWN_VARIABLES)]
     if len(own) < _OWN:
         return finding
-    declared = [known_environment(command.program, release) for release in versions(command.program)]
-    known = frozenset().union(*declared)
+    known = ever_known_environment(command.program)
     unknown = [name for name in own if name not in known]
     if not known or len(unknown) < _OWN:
         return finding

@@ -62,7 +62,7 @@ def of_its_day(
 
 
 def _as_then(remark: Remark, older: str, release: str, day: str) -> Remark:
-    """What only releases refuse that came later is no fault of the text's own start."""
+    """What only later releases refuse is no fault of a start from before them."""
     finding = remark.finding
     if finding.severity is not Severity.WARNING or finding.code not in _OF_PARSER or older not in finding.message:
         return remark

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
 from typing import Final
 
-from moonpad.catalog.options import known_environment, versions
+from moonpad.catalog.options import ever_known_environment
 from moonpad.catalog.options.config_keys import key_of_variable
 from moonpad.engines.foreign_names import OWN_VARIABLES
 from moonpad.explain.change_edits import keys_of_variables
@@ -27,18 +26,13 @@ def slips_in(
 ) -> tuple[Mapping[str, Remark], Mapping[str, str]]:
     """A finding for each variable that no program reads by this name; and for each variable that the release does not
     declare, or the one that is meant by it, the key that has taken its place, "" where none has."""
-    known = {*_ever_read(book.program), *declared}
+    known = {*ever_known_environment(book.program), *declared}
     spelled = {name: _SEPARATORS.sub("_", name) for name in variables if name not in known}
     meant = {name: right for name, right in spelled.items() if right in known}
     dead = {name: meant.get(name, name) for name in variables if name not in declared}
     keys = {name: key_of_variable(book.program, right, book.options.version) for name, right in dead.items()}
     slipped = [name for name in variables if name in meant or cannot_be_typed(name)]
     return {name: _remark(name, meant, declared, keys, book, variables, argv) for name in slipped}, keys
-
-
-@cache
-def _ever_read(program: str) -> frozenset[str]:
-    return frozenset[str]().union(*(known_environment(program, version) for version in versions(program)))
 
 
 def _remark(

@@ -8,7 +8,7 @@ import pytest
 from moonpad.values.finding import Code, Severity
 from tests.unit.explain.judging import ask_one, first_line
 
-SERVE = "vllm serve /root/model/kimi --trust-remote-code --tensor-parallel-size 8"
+SERVE = "vllm serve /models/kimi --trust-remote-code --tensor-parallel-size 8"
 NO_MEMORY = "CUDA out of memory. Tried to allocate 1029.51 GiB. GPU 0 has a total capacity of 79.35 GiB."
 FRAGMENTS = (
     "If reserved but unallocated memory is large try setting {}=expandable_segments:True to avoid fragmentation."

@@ -19,7 +19,7 @@ spec:
     securityContext: {{privileged: true}}
     volumeMounts:
     - {{mountPath: {mount}, name: extra}}
-    - {{mountPath: /work/models, name: model{below}}}
+    - {{mountPath: /opt/models, name: model{below}}}
   volumes:
   - name: extra
     hostPath: {{path: {mount}}}
@@ -31,7 +31,7 @@ DOCKER = (
 )
 
 
-def pod(path: str, model: str = "/work/models", mount: str = "/opt/tools", below: str = "") -> str:
+def pod(path: str, model: str = "/opt/models", mount: str = "/opt/tools", below: str = "") -> str:
     return POD.format(path=path, model=model, mount=mount, below=below)
 
 
@@ -43,10 +43,10 @@ def model_of(text: str) -> str:
 @pytest.mark.parametrize(
     ("path", "model", "below"),
     [
-        ("/data1/models/DeepSeek-R1-0528", "/work/models", ""),
-        ("/data1/models/DeepSeek-R1-0528/deepseek_r1_0528", "/work/models", ""),
-        ("/data1/models", "/work/models/DeepSeek-R1-0528", ""),
-        ("/data1/models", "/work/models", ", subPath: DeepSeek-R1-0528"),
+        ("/data1/models/DeepSeek-R1-0528", "/opt/models", ""),
+        ("/data1/models/DeepSeek-R1-0528/deepseek_r1_0528", "/opt/models", ""),
+        ("/data1/models", "/opt/models/DeepSeek-R1-0528", ""),
+        ("/data1/models", "/opt/models", ", subPath: DeepSeek-R1-0528"),
     ],
 )
 def test_the_weights_of_a_folder(path: str, model: str, below: str) -> None:

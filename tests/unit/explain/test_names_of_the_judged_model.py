@@ -59,7 +59,7 @@ def test_the_checkpoint_itself_is_not(text: str) -> None:
     ],
 )
 def test_a_name_without_the_size_is_that_model(served: str, model: str) -> None:
-    (judged,) = ask(f"vllm serve /root/model/kimi --served-model-name {served} --trust-remote-code\n")
+    (judged,) = ask(f"vllm serve /models/kimi --served-model-name {served} --trust-remote-code\n")
     assert judged.checkpoint is not None
     assert judged.checkpoint.name == model
 

@@ -168,6 +168,12 @@ def known_environment(program: str, version: str | None = None) -> frozenset[str
     return own | known_environment(files.built_on, base_version(program, version)) if files.built_on else own
 
 
+@cache
+def ever_known_environment(program: str) -> frozenset[str]:
+    """The variables that the engine declares in any recorded release."""
+    return frozenset[str]().union(*(known_environment(program, version) for version in versions(program)))
+
+
 def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:
     """The names that an option's value can have in a release: `values_of("vllm serve", "0.32.0", "tool_call_parser")`.
 

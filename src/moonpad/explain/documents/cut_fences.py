@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.explain.commands import LIST_CUT, Command
+from moonpad.explain.shell.broken_off import is_half
 from moonpad.explain.shell.interpreter import ScriptState
 from moonpad.values.records import replace
 
@@ -63,8 +64,8 @@ def mark_cut_lists(state: ScriptState, first: int, start: int, text: str) -> Non
 
 
 def _with_more(command: Command) -> Command:
-    """Without an option at the end whose value is left out."""
+    """Without an option at the end that is there in part."""
     options = option_set(command.program)
-    option = options.named(command.argv[-1].text) if options is not None else None
-    argv = command.argv[:-1] if option is not None and option.takes_value else command.argv
+    half = options is not None and is_half(command.argv[-1].text, options)
+    argv = command.argv[:-1] if half else command.argv
     return replace(command, argv=argv, more=LIST_CUT)

@@ -80,7 +80,7 @@ def _broken(command: Command, breaks: Sequence[_Break], text: InputText, problem
         return command
     last = command.argv[-1]
     open_quote = _open_at(last, problems)
-    if _is_half(last.text, options) or (at.sure and open_quote):
+    if is_half(last.text, options) or (at.sure and open_quote):
         _forget(command.line, last.end_line, problems)
         argv = command.argv[:-1]
         if open_quote and argv and (option := options.named(argv[-1].text)) is not None and option.takes_value:
@@ -98,7 +98,7 @@ def _end(command: Command, text: InputText) -> int:
     return text.offset(last.end_line - 1) + last.end_column if last.end_line else len(text.clean) + 1
 
 
-def _is_half(written: str, options: OptionSet) -> bool:
+def is_half(written: str, options: OptionSet) -> bool:
     """`--cu`, `--enable-expert-paralle`, or an option whose value is not there."""
     if not written.startswith("-") or "=" in written:
         return False

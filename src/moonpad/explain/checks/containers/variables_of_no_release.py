@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.known_variables import library_variables
-from moonpad.catalog.options import versions
-from moonpad.catalog.options.sets import known_environment
+from moonpad.catalog.options import ever_known_environment
 from moonpad.engines.foreign_names import ALL_DECLARED, OWN_VARIABLES
 from moonpad.engines.forks import OWNERS
 from moonpad.explain.checks.check_case import Case
@@ -61,7 +60,7 @@ def _unread(command: Command, case: Case) -> Sequence[str]:
 
 @lru_cache(maxsize=4)
 def _known(program: str) -> frozenset[str]:
-    return library_variables().union(*(known_environment(program, version) for version in versions(program)))
+    return library_variables() | ever_known_environment(program)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.known_variables import library_variables
-from moonpad.catalog.options import known_environment, option_set, versions
+from moonpad.catalog.options import ever_known_environment, option_set
 from moonpad.catalog.options.config_keys import key_tables, keys_of
 from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import as_json
@@ -70,7 +70,7 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
         key = "" if options.named(flag) else _key_like(name.removeprefix(begins).lower(), program, case.version or None)
         if not named_like_option(name, case) or name in library_variables():
             continue
-        if any(name in known_environment(program, version) for version in versions(program)) or is_used(case, name):
+        if name in ever_known_environment(program) or is_used(case, name):
             continue
         if key:
             message = f"{case.engine.facts.title} reads no variable of that name: it has no effect on the server"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.known_variables import library_variables
-from moonpad.catalog.options import known_environment, versions
+from moonpad.catalog.options import ever_known_environment, versions
 from moonpad.engines import foreign_names as names
 from moonpad.explain.builds import other_build
 from moonpad.explain.checks.check_case import Case
@@ -49,7 +49,7 @@ def unread_variables(case: Case) -> Iterator[Remark]:
     case.script.budget.work(20 * len(written) + len(case.script.lines), "its variables")
     if is_in_lines(_OF_PLUGINS, case.script.lines, _LONGEST):
         return
-    ever = frozenset[str]().union(*(known_environment(program, release) for release in recorded))
+    ever = ever_known_environment(program)
     unread = [name for name in written if name not in ever and not _is_told(name, case, ever, book)]
     if not unread:
         return

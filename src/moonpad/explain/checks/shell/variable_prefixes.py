@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.catalog.known_reports import KnownReport, reports_of
 from moonpad.catalog.known_variables import library_variables
-from moonpad.catalog.options import known_environment, newest, versions
+from moonpad.catalog.options import ever_known_environment, known_environment, newest
 from moonpad.engines.foreign_names import EXPERTS_BY_VARIABLE, OF_OTHER_ENGINE, OWN_VARIABLES
 from moonpad.engines.program_words import IMAGE_OF_AMD
 from moonpad.explain.checks.check_case import Case
@@ -63,7 +63,7 @@ def is_anybodys(name: str, case: Case) -> bool:
     container, program = case.commands[0].container, case.engine.program
     if container is not None and container.image is not None and IMAGE_OF_AMD.search(container.image.text):
         return True
-    declared = any(name in known_environment(program, version) for version in versions(program))
+    declared = name in ever_known_environment(program)
     return declared or any(name in _names_of(row) for row in reports_of(case.engine.name))
 
 

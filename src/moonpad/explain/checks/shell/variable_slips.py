@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from moonpad.catalog.options import known_environment, versions
+from moonpad.catalog.options import ever_known_environment
 from moonpad.engines.foreign_names import OF_LIBRARIES, OWN_VARIABLES, VARIABLES
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.commands import Script
@@ -115,7 +115,7 @@ def _is_declared(case: Case, name: str) -> bool:
     """What looks like an engine's variable and is none, `VLLM_ROOT`, is the script's own."""
     program = case.engine.program
     of_library = not name.startswith(OWN_VARIABLES) and not _OF_SCRIPT.fullmatch(name)
-    return of_library or any(name in known_environment(program, version) for version in versions(program))
+    return of_library or name in ever_known_environment(program)
 
 
 def _scalar_of(lines: Sequence[str], line: int) -> int:
