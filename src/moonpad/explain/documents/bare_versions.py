@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.explain.documents.failing_releases import failing_release
 from moonpad.values.versions import order
 
 _NUMBER: Final = r"v?(?P<{}>\d{{1,2}}\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)(?![\w-]|\.\w|\.\d)"
@@ -66,7 +67,9 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     all that are recorded; "" where there is none."""
     found = _named(lines)
     version, in_words = next(iter(found)) if len(found) == 1 else ("", False)
-    if not found and (title := _TITLE.match(next((line for line in lines if line.strip()), "")[:_LONGEST])):
+    if not found:
+        version = failing_release(lines)
+    if not (found or version) and (title := _TITLE.match(next(filter(str.strip, lines), "")[:_LONGEST])):
         version = title["title"].lower()
         series = ".".join(version.split(".")[:2])
         return version if any(release.startswith(f"{series}.") for release in recorded) else ""
