@@ -30,6 +30,7 @@ from moonpad.explain.documents.device_nearness import (
 )
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
 from moonpad.explain.documents.other_devices import first_offered, offered
+from moonpad.explain.documents.posts import of_other_person
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
@@ -159,6 +160,7 @@ def _cluster_of(
     named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
+    named = [each for each in named if not of_other_person(script.lines, each.line, first)]
     templates = in_templates(script.lines) if script.markdown else frozenset()
     named = [each for each in named if each.line not in templates or first in templates]
     named = [*as_superchips(without_origins(named, script.lines), script.lines)]
