@@ -1,5 +1,5 @@
 """A table of what a benchmark is to try: lists of values for options of a server, and the server's program beside its
-fixed options, as in `server_command: vllm serve` with `base_server_flags:` and `search_space:`."""
+fixed options, as in `server_command:` with `base_server_flags:` and `search_space:`."""
 
 from __future__ import annotations
 
