@@ -15,6 +15,7 @@ from moonpad.catalog.options import newest
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.engines.image_names import OF_A_COMMIT, OF_MAKERS
 from moonpad.explain.documents.avoided_releases import is_faulty, is_of_other_build, is_refused, says_what_runs
 from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
 from moonpad.explain.documents.printed_versions import printed
@@ -352,7 +353,19 @@ def version_of_image(image: str) -> tuple[str, str] | None:
     match = _patterns(tuple(ENGINES))[1].search(image)
     if match is not None:
         return None if _is_of_a_publisher(match, ()) else _engine_and_version(match)
-    return release_in_tag(image, _names())
+    return release_in_tag(image, _names()) or _release_of_branch(image)
+
+
+def _release_of_branch(image: str) -> tuple[str, str] | None:
+    """`vllm/vllm-openai:vllm-x86_64-cu13-0.25.1-7a33ba9` → ("vllm", "0.25.1"): what the branch was made from."""
+    maker, built = OF_MAKERS.search(image), OF_A_COMMIT.search(image)
+    if maker is None or built is None or not built["version"]:
+        return None
+    names = image.rpartition(":")[0]
+    for engine, row in ENGINES.items():
+        if any(re.search(rf"/{name}$", names) for name in row.command_line.images):
+            return (engine, built["version"]) if _is_released(engine, built["version"]) else None
+    return None
 
 
 def _names() -> dict[str, Sequence[str]]:

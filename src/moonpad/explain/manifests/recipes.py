@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.image_names import OF_MAKERS
 from moonpad.explain.commands import HereFile, Word, whole_number
 from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.manifests.node_templates import node_templates
@@ -56,6 +57,7 @@ class Served(Struct, frozen=True):
     arm: int | None = None
     more: str = ""
     line: int = 0
+    image: Word | None = None
 
 
 def served_by_recipe(fields: Fields, source: YamlSource) -> Iterator[Served]:
@@ -86,6 +88,8 @@ def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, sour
     model = source.fields(recipe.get("model"))
     path = model.get("path") or source.fields(recipe.get("environment")).get("model_path")
     resources = source.fields(recipe.get("resources")) or source.fields(recipe.get("hardware"))
+    container = model.get("container")
+    image = source.word(container) if container is not None and OF_MAKERS.search(scalar(container)) else None
     for name, node in roles.items():
         if name not in _ROLES or not isinstance(node, MappingNode):
             continue
@@ -110,7 +114,7 @@ def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, sour
             at = source.word(path)
             words = [replace(at, text=option, pieces=()), at, *words]
         if words:
-            yield Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line)
+            yield Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line, image=image)
 
 
 def _machines(role: str, resources: Fields) -> tuple[int, str]:
