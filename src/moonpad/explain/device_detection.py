@@ -28,6 +28,7 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
     without_origins,
 )
+from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
 from moonpad.explain.documents.other_devices import first_offered, offered
 from moonpad.explain.documents.posts import of_other_person
@@ -166,7 +167,11 @@ def _cluster_of(
     named = [*as_superchips(without_origins(named, script.lines), script.lines)]
     named = [*of_selected_nodes(named, script.lines, script.objects, first)]
     in_words = bool(named)
-    named = [*as_meant(named, script.lines, first, titled=script.markdown and not rocm)]
+    named = [
+        *as_meant(
+            without_examples(named, script.lines, first), script.lines, first, titled=script.markdown and not rocm
+        )
+    ]
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]
     if of_gfx950:  # a text that compares names other devices too
@@ -183,6 +188,7 @@ def _cluster_of(
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
     elsewhere = elsewhere if any(each.known for each in elsewhere) else named
+    elsewhere = [*without_those_of_others(elsewhere, script.lines, reading.model)]
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
     before = max(
