@@ -38,7 +38,8 @@ _LATEST: Final = r"(?:latest|newest|current|most recent)(?:[ ]stable)?[ ](?:vers
 _BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0-9]))?"
 """`vLLM ROCm v0.21.0`; the number of the platform itself is no such one."""
 _LATER: Final = (
-    r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher)|[ ]?(?:以降|(?:及|或)?以上|[及或]更[高新]|及以后|及之后))?"
+    r"(?P<least>\+|[`*]{0,3}[ ](?:or[ ](?:later|newer|above|higher)|and[ ](?:later|newer|above))\b"
+    r"|[ ]?(?:以降|(?:及|或)?以上|[及或]更[高新]|及以后|及之后))?"
 )
 
 _OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)

@@ -139,7 +139,7 @@ def _machines(role: str, resources: Fields) -> tuple[int, str]:
 def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
     """One command, with each override in its turn: which of them are combined, and the layout, is chosen elsewhere."""
     model = source.fields(recipe.get("model"))
-    base = [*_words_in(recipe, source), *_words_in(model, source)]
+    base = [*_other_server(recipe, source), *_words_in(recipe, source), *_words_in(model, source)]
     opted = {scalar(item) for item in items(recipe.get("opt_in_features"))}
     for name, feature in source.fields(recipe.get("features")).items():
         if name not in opted:
@@ -159,6 +159,13 @@ def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
         words = [*named_model, *_without(base, extra), *extra]
         if words and any(word.text.startswith("--") for word in words):
             yield Served(names.PROGRAM_OF[names.UNNAMED], words, arm=arm, more=more, line=words[-1].line)
+
+
+def _other_server(recipe: Fields, source: YamlSource) -> Iterator[Word]:
+    """The option that the recipe's page adds for a task which another server takes over."""
+    for item in items(source.fields(recipe.get("meta")).get("tasks")):
+        if option := names.SERVER_OF_TASK.get(scalar(item)):
+            yield replace(source.word(item), text=option, pieces=())
 
 
 def _by_default(recipe: Fields, base: Sequence[Word], named: Node | None, source: YamlSource) -> Served | None:
