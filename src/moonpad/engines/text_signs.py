@@ -9,6 +9,8 @@ SERVER_STARTS: Final = ("vllm serve", "sglang serve", "trtllm-serve", "llama-ser
 """The words of a command by which pages start a server."""
 OF_NPUS: Final = ("ASCEND_", "HCCL_", "VLLM_ASCEND_", "SGLANG_NPU_")
 """The beginnings of variables that are read where an engine runs on NPUs."""
+ALSO_OF_GAUDI: Final = ("HCCL_",)
+"""Of these, what Habana's library of the same name reads too, HCCL_SOCKET_IFNAME."""
 BANNER: Final = "vllm"
 """The engine whose server prints its release and its model on lines of their own as it starts, with a drawing on the
 left of them."""
