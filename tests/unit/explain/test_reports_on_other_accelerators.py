@@ -101,3 +101,16 @@ def test_a_former_option_is_not_the_beginning_of_one_that_came_later() -> None:
     (said,) = [finding for finding in judged.findings if finding.where == "--device"]
     assert "has no --device any more" in said.message
     assert said.remedy.startswith("leave it out")
+
+
+BLANK = 'local_ip=""\n\nvllm serve my/Model --data-parallel-size 2 --data-parallel-address $local_ip --port 8010\n'
+
+
+def test_an_address_that_a_document_leaves_out_is_no_error() -> None:
+    judged = ask_one(f"# Our start\n\n```sh\n{BLANK}```\n", version="0.11.0")
+    assert not refused(judged)
+    assert any("local_ip is set to nothing" in finding.message for finding in judged.findings)
+
+
+def test_in_a_script_it_is() -> None:
+    assert refused(ask_one(f"#!/bin/bash\n{BLANK}", version="0.11.0"))
