@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.text_signs import ALSO_OF_GAUDI
+from moonpad.engines.text_signs import ALSO_OF_GAUDI, LOADED_ON_NPUS
 from moonpad.explain.commands import Script
 from moonpad.explain.documents.device_mentions import mentions, platform_of
 from moonpad.explain.documents.line_search import is_in_lines
@@ -16,8 +16,6 @@ from moonpad.values.versions import release_of
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
-_PLUGIN: Final = r"Platform plugin ascend is activated|\bascend -> vllm_ascend|\bname=ascend, value=vllm_ascend"
-"""What its start logs."""
 _OF_OTHERS: Final = re.compile(r"NVIDIA|CUDA_|nvidia\.com/gpu|\bCUDA[ ]?1[1-4]\b|-cu1[23][0-9]\b")
 
 
@@ -35,7 +33,7 @@ def is_spoken_of(name: str, script: Script) -> bool:
             (
                 *line.names,
                 *(name.replace("-", "_") for name in line.names),
-                _PLUGIN,
+                LOADED_ON_NPUS,
                 *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment if prefix not in shared),
             )
         )
@@ -55,7 +53,7 @@ def is_logged(name: str, script: Script) -> bool:
     return (
         build is not None
         and build.platform is Platform.ASCEND
-        and is_in_lines(re.compile(_PLUGIN), script.lines, _LONGEST)
+        and is_in_lines(re.compile(LOADED_ON_NPUS), script.lines, _LONGEST)
     )
 
 
