@@ -86,6 +86,8 @@ class OtherModel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Attention with a sink for each head."""
     first: Mapping[str, str] = field(default_factory=dict)
     """The engine → its first release that has the class of this model."""
+    early: Mapping[str, str] = field(default_factory=dict)
+    """A build of an engine → its one release that brought the class of its own, before the engine had it."""
     gone: Mapping[str, str] = field(default_factory=dict)
     """The engine → its first release that has the class no more."""
     own_code: Mapping[str, tuple[str, str]] = field(default_factory=dict)

@@ -9,6 +9,10 @@ SERVER_STARTS: Final = ("vllm serve", "sglang serve", "trtllm-serve", "llama-ser
 """The words of a command by which pages start a server."""
 OF_NPUS: Final = ("ASCEND_", "HCCL_", "VLLM_ASCEND_", "SGLANG_NPU_")
 """The beginnings of variables that are read where an engine runs on NPUs."""
+ALSO_OF_GAUDI: Final = ("HCCL_",)
+"""Of these, what Habana's library of the same name reads too, HCCL_SOCKET_IFNAME."""
+LOADED_ON_NPUS: Final = r"Platform plugin ascend is activated|\bascend -> vllm_ascend|\bname=ascend, value=vllm_ascend"
+"""What a start logs whose engine has the plugin for NPUs."""
 BANNER: Final = "vllm"
 """The engine whose server prints its release and its model on lines of their own as it starts, with a drawing on the
 left of them."""

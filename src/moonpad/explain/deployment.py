@@ -49,6 +49,7 @@ from moonpad.explain.flag_lists import LAYOUT, is_fragment, is_piece
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.guessed_layouts import guess, guesses, whole_layout
+from moonpad.explain.left_blank import but_left_blank
 from moonpad.explain.longer_contexts import but_held, but_longer
 from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.measured_in_text import with_those_of_text
@@ -313,7 +314,7 @@ class Deployment(Struct, frozen=True):
         if (book := rulebook(program, version, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
-            flags = but_own(but_accepted(flags, command, self.script), command)
+            flags = but_left_blank(but_own(but_accepted(flags, command, self.script), command), command, self.script)
             first = first_to_serve(self.engine, checkpoint, reading.model) if program == self.engine.program else ""
             flags = as_certain(flags, command, reading.parsed, book, version, first)
             flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)

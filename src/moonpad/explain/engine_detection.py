@@ -10,8 +10,10 @@ from typing import Final
 from moonpad.catalog.options.config_keys import key_tables
 from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import SHARED_KEYS
+from moonpad.engines.text_signs import ALSO_OF_GAUDI
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.documents.spoken_builds import is_logged, is_paired, is_spoken_of
+from moonpad.explain.documents.spoken_builds import is_logged, is_on_its_devices, is_paired, is_spoken_of
+from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.engine_builds import base_of
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.target_detection import Question
@@ -33,7 +35,7 @@ def engine_of(command: Command, question: Question, script: Script | None = None
     engine = program_table().engines[program.name]
     if question.engine and engine in (question.engine, base_of(question.engine)):
         return question.engine
-    if build := next((name for name in ENGINES if _is_build(name, engine, command, question)), None):
+    if build := next((name for name in ENGINES if _is_build(name, engine, command, question, script)), None):
         return build
     named = script.versions if script is not None else {}
     builds = [name for name in named if name != engine and base_of(name) == engine]
@@ -48,10 +50,10 @@ def engine_of(command: Command, question: Question, script: Script | None = None
 
 def _is_of_build(name: str, script: Script) -> bool:
     """Whether a text that names the release of the engine too is about this build of it."""
-    return is_logged(name, script) or is_paired(name, base_of(name), script)
+    return is_logged(name, script) or is_paired(name, base_of(name), script) or is_on_its_devices(name, script)
 
 
-def _is_build(name: str, engine: str, command: Command, question: Question) -> bool:
+def _is_build(name: str, engine: str, command: Command, question: Question, script: Script | None) -> bool:
     """Whether the command starts this build of the engine."""
     build = ENGINES[name].command_line.build
     if build is None or build.of != engine:
@@ -66,11 +68,17 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
     return (
         (platform is not None and platform is build.platform)
         or (build.image != "" and build.image in image)
-        or any(variable.startswith(build.environment) for variable in command.env)
+        or any(_is_own(variable, build.environment, script) for variable in command.env)
         or any(option in values for option in build.options)
         or any(value.startswith(option) for value in objects for option in build.options if "{" in option)
         or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
     )
+
+
+def _is_own(variable: str, prefixes: tuple[str, ...], script: Script | None) -> bool:
+    """Whether this build reads it, and not another one, of whose devices alone the text speaks."""
+    shared = variable.startswith(ALSO_OF_GAUDI) and script is not None and other_maker(script) != ""
+    return variable.startswith(prefixes) and not shared
 
 
 def _has_own_key(name: str, option: str, words: Sequence[str]) -> bool:

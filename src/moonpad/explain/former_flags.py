@@ -17,7 +17,7 @@ def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Rema
     """What the parser of that version refuses, with what it takes instead; None where no row is about it, or where the
     release knows neither the option nor what says the same."""
     slip = option.problem == "unknown" and option.matches
-    if option.problem not in ("unknown", "ambiguous") or slip or not book.options.exact:
+    if option.problem not in ("unknown", "ambiguous", "prefix") or slip or not book.options.exact:
         return None
     _, equals, value = words[option.index].partition("=")
     values = (value,) if equals else tuple(words[option.index + 1 : option.index + option.length])
@@ -26,10 +26,13 @@ def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Rema
         return None
     mended, message = former.words(values), f"{book.label} has no {option.written}"
     edits = [Edit(option.index, option.length, mended)] if mended is not None else []
-    code = Code.UNKNOWN_FLAG
+    code, severity = Code.UNKNOWN_FLAG, Severity.ERROR
+    if option.problem == "prefix":  # of the option that came to begin like it
+        code, severity = Code.PREFIX_FLAG, Severity.WARNING
+        message = f"{message} any more, and takes it for {option.flag or ''.join(option.matches[:1])}"
     if option.problem == "ambiguous":
         code, message = Code.PREFIX_FLAG, f"{message}, and several options begin so"
-    return make_remark(Severity.ERROR, code, option.written, message, former.remedy, at=option.index, edits=edits)
+    return make_remark(severity, code, option.written, message, former.remedy, at=option.index, edits=edits)
 
 
 def removed_later(option: Occurrence, book: Rulebook) -> bool:

@@ -248,6 +248,10 @@ def _meant(item: _Object, source: str, *, expands: bool) -> _Slip | None:
     if foreign and isinstance(whole := as_json(mended), dict):
         why = _WHY[foreign[0].kind].format(shortened(foreign[0].text, 30))
         return _Slip(_dumped(whole), f"not JSON, {why}: {shown}")
+    joined = _CONTINUED.sub(" ", meant)
+    if joined != meant and isinstance(whole := as_json(joined), dict):
+        why = "a backslash at the end of a line stays in it between single quotes"
+        return _Slip(_dumped(whole), f"not JSON, {why}: {shown}", "leave the backslashes in the quotes out")
     if (found := _parsed(meant)) is not None:
         why = "these are no quotes to a shell" if typographic else "it wants double quotes, and no comma at the end"
         return _Slip(_dumped(found), f"not JSON, {why}: {shown}")

@@ -160,7 +160,9 @@ def _too_old(model_type: str, script: Script, lines: Sequence[str], engine: str)
     build = ENGINES[engine].command_line.build
     of_base = build is not None and build.own_releases
     first = model.first.get(build.of if build else engine, "") if model is not None and not of_base else ""
-    if model is None or not first or not is_final(version or "dev") or order(version) >= order(first):
+    if model is None or model.early.get(engine) == version or not first:
+        return
+    if not is_final(version or "dev") or order(version) >= order(first):
         return
     if versions(ENGINES[engine].program):
         title = ENGINES[engine].facts.title

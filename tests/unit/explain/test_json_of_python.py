@@ -24,6 +24,8 @@ def found(text: str, words: str) -> list[Finding]:
         ('{"method": "mtp", # of the checkpoint\n "num_speculative_tokens": 1}', "no comment (# of the checkpoint)"),
         ('{"method": "mtp", // one\n "num_speculative_tokens": 1}', "no comment (// one)"),
         ('{"method": "mtp", "num_speculative_tokens": 1,}', "no comma before a closing bracket"),
+        ('{"method": "mtp", \\\n "num_speculative_tokens": 1}', "a backslash at the end of a line"),
+        ('{"method": "mtp", \\\n "num_speculative_tokens": 1, "x": true}', "a backslash at the end of a line"),
     ],
 )
 def test_an_option_says_what_is_wrong_with_it(value: str, why: str) -> None:

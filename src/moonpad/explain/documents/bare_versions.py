@@ -34,12 +34,21 @@ _TITLE: Final = re.compile(
     re.IGNORECASE,
 )
 """`# [Misc]: v0.23 GLM5.1 CP + 1p1d OOM`: what the report is about stands first in its title."""
-_TITLE_ENDS: Final = re.compile(
-    r"#{1,2}[ ][\[【][^\]】]{1,40}[\]】](?!.*\b(?:upgrad\w*|since|until|before|from|support\w*|add\w*|remov\w*)\b)"
-    r"[^\n]{0,200}[ ](?:on|in|with|using)[ ]v(?P<title>0\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{1,3})?)[ ]*",
+_REPORT: Final = re.compile(r"#{1,2}[ ](?P<text>[^\n]{4,300})")
+_IN_TITLE: Final = re.compile(
+    r"(?<![\w./:+=-])(?P<word>[A-Za-z][\w-]{2,40}[ ]?)?v?(?P<titled>0\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{1,3})?)"
+    r"(?![\w-]|\.\w|[ ]?(?:%|GiB|GB|tok|ms|s\b|x\b))",
+    re.ASCII | re.IGNORECASE,
+)
+_OF_CHANGES: Final = re.compile(
+    r"\b(?:upgrad\w*|bump\w*|works?|worked|fine|vs|release\w*|regression)\b"
+    r"|\b(?:since|until|before|after|from|to|than)[ ](?:version[ ]|the[ ])?v?\d"
+    r"|\b(?:support|add|remov)\w*\b.{1,80}\b(?:in|for)[ ]v?\d"
+    r"|升级|回退|之前|以前|之后|以后|对比|正常",
     re.IGNORECASE,
 )
-"""`# [Bug] unrecognized arguments on v0.5.5`: or last."""
+"""Titles of several releases, or of one that is not the one that runs."""
+_HEADERS: Final = 4
 _BRANCH: Final = re.compile(
     r"(?<![\w./:-])releases?/v?(?P<branch>\d{1,2}\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{0,3})?)(?![\w/-]|\.\w|\.\d)",
     re.IGNORECASE,
@@ -78,9 +87,12 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     if not found:
         version = failing_release(lines)
     first = next((line for line in lines if line.strip()), "")[:_LONGEST]
-    if not (found or version) and (title := _TITLE.match(first) or _TITLE_ENDS.fullmatch(first)):
+    if not (found or version) and (title := _TITLE.match(first)):
         version = title["title"].lower()
         series = ".".join(version.split(".")[:2])
+        return version if any(release.startswith(f"{series}.") for release in recorded) else ""
+    if not (found or version) and (version := _of_report(lines)):
+        series = version.rpartition(".")[0]
         return version if any(release.startswith(f"{series}.") for release in recorded) else ""
     if version and _is_of_a_product(lines, version):
         return ""
@@ -90,6 +102,18 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     series = version.rpartition(".post")[0] or version
     beginning = f"{series.rpartition('.')[0]}."
     return version if version and any(release.startswith(beginning) for release in recorded) else ""
+
+
+def _of_report(lines: Sequence[str]) -> str:
+    """The one whole release in the title of a report, `# [Bug]: 0.17.0rc1使用tp8部署报错`, `# use v0.11.0rc0 start …`,
+    where no name of something else is in front of it."""
+    head = [line for line in lines[: 2 * _HEADERS] if line.strip()][:_HEADERS]
+    title = next((match["text"] for line in head if (match := _REPORT.match(line))), "")
+    numbers = [*_IN_TITLE.finditer(title)]
+    if len(numbers) != 1 or _OF_CHANGES.search(title):
+        return ""
+    word = (numbers[0]["word"] or "").strip()
+    return numbers[0]["titled"].lower() if not word or _NO_PRODUCT.fullmatch(word) else ""
 
 
 @cache

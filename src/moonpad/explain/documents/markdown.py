@@ -92,6 +92,8 @@ _JOINED: Final = re.compile(
 """A command within a sentence whose lines a forum has joined, with the backslashes that ended them."""
 _SET_BEFORE: Final = re.compile(rf"(?<!\S){_SETS}(?:[ ]+{_SETS})*[ ]+\Z")
 _QUOTE: Final = re.compile(r"(?:>[ \t]?){1,4}")
+_NESTED: Final = re.compile(r"[ \t]{0,4}>[ \t]{1,2}>[ \t>]*[^\s>]")
+"""A quote within a quote: no shell takes two marks without a file between them."""
 _OTHER_TEXT: Final = re.compile(
     r"\s*(?:(?:version|name):.*\n\s*)?(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])"
 )
@@ -164,7 +166,10 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(_FENCE.fullmatch(line) or _BULLET.match(line) or _has_command(line) for line in text.split("\n"))
+    return any(
+        _FENCE.fullmatch(line) or _BULLET.match(line) or _NESTED.match(line) or _has_command(line)
+        for line in text.split("\n")
+    )
 
 
 def _has_command(line: str) -> bool:

@@ -28,6 +28,20 @@ _BEFORE: Final = re.compile(
 )
 
 
+_WELL_ON: Final = re.compile(
+    r"\b(?:works?|worked|working|runs?|ran|running)[ ]"
+    r"(?:fine|well|perfectly|correctly|great|ok(?:ay)?|as expected)[ ]on"
+    rf"[ ](?:the[ ]|an?[ ]|my[ ]|our[ ])?{_LISTED}{_ALSO}\Z",
+    re.IGNORECASE,
+)
+_BUT_ON: Final = re.compile(
+    r"\b(?:however|but|yet|while|whereas|fails?)\b[^\n]{0,120}?[ ](?:on|with)[ ]", re.IGNORECASE
+)
+"""`works fine on A10, and MI300X. However, on a B60 it fails`: the report is about the other one."""
+
+
 def is_ruled_out(text: str, start: int, end: int) -> bool:
-    """Whether what stands there is said not to be supported."""
+    """Whether what stands there is said not to be supported, or to work, where another one does not."""
+    if _WELL_ON.search(text, max(0, start - 90), start) is not None and _BUT_ON.search(text, end):
+        return True
     return _BEHIND.match(text, end) is not None or _BEFORE.search(text, max(0, start - 90), start) is not None

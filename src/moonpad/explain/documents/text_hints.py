@@ -38,7 +38,8 @@ _LATEST: Final = r"(?:latest|newest|current|most recent)(?:[ ]stable)?[ ](?:vers
 _BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0-9]))?"
 """`vLLM ROCm v0.21.0`; the number of the platform itself is no such one."""
 _LATER: Final = (
-    r"(?P<least>\+|[`*]{0,3}[ ](?:or[ ](?:later|newer|above|higher)|and[ ](?:later|newer|above))\b"
+    r"(?P<least>\+(?!(?!text|image|video|audio|multi)[a-z])"
+    r"|[`*]{0,3}[ ](?:or[ ](?:later|newer|above|higher)|and[ ](?:later|newer|above))\b"
     r"|[ ]?(?:以降|(?:及|或)?以上|[及或]更[高新]|及以后|及之后))?"
 )
 
@@ -134,7 +135,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"\bversion[*_`]{{0,3}}[ ]?[:：=][*_`]{{0,3}}[ ]?{_FULL}[ ]?[(（]{names}[)）]",
         # `vllm0.15.0`, and without the zero that all releases begin with: `vllm15.0`
         rf"(?<![\w/.-]){names}(?:(?:[ ]?version|[ ]?版本)?[ ]?v|(?:[ ]?version[ ]|[ ]?版本)?)"
-        rf"(?P<version>{_PLAIN}(?:\.post\d)?|(?P<short>[1-9]\d?\.\d{{1,2}}(?:\.post\d)?))"
+        rf"(?P<version>{_PLAIN}(?:\.?(?:rc|post)\d)?|(?P<short>[1-9]\d?\.\d{{1,2}}(?:\.post\d)?))"
         r"(?![\w-]|[.,]\d|[ ]?(?:tok|req|GB|GiB|s\b|ms\b|%|x\b|->|→))"
         rf"(?P<brought>[ ]?(?:已经?|开始)?支持)?{_LATER}",
         rf"(?<![a-z])(?P<least>min(?:imum)?[_-]){names}[_-]version[\"']?[ ]?[:=][ ]?[\"']?{_NUMBER}",

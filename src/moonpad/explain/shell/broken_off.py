@@ -28,7 +28,8 @@ _SENTENCE: Final = re.compile(
 )
 """A line of prose, so that the text is no script."""
 _HUNK: Final = re.compile(r"^@@ -\d", re.MULTILINE)
-_SHORTEST: Final = 3
+_SHORTEST: Final = 2
+"""Characters of `--` alone."""
 _MOST: Final = 200
 
 

@@ -30,9 +30,11 @@ _OTHER_WEIGHTS: Final = re.compile(
 """Words for weights that others made."""
 _FORMATS: Final = r"(?:NVFP4|FP8|BF16|INT8|W8A8)"
 _NAMED: Final = re.compile(
-    r"(?<![\w/.-])(?:deepseek-ai/)?DeepSeek[- ]?(R1(?:[- ]0528)?|V3(?:[- ]0324|\.1(?:[- ]Terminus)?)?)(?![\w/]|[-.]\w)",
+    r"(?<![\w/.-])(?:deepseek-ai/)?DeepSeek[- ]?(R1(?:[- ]0528)?|V3(?:[- ]0324|\.1(?:[- ]Terminus)?)?)(?![\w/]|[-.]\w"
+    r"|[: -](?!671)\d{1,3}(?:\.\d)?B\b)",
     re.IGNORECASE,
 )
+"""Not `deepseek-r1:1.5b`, a smaller model that learnt from it."""
 _OURS: Final = re.compile(r"kimi|moonshot|qwen|llama-?[0-9]|glm-?[0-9]|minimax|mi[sx]tral|gemma", re.IGNORECASE)
 _OF_ASCEND: Final = re.compile(r"\b[Aa]scend(?:\b|_)|\bASCEND|\bHCCL_|昇腾|\b[Nn][Pp][Uu]s?\b|\bAtlas[ ]800|\b910[BC]")
 _METHODS: Final = "quantization"

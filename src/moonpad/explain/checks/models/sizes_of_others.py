@@ -199,6 +199,8 @@ def release_of_others(case: Case) -> Iterator[Remark]:
     first = known.first.get(case.base, "") if known is not None else ""
     gone = known.gone.get(case.base, "") if known is not None else ""
     release = _built_upon(case)
+    if known is not None and known.early.get(case.engine.name) == case.version:
+        return
     if known is None or not release or not versions(case.engine.program) or _is_development(release):
         return
     title = case.engine.facts.title

@@ -1,0 +1,50 @@
+"""Variables that a document leaves empty, as addresses are before they are filled in: `local_ip=""`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.results import Remark
+from moonpad.values.finding import Severity
+from moonpad.values.records import replace
+
+_NO_VALUE: Final = " needs a value"
+_LONGEST: Final = 400
+_VARIABLE: Final = re.compile(r"[ \t=]+\"?\$\{?(?P<name>[A-Za-z_]\w{0,60})\}?")
+_EMPTY: Final = r"^[ \t>]*(?:export[ \t]+)?{}=(?:\"\"|'')?[ \t]*(?:#.*)?$"
+
+
+def but_left_blank(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
+    """Of an option whose value is such a variable in a document, that it wants one, as a warning: whoever started it
+    had a value there."""
+    for remark in remarks:
+        name = _named(remark, command, script) if remark.finding.message.endswith(_NO_VALUE) else ""
+        number = _set_to_nothing(name, script) if name else 0
+        if not number:
+            yield remark
+            continue
+        finding = remark.finding
+        message = f"{finding.message}: {name} is set to nothing in {script.where(number)}"
+        remedy = f"give {name} its value there"
+        yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message, remedy=remedy))
+
+
+def _named(remark: Remark, command: Command, script: Script) -> str:
+    """The variable behind the option, where the text is a document."""
+    if not script.markdown or remark.at is None or remark.at >= len(command.argv):
+        return ""
+    word = command.argv[remark.at]
+    if not 0 < word.end_line <= len(script.lines):
+        return ""
+    variable = _VARIABLE.match(script.lines[word.end_line - 1][:_LONGEST], word.end_column)
+    return variable["name"] if variable else ""
+
+
+def _set_to_nothing(name: str, script: Script) -> int:
+    """The line that does so; 0 where none does."""
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    empty = re.compile(_EMPTY.format(re.escape(name)))
+    return next((number for number, line in enumerate(script.lines, 1) if empty.match(line[:_LONGEST])), 0)
