@@ -98,9 +98,12 @@ _OTHER_TEXT: Final = re.compile(
 """What such files begin with where a block has no language."""
 _FIRST_KEY: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*(?:- )?[A-Za-z][\w.-]*:(?:[ ]\S.*|[ ]*)(?:\n|$)")
 _KEY_OF_CONTAINER: Final = re.compile(
-    r"^[ \t]*(?:- )?(?:image:[ ]\S|containers:[ \t]*$|(?:command|args|entrypoint):[ \t]*(?:[\[|>].*)?$)", re.MULTILINE
+    r"^[ \t]*(?:- )?(?:image:[ ]\S|containers:[ \t]*$|(?:command|args|entrypoint):[ \t]*(?:[\[|>].*)?$"
+    r"|modelSpec:[ \t]*$|modelURL:[ ]\S)",
+    re.MULTILINE,
 )
-"""A piece of a manifest: lines of keys, one of which is that of a container."""
+"""A piece of a manifest, or of the values of a chart: lines of keys, one of which is that of a container or of what a
+server of vLLM's production stack serves."""
 _NESTING: Final = frozenset({"markdown", "md", "mdx"})
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
