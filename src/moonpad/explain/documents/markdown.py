@@ -318,7 +318,7 @@ def _block(
     start: int, lines: Iterator[tuple[int, str]], fence: re.Match[str], heading: str | None, intro: str | None
 ) -> Iterator[Block]:
     """Takes the block's lines, which begin at `start`; nothing where its language is not a shell's. Behind one that was
-    never closed, the next one's."""
+    never closed, the next one's. A fence at the end of the last command's line closes the block too."""
     opened: tuple[int, re.Match[str]] | None = (start, fence)
     while opened is not None:
         (begin, first), opened = opened, None
@@ -333,7 +333,10 @@ def _block(
                 opened = (at + len(line) + 1, match) if (match := _FENCE.fullmatch(line)) else None
                 break
             quoted = line.lstrip(" \t>") if ">" in lead else line
-            taken.append(" " * (len(line) - len(quoted)) + quoted)
+            glued = quoted.rstrip(" \t\0").endswith(mark) and quoted.count(mark[0]) == len(mark)
+            taken.append(" " * (len(line) - len(quoted)) + (quoted.replace(mark[0], " ") if glued else quoted))
+            if glued:
+                break
         yield from _of_lines(begin, taken, first, heading, intro)
         intro = None
 
