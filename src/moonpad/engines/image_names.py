@@ -95,6 +95,11 @@ OF_MAKERS: Final = re.compile(
     r"(?:^|/)(?:vllm/vllm-openai(?:-rocm)?|lmsysorg/sglang(?:-rocm)?|ascend/vllm-ascend):(?P<tag>[a-z][\w.-]{3,60})$"
 )
 """Images of the makers whose tag begins with a word."""
+OF_A_COMMIT: Final = re.compile(
+    r":(?=[a-z])[\w.-]{0,100}?(?:[-_]v?(?P<version>0\.\d{1,2}\.\d{1,2}))?-(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,12}$"
+)
+"""A tag that begins with a word and ends in the short name of a commit, `:vllm-x86_64-cu13-0.25.1-7a33ba9`: a build of
+a branch, with the release that the branch was made from where it is named."""
 MAKERS_IN_TEXT: Final = re.compile(
     r"(?<![\w/.-])(?:docker\.io/)?(?:(?:vllm/vllm-openai|lmsysorg/sglang)(?:-rocm)?|(?:quay\.io/)?ascend/vllm-ascend)"
     r"(?::[a-zA-Z0-9][\w.-]{0,60})?"

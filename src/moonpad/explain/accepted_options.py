@@ -39,8 +39,7 @@ _STARTER: Final = re.compile(r"<what (?!the )\S+ adds>")
 
 def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) -> Iterator[Remark]:
     """Without those by which the engine refuses an option that its log repeats, or one whose name is not known."""
-    others = OTHER_SERVERS.get(command.program, frozenset())
-    of_other = any(word.text.partition("=")[0] in others for word in command.argv)
+    of_other = _is_taken_over(command)
     refused = _refused_by_log(command, script)
     for remark in remarks:
         code = remark.finding.code
@@ -62,6 +61,17 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
             continue
         if code not in _REFUSED or _name(remark.finding.where) not in command.accepted:
             yield remark
+
+
+def but_of_other_server(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
+    """Without those that a table has of an option's value, where another server reads the options."""
+    of_other = _is_taken_over(command)
+    return (remark for remark in remarks if not (of_other and remark.finding.code in _OF_ITS_OPTIONS))
+
+
+def _is_taken_over(command: Command) -> bool:
+    others = OTHER_SERVERS.get(command.program, frozenset())
+    return any(word.text.partition("=")[0] in others for word in command.argv)
 
 
 def _refused_by_log(command: Command, script: Script) -> frozenset[str]:

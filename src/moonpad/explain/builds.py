@@ -12,6 +12,7 @@ from moonpad.catalog.images import images
 from moonpad.catalog.options import ever_known_environment, releases_with
 from moonpad.engines.foreign_names import FORKS, OWN_VARIABLES
 from moonpad.engines.forks import FORKS_BY_PROGRAM, OWNERS
+from moonpad.engines.image_names import OF_A_COMMIT
 from moonpad.explain.commands import Command
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
@@ -62,8 +63,10 @@ def other_build(command: Command) -> str:
     name = name.rpartition(":")[0] if ":" in name.rpartition("/")[2] else name
     # A mirror's own name stands in front of the whole name.
     ends = {name, name.rpartition("/")[2], "/".join(name.split("/")[-2:])}
-    if not name or "$" in name or ends & _published() or _OF_LLAMA_CPP.search(image):
+    if not name or "$" in name or _OF_LLAMA_CPP.search(image):
         return ""
+    if ends & _published():
+        return f"the image {shortened(image)}" if OF_A_COMMIT.search(image) else ""
     return f"the image {shortened(name)}"
 
 

@@ -16,7 +16,7 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.host_expert_names import OLD_PROGRAMS
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.accepted_options import but_accepted, but_added
+from moonpad.explain.accepted_options import but_accepted, but_added, but_of_other_server
 from moonpad.explain.builds import is_of_its_fork, of_fork, of_its_build, of_unnumbered_image, other_build
 from moonpad.explain.change_edits import stated_edit
 from moonpad.explain.checks.certainty import as_certain
@@ -146,7 +146,7 @@ class Deployment(Struct, frozen=True):
         case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
         case = replace(case, open_ended=open_ended, subject=whole, again=self.again, taken_for=taken_for)
         case = replace(case, earliest=version.earliest)
-        checked = tuple(of_unnumbered_image(command_checks(case), commands[0]))
+        checked = tuple(of_unnumbered_image(but_of_other_server(command_checks(case), commands[0]), commands[0]))
         remarks += checked
         if case.serves_already:
             remarks = [each for each in remarks if not each.ends_start or each.finding.code is Code.KNOWN_REPORT]

@@ -28,8 +28,10 @@ from moonpad.explain.documents.device_nearness import (
     without_lists,
     without_origins,
 )
+from moonpad.explain.documents.devices_elsewhere import without_examples, without_those_of_others
 from moonpad.explain.documents.meant_devices import as_meant, of_selected_nodes
 from moonpad.explain.documents.other_devices import first_offered, offered
+from moonpad.explain.documents.posts import of_other_person
 from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of_amd
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
@@ -159,12 +161,17 @@ def _cluster_of(
     named = [each for each in named if each.line not in others or (each.machine, each.line) not in script.asked]
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
+    named = [each for each in named if not of_other_person(script.lines, each.line, first)]
     templates = in_templates(script.lines) if script.markdown else frozenset()
     named = [each for each in named if each.line not in templates or first in templates]
     named = [*as_superchips(without_origins(named, script.lines), script.lines)]
     named = [*of_selected_nodes(named, script.lines, script.objects, first)]
     in_words = bool(named)
-    named = [*as_meant(named, script.lines, first, titled=script.markdown and not rocm)]
+    named = [
+        *as_meant(
+            without_examples(named, script.lines, first), script.lines, first, titled=script.markdown and not rocm
+        )
+    ]
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]
     if of_gfx950:  # a text that compares names other devices too
@@ -181,6 +188,7 @@ def _cluster_of(
         named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     elsewhere = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM]
     elsewhere = elsewhere if any(each.known for each in elsewhere) else named
+    elsewhere = [*without_those_of_others(elsewhere, script.lines, reading.model)]
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
     before = max(

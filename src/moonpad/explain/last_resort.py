@@ -86,6 +86,7 @@ _KEYS: Final = re.compile(
 """Lines `key: value`, and comments between them."""
 _ENGINE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, PROGRAM_OF))})(?![\w/-])")
 _NAMED_ENGINE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, PROGRAM_OF))})(?![\w/])")
+_NAMED_IN: Final = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, PROGRAM_OF))})(?![a-z0-9])")
 _FEW: Final = 3
 _MOSTLY: Final = 0.7
 """At least so many of the keys, and such a share of them, are options of the engine."""
@@ -191,9 +192,8 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             continue
         decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
         speaks = any(MENTION.search(word.text.casefold()) for word in words) or _led_by_mention(words, state)
-        if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not _measures(
-            _started(words, command)
-        ):
+        measures = any(_MEASURING.search(word.text) for word in _started(words, command))
+        if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not measures:
             at = decisive[0]
             image = command.container.image if command.container else None
             if image is not None and image in words:
@@ -204,13 +204,20 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             all_own = words[0].text.startswith("--") and (image is not None or _flag(words[0]) in _MODEL_FLAGS)
             if _ONE_DASH.match(words[0].text) or all_own:
                 own = (*words,)
-            program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
+            called = [name for word in words if (name := word.text.casefold()) in PROGRAM_OF]
+            program = PROGRAM_OF[called[0]] if called else _of_script(words[:first])
             fragment = replace(command, program="fragment", prefix=(), argv=own, wrappers=())
             if not program and (of := _engines_of(state)):
                 program = with_program(fragment, of).program
                 if program == "fragment":
                     continue  # the text is about an engine that has no such options
             yield replace(fragment, program=program or "fragment", guessed=bool(program))
+
+
+def _of_script(words: Sequence[Word]) -> str:
+    """The program of the engine that a file is called by: `exec "$ROOT/vllm.sh" --model m`."""
+    named = {name for word in words for name in _NAMED_IN.findall(base_name(word).casefold())}
+    return PROGRAM_OF[named.pop()] if len(named) == 1 else ""
 
 
 def _led_by_mention(words: Sequence[Word], state: ScriptState) -> bool:
@@ -324,14 +331,10 @@ def _started(words: Sequence[Word], command: Command) -> list[Word]:
     first = words.index(image) + 1 if image is not None and image in words else 0
     named = [*words[:1]]
     for word in words[first:]:
-        if word.text.startswith("--"):
+        if word.text.startswith("--") and word.text != "--":  # `kubectl exec POD -- python3 bench.py --model m`
             break
         named += [] if word.text.startswith("-") else [word]
     return named
-
-
-def _measures(words: Sequence[Word]) -> bool:
-    return any(_MEASURING.search(word.text) for word in words)
 
 
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:

@@ -25,7 +25,7 @@ _EACH_TIME: Final = re.compile(r"\b(?:shuf|mktemp|uuidgen|date|urandom|RANDOM|SR
 _VARIABLE: Final = re.compile(r"\$\{?([A-Za-z_]\w*)\}?", re.ASCII)
 _LEADS: Final = re.compile(
     r"(?:(?:the|my|our|this|full|exact|complete|start(?:up|ing)?|launch|serve|server|run|and) ){0,4}"
-    r"(?:commands?|cmd|args?)(?: (?:i|we) (?:use|used|run|ran))? (?:is|are|was)(?: as follows)?"
+    r"(?:commands?|cmd|args?)(?:(?: (?:i|we) (?:use|used|run|ran))? (?:is|are|was)(?: as follows)?|:)"
     r"|[^\x00-\x7f]{1,12}[:：]?",
     re.IGNORECASE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from moonpad.engines.foreign_names import MENTION, OTHER_ENGINES
@@ -18,6 +19,8 @@ from moonpad.explain.solved_failures import solved_failures
 _LONGEST: Final = 2000
 _OPTIONS_BEHIND: Final = 3
 """Words of a command that is more than a name."""
+_CLIENT: Final = re.compile(r"bench(?:mark)?_serving\w*\.py")
+"""Programs that measure a server which runs already."""
 _BEFORE: Final = frozenset({"exec", "nohup", "sudo", "env", "time"})
 
 
@@ -50,7 +53,9 @@ def missing_engine(script: Script) -> tuple[str, str]:
             )
     for command in script.commands:
         own = next((word for word in command.words[:3] if base_name(word).endswith((".py", ".sh"))), None)
-        if own is not None and any(word.text.startswith("--") for word in command.words):
+        if own is None or _CLIENT.fullmatch(base_name(own)):
+            continue
+        if any(word.text.startswith("--") for word in command.words):
             return (
                 f"{script.where(command.line)} runs {own.text}, which is not at hand: the engine is not known",
                 f"add it with --file {own.text}, or put the command that it runs behind --",

@@ -53,8 +53,11 @@ def left_in(judged: Judged) -> Iterator[Remark]:
     """Warnings of known faults whose words stand in the corrected commands as they stood before, of options that go
     against each other, that the release does not have or is about to drop, and of what ends the start, of memory that
     they do not fit, variables by names that nothing reads, and what the machines of one deployment lack to meet, which
-    one command does not show; and the errors of the text that nothing mends."""
+    one command does not show; and the errors of the text that nothing mends. What is told of an option that was taken
+    out goes with it."""
     for remark in judged.remarks:
+        if _is_taken_out(remark.finding.where, judged):
+            continue
         if remark.finding.code is Code.LOGGED_FAILURE and not remark.changes:
             yield remark
             continue
@@ -66,6 +69,15 @@ def left_in(judged: Judged) -> Iterator[Remark]:
         left |= _ENDS.search(remark.finding.message) is not None
         if (left and remark.placed) or _is_of_machines(remark.finding) or _is_short(remark, judged):
             yield remark
+
+
+def _is_taken_out(where: str, judged: Judged) -> bool:
+    """Whether it is an option of the commands that none of the corrected ones has, nor by its whole name."""
+    if not where.startswith("--") or not judged.corrected:
+        return False
+    lines = judged.commands, judged.corrected
+    before, after = ({word.partition("=")[0] for line in each for word in line.argv} for each in lines)
+    return where in before and not any(each.startswith(where) for each in after)
 
 
 def _is_short(remark: Remark, judged: Judged) -> bool:

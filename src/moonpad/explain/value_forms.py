@@ -11,11 +11,11 @@ from moonpad.engines.value_checks import number
 STANDS_IN: Final = re.compile(
     r"[0-9]*X+[0-9]*|x{2,}|[A-Z]|N[0-9]|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP|[^\0-\x7f]+[A-Za-z]*"
     r"|CTX|CONTEXT|UB|UBATCH|BATCH|NGL|NUM|COUNT|SIZE|LEN|LENGTH|THREADS|SEQS|EP|~[ ]?[0-9][0-9.,_]*[kKmM]?"
-    r"|[a-z][a-z0-9_]*_(?:port|size|rank|num|len)",
+    r"|[a-z][a-z0-9_]*_(?:port|size|rank|num|len)|\[[a-z][a-z0-9]*(?:_[a-z0-9]+)+\]",
     re.ASCII,
 )
-"""In place of a number, or about so many; a word in another script too, `端口`, and the name of a variable without its
-dollar."""
+"""In place of a number, or about so many; a word in another script too, `端口`, the name of a variable without its
+dollar, and a name in brackets, `[seed_ports_list]`."""
 GLUED: Final = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""
 FILE: Final = re.compile(r"[^\s{}<>]*[^\s{}<>./]\.(?:jinja2?|json|txt|yaml|yml|gbnf)")

@@ -67,8 +67,9 @@ def mended_later(judged: Judged, width: int, before: frozenset[str], again: dict
         for finding in told:
             text.append_text(wrapped(finding.message, width, STYLES[Severity.NOTE], "  "))
         if len(mended) > len(told):
-            more = "more known faults" if told else "known faults"
-            count = f"Of what this command uses, older releases have {len(mended) - len(told)} {more}: --verbose"
+            more = len(mended) - len(told)
+            what = f"{more} {'more ' if told else ''}known fault{'s' * (more > 1)}"
+            count = f"Of what this command uses, older releases have {what}: --verbose"
             text.append_text(wrapped(count, width, ""))
         return text
     text = wrapped(

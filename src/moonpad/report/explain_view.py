@@ -131,7 +131,8 @@ def _short(
     for note in list(notes)[:NOTES]:
         text.append_text(wrapped(f"note: {note}", width, STYLES[Severity.NOTE], "  "))
     if len(notes) > NOTES:
-        text.append(f"  and {len(notes) - NOTES} more notes: --verbose\n", style=STYLES[Severity.NOTE])
+        more = len(notes) - NOTES
+        text.append(f"  and {more} more note{'s' * (more > 1)}: --verbose\n", style=STYLES[Severity.NOTE])
     text.append_text(mended_later(judged, width, before, again, verbose=False))
     told.update(said(remark.finding) for remark in judged.remarks if is_mended_later(remark))
     if again:

@@ -32,3 +32,10 @@ def test_devices_of_the_build(words: str, command: str, devices: str) -> None:
 def test_no_devices_of_nvidia_for_it() -> None:
     (server,) = ask(f"Slower than 8x H200.\n\n```bash\n{SERVE} --device npu\n```\n")
     assert server.cluster is None
+
+
+@pytest.mark.parametrize("words", ["", "On one Atlas 800 A3 (64G x 16):"])
+def test_the_build_reads_weights_of_modelslim(words: str) -> None:
+    serve = "sglang serve --model-path Eco-Tech/Kimi-K2.5-W4A8 --quantization modelslim --device npu --tp-size 16"
+    (server,) = ask(f"{words}\n\n```bash\n{serve}\n```\n")
+    assert "ModelSlim" not in " ".join(finding.message for finding in server.findings)

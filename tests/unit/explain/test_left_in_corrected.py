@@ -30,3 +30,11 @@ def test_the_release_that_ends_without_the_code_is_in_the_first_line() -> None:
     (judged,) = ask(f"{command} --tp 8\n", version="0.5.5.post3")
     sentence, _ = verdict(judged)
     assert sentence.startswith("--trust-remote-code is missing: SGLang 0.5.5.post3 ends at its start without it. ")
+
+
+def test_an_option_that_is_taken_out_is_not_left() -> None:
+    options = "--speculative-algorithm EAGLE --enable-multi-layer-eagle"
+    text = f"python -m sglang.launch_server --model-path unsloth/Llama-3.2-1B-Instruct {options}\n"
+    view = explain_view(ask(text, version="0.5.18"), read_script(text), 100).plain
+    assert "Corrected" in view
+    assert "Not mended in it" not in view

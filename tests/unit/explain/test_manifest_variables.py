@@ -54,6 +54,8 @@ def test_a_name_that_no_env_has(args: str, where: str) -> None:
         ("'$(MODEL_PATH)'", "vllm, serve", "envFrom: [{configMapRef: {name: x}}]", "Pod"),
         ("'$(MODEL_PATH)'", "vllm, serve", "", "ClusterServingRuntime"),
         ("'$(MODEL)', '--master-addr=$(LWS_LEADER_ADDRESS)'", "vllm, serve", "", "Pod"),
+        ("'$(MODEL)', '--master-addr=$(RBG_LWP_LEADER_ADDRESS)'", "vllm, serve", "", "Pod"),
+        ("'$(MODEL)', '--master-addr=$(ENTRY_ADDRESS)', '-n=$(WORKER_INDEX)'", "vllm, serve", "", "Pod"),
         ("'$(MODEL)', '--x=$(ETCD_SERVICE_HOST)'", "vllm, serve", "", "Pod"),
         ("'$(MODEL)', '--x=$$(LITERALLY)'", "vllm, serve", "", "Pod"),
         ("'$(MODEL)', '--x=$(hostname)'", "vllm, serve", "", "Pod"),

@@ -214,3 +214,10 @@ def test_a_change_that_mends_two_faults_is_told_of_the_one_that_no_report_tells(
     text = "vllm serve zai-org/GLM-4.7-FP8 -tp 8 --tool-call-parser glm47 --reasoning-parser glm45"
     notes = told(f"{text} --enable-auto-tool-choice", "8xH200", "0.22.0")
     assert [each for each in notes if "45915" in each.message]
+
+
+def test_a_fault_with_several_settings_is_told_once() -> None:
+    serve = "vllm serve deepseek-ai/DeepSeek-V4-Flash -tp 4 --tokenizer-mode deepseek_v4 --enable-auto-tool-choice"
+    (judged,) = ask(f"{serve} --tool-call-parser deepseek_v4 --kv-cache-dtype fp8", version="0.22.1")
+    told = [each.message for each in judged.findings if "counts its added tokens twice" in each.message]
+    assert len(told) == 1

@@ -22,6 +22,8 @@ REPORTS = [
 GUIDES = [
     f"```bash\n{SERVE}\n```\n\n## Known issues\n\n### Pipelines\n\nError:\n```\n{PIPELINE}\n```\n",
     f"```bash\n{SERVE}\n```\n\n## Troubleshooting\n\n```\n{PIPELINE}\n```\n",
+    f"```bash\n{SERVE}\n```\n\n<summary>Failure cases</summary>\n\nFails with:\n```\n{PIPELINE}\n```\n",
+    f"```bash\n{SERVE}\n```\n\n## Limitations\n\nIt fails with\n```\n{PIPELINE}\n```\n",
     f"```bash\n{SERVE}\n```\n\nIf you see this error:\n\n```\n{PIPELINE}\n```\n\ntake another release.\n",
     f"```bash\n{SERVE}\n```\n\nYou may get `{PIPELINE}`.\n",
     f"```bash\n{SERVE}\n```\n\n- `{PIPELINE}`: take another release\n",

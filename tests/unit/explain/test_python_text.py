@@ -217,7 +217,13 @@ def test_python_in_a_script(text: str) -> None:
     assert each.sources[0].line == text.count("\n", 0, text.index("llm = ")) + 1
 
 
-@pytest.mark.parametrize("cell", [CODE, "!pip install vllm\n%env A=1\n" + CODE, f"!vllm serve {K2} -tp 16\n"])
+HANDED = f'server, port = start_it("""\nvllm serve {K2} \\\n    -tp 16 --port 8123\n""")\n'
+CALLED = f'start_it("""\nvllm serve {K2} \\\n    -tp 16 --port 8123\n""")\n'
+
+
+@pytest.mark.parametrize(
+    "cell", [CODE, "!pip install vllm\n%env A=1\n" + CODE, f"!vllm serve {K2} -tp 16\n", HANDED, CALLED]
+)
 def test_cells_of_a_notebook(cell: str) -> None:
     notebook = {"cells": [{"cell_type": "code", "source": cell.splitlines(keepends=True)}], "nbformat": 4}
     assert one(json.dumps(notebook, indent=1)).layout_words == "TP16"

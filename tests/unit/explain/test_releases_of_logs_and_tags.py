@@ -24,6 +24,9 @@ SERVE = "vllm serve Qwen/Qwen3-8B"
         (f"sglang:v0.4.4 is OK, v0.4.6 is not.\n\nlmsysorg/sglang:v0.4.6\n\n```\n{START}\n```", "0.4.6"),
         (f"```\n$ pip show vllm\nName: vllm\nVersion: 0.11.0\n```\n```\n{SERVE}\n```", "0.11.0"),
         (f"pip show sglang\nVersion: 0.5.6.post1\n\n```\n{START}\n```", "0.5.6.post1"),
+        (f"launch server on  v0.5.6   ` {START}`", "0.5.6"),
+        (f"We started it with v0.5.6:\n```\n{START}\n```", "0.5.6"),
+        (f"# [Bug] the server hangs on v0.5.6.post1\n```\n{START}\n```", "0.5.6.post1"),
     ],
 )
 def test_the_release_is_read(text: str, release: str) -> None:
@@ -37,6 +40,10 @@ def test_the_release_is_read(text: str, release: str) -> None:
         f"# On H100\n```\n{START}\n```\n# On AMD\nlmsysorg/sglang:v0.4.9-rocm630, or CUDA",
         # What lies in that folder is of another program.
         f"DATA=/data/other_v0.5.10/x {START}",
+        # A line of its source.
+        f"[its layer](https://github.com/sgl-project/sglang/blob/v0.4.8/python/layer.py#L27)\n```\n{START}\n```",
+        f"# [Feature] support it in v0.5.6\n```\n{START}\n```",
+        f"It was started on FlashInfer v0.5.6:\n```\n{START}\n```",
         # A version of something else.
         f"version 2.1.0\n\n{START}",
         f"pip show torch\nVersion: 2.9.1\n\n```\n{START}\n```",

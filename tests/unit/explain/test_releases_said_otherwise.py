@@ -132,3 +132,16 @@ def test_images_called_after_a_model_of_few_letters(image: str, command: str, re
 def test_an_image_called_after_another_model_says_nothing() -> None:
     (judged,) = ask("docker run lmsysorg/sglang:glm5 python3 -m sglang.launch_server --model-path Qwen/Qwen3-235B-A22B")
     assert judged.version_because.startswith("none is named")
+
+
+@pytest.mark.parametrize(
+    "said", ["since vLLM `v0.11.0` and later.", "is there in vLLM 0.11.0 and newer.", "in vLLM **0.11.0** or later:"]
+)
+def test_from_a_release_on_is_none_that_runs(said: str) -> None:
+    (judged,) = ask(f"The parser {said}\n\n```bash\n{VLLM}\n```\n")
+    assert judged.version_because == "the text asks for vllm 0.11.0 or later: judged by the newest"
+
+
+def test_a_sentence_that_goes_on_behind_a_release_is_of_that() -> None:
+    (judged,) = ask(f"Measured on vLLM 0.11.0 and higher batches than before:\n\n```bash\n{VLLM}\n```\n")
+    assert judged.version == "0.11.0"

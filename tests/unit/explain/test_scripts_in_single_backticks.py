@@ -49,3 +49,25 @@ def test_a_command_above_it_is_read() -> None:
 def test_a_substitution_that_is_truly_open_is_still_told() -> None:
     script = read_script("#!/bin/bash\nIP=`hostname -i\nvllm serve m --tensor-parallel-size 8\nexport A=1\n")
     assert [problem.code for problem in script.problems if problem.code == "unclosed"] == ["unclosed"]
+
+
+COMMAND = """vllm serve moonshotai/Kimi-K2.5 --trust-remote-code \\
+    --tensor-parallel-size 8
+    --gpu-memory-utilization 0.93 \\
+    --port 8010"""
+
+
+@pytest.mark.parametrize("closing", ["`", "\n`", "\n`\n"])
+@pytest.mark.parametrize("lead", ["It was started so:\n\n", "On 8 cards: \n"])
+def test_a_command_that_lost_a_backslash_is_whole(closing: str, lead: str) -> None:
+    ticked, fenced = f"{lead}`{COMMAND}{closing}\n\nIt hangs.\n", f"{lead}\n```\n{COMMAND}\n```\n\nIt hangs.\n"
+    assert words(ticked) == words(fenced)
+    (command,) = words(ticked)
+    assert command[-1] == "8010"
+    assert [problem.code for problem in read_script(ticked).problems] == ["missing-backslash"]
+
+
+def test_a_tick_that_nothing_closes_takes_no_sentences_in() -> None:
+    whole = COMMAND.replace("8\n", "8 \\\n")
+    (command,) = words(f"It was started so:\n\n`{whole}\n\nAnd then it `hangs`.\n")
+    assert command[-1] == "8010"

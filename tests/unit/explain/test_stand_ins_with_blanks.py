@@ -9,6 +9,7 @@ from tests.unit.explain.judging import ask
 
 LLAMA = "llama-server -m /models/a.gguf"
 VLLM = "vllm serve Qwen/Qwen3-8B"
+SGLANG = "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"
 DASHES = "lacks its dashes"
 
 
@@ -25,6 +26,7 @@ def errors(text: str) -> list[str]:
         f"{LLAMA} -c <1024 * slots> -np <slots>",
         f"{VLLM} --port 8000 <DRAFT FLAGS: LATER \u2014 head of the model, 5 tokens>",
         f"docker run --gpus all --ipc=host <IMAGE:PINNED> {VLLM} --port 8000",
+        f"{SGLANG} --remote-instance-weight-loader-send-weights-group-ports [group_ports_of_seed]",
     ],
 )
 def test_to_be_filled_in(text: str) -> None:

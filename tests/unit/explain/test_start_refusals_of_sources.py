@@ -37,6 +37,18 @@ SOURCES = [
         f"VLLM_ATTENTION_BACKEND=TRITON_ATTN {OSS}",
     ),
     (
+        "dense-backend-variable-of-sparse",
+        "0.12.0",
+        "VLLM_ATTENTION_BACKEND=FLASH_ATTN_MLA vllm serve deepseek-ai/DeepSeek-V3.2",
+        "VLLM_ATTENTION_BACKEND=FLASHMLA_SPARSE vllm serve deepseek-ai/DeepSeek-V3.2",
+    ),
+    (
+        "mla-backend-variable-of-plain",
+        "0.13.0",
+        f"VLLM_ATTENTION_BACKEND=TRITON_MLA {OSS}",
+        f"VLLM_ATTENTION_BACKEND=TRITON_ATTN {OSS}",
+    ),
+    (
         "sinks-of-sgl-backend",
         "0.5.9",
         f"{SGL_OSS} --attention-backend flashinfer",

@@ -85,3 +85,16 @@ def test_a_loop_of_one_round_is_known() -> None:
     )
     (command,) = (each for each in read_script(text).commands if each.program == "vllm serve")
     assert [word.text for word in command.argv][-2:] == ["--max-model-len", "4096"]
+
+
+@pytest.mark.parametrize(
+    ("title", "named"),
+    [
+        ("# A draft for Kimi-K2.6 on H20-3e", ["8xH20-141G"]),
+        ("# A draft for Kimi-K2.6", ["8xH20"]),
+        # A line that names both tells them apart.
+        ("# A draft for Kimi-K2.6 on H20-3e\n\nH20 and H20-3e differ.", ["8xH20"]),
+    ],
+)
+def test_a_title_with_the_whole_name_says_which_of_two_sizes_is_meant(title: str, named: list[str]) -> None:
+    assert devices(f"{title}\n\nWe use 8x NVIDIA H20.\n\n{SERVE.format('')}") == named

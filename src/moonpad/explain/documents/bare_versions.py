@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.explain.documents.failing_releases import failing_release
 from moonpad.values.versions import order
 
 _NUMBER: Final = r"v?(?P<{}>\d{{1,2}}\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)(?![\w-]|\.\w|\.\d)"
@@ -22,7 +23,9 @@ _BARE: Final = re.compile(
     rf"|(?<![\w.:/-])(?=v){_NUMBER.format('word')}[`*]{{0,2}}[ ](?:docker|image|container|release|tag)\b{_NOT_IT}"
     rf"|\b(?:latest|newest|current)[ ](?:stable[ ])?(?:version|release)[ ]?[(（:][ ]?{_NUMBER.format('latest')}"
     rf"|^[ \t>#*-]*version[ \t]*[:=]?[ \t]+{_NUMBER.format('alone')}[ \t]*$"
-    rf"|^[ \t>#*-]*(?:On|With|In|Under)[ ](?=v){_NUMBER.format('begun')}(?=[ \t]*(?:[,:`]|$))",
+    rf"|^[ \t>#*-]*(?:On|With|In|Under)[ ](?=v){_NUMBER.format('begun')}(?=[ \t]*(?:[,:`]|$))"
+    rf"|\b(?:launch|start|serve|run|deploy)(?:ed|ing|s)?[ ](?:[a-z-]+[ ]){{0,3}}(?:on|with|in|using)[ ]{{1,3}}(?=v)"
+    rf"{_NUMBER.format('started')}(?=[ \t]*(?:[,:`]|$))",
     re.IGNORECASE,
 )
 _TITLE: Final = re.compile(
@@ -31,6 +34,12 @@ _TITLE: Final = re.compile(
     re.IGNORECASE,
 )
 """`# [Misc]: v0.23 GLM5.1 CP + 1p1d OOM`: what the report is about stands first in its title."""
+_TITLE_ENDS: Final = re.compile(
+    r"#{1,2}[ ][\[【][^\]】]{1,40}[\]】](?!.*\b(?:upgrad\w*|since|until|before|from|support\w*|add\w*|remov\w*)\b)"
+    r"[^\n]{0,200}[ ](?:on|in|with|using)[ ]v(?P<title>0\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{1,3})?)[ ]*",
+    re.IGNORECASE,
+)
+"""`# [Bug] unrecognized arguments on v0.5.5`: or last."""
 _BRANCH: Final = re.compile(
     r"(?<![\w./:-])releases?/v?(?P<branch>\d{1,2}\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{0,3})?)(?![\w/-]|\.\w|\.\d)",
     re.IGNORECASE,
@@ -66,7 +75,10 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     all that are recorded; "" where there is none."""
     found = _named(lines)
     version, in_words = next(iter(found)) if len(found) == 1 else ("", False)
-    if not found and (title := _TITLE.match(next((line for line in lines if line.strip()), "")[:_LONGEST])):
+    if not found:
+        version = failing_release(lines)
+    first = next((line for line in lines if line.strip()), "")[:_LONGEST]
+    if not (found or version) and (title := _TITLE.match(first) or _TITLE_ENDS.fullmatch(first)):
         version = title["title"].lower()
         series = ".".join(version.split(".")[:2])
         return version if any(release.startswith(f"{series}.") for release in recorded) else ""
@@ -83,11 +95,12 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
 @cache
 def _in_path(engine: str) -> re.Pattern[str]:
     """A folder that is called after the release, `SGLANG_DG_CACHE_DIR=/cache/v0.5.10-team/sm90`, or a folder or a
-    program after both, `/cache/sglang_v0.5.10/sm90`, `/bin/vllm_v0.10.0`."""
+    program after both, `/cache/sglang_v0.5.10/sm90`, `/bin/vllm_v0.10.0`; no link to the source of a release,
+    `…/sglang/blob/v0.4.8/python/…`."""
     number = r"v(?P<{}>0\.\d{{1,2}}\.\d{{1,2}}(?:\.?(?:rc|post)\d{{1,3}})?)"
     return re.compile(
         rf"(?<![A-Za-z])(?:{engine}|{engine.upper()})[\w-]*(?:=/?|/)(?:[\w.-]+/){{0,8}}?"
-        rf"{number.format('path')}(?:-[A-Za-z]\w{{0,20}})?(?=/)"
+        rf"(?<!/blob/)(?<!/tree/)(?<!/raw/)(?<!/blame/){number.format('path')}(?:-[A-Za-z]\w{{0,20}})?(?=/)"
         rf"|(?<=/){engine}[_-]{number.format('both')}(?=[/\s\"'`]|$)"
     )
 

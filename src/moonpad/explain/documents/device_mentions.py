@@ -314,7 +314,21 @@ def _sized(lines: tuple[str, ...]) -> Mapping[str, str]:
         for match in device_patterns.SIZED.finditer(line[:_LONGEST]) if "G" in line else ():
             found.setdefault(_kind(match["device"], None)[0], set()).add(int(match["size"]))
     only = {kind: _SIZES.get((kind, max(sizes)), "") for kind, sizes in found.items() if len(sizes) == 1}
-    return {kind: label for kind, label in only.items() if kind in LARGER and label}
+    titled = {kind: label for kind, label in _titled(lines).items() if kind not in found}
+    return titled | {kind: label for kind, label in only.items() if kind in LARGER and label}
+
+
+def _titled(lines: tuple[str, ...]) -> Mapping[str, str]:
+    """The same where the title gives the whole name, `# A draft for Kimi-K2.6 on H20-3e`, and no line names both."""
+    title = next((number for number, line in enumerate(lines, 1) if line.strip()), 0)
+    on_lines: dict[str, set[int]] = {}
+    for each in _kinds_in(lines):
+        on_lines.setdefault(each.kind, set()).add(each.line)
+    return {
+        kind: larger
+        for kind, larger in LARGER.items()
+        if title in on_lines.get(larger, ()) and on_lines[larger].isdisjoint(on_lines.get(kind, ()))
+    }
 
 
 def _with_size(machine: str, sized: Mapping[str, str]) -> str:

@@ -31,6 +31,12 @@ def begin_of_post(lines: tuple[str, ...], line: int) -> int:
     return max((number for number, _ in _heads(lines) if number <= line), default=0)
 
 
+def of_other_person(lines: tuple[str, ...], line: int, command: int) -> bool:
+    """Whether a line stands in a later part than the command, which somebody else wrote: of his own machine."""
+    later = line > command and begin_of_post(lines, line) > command
+    return later and author_at(lines, line) != author_at(lines, command) != ""
+
+
 @lru_cache(maxsize=4)
 def _heads(lines: Sequence[str]) -> tuple[tuple[int, str], ...]:
     heads = []

@@ -30,6 +30,10 @@ _EXPLAINED: Final = re.compile(
 _RUN_TOGETHER: Final = re.compile(r"[ \t]*#{1,6}[ ]")
 _APOSTROPHE: Final = re.compile(r"[A-Za-z]'[a-z]{1,2}\b")
 """`models's`, `doesn't`: within a word of a sentence."""
+_LOST: Final = "missing-backslash"
+_SENTENCE_ENDS: Final = re.compile(r"[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2,40}[?!.:][ \t]*$")
+_ARROW: Final = re.compile(r"<<-?[ \t]+[A-Za-z]+(?:[ ][\w'’,-]{1,40}){2}")
+"""A mark of a heredoc, with words of a sentence behind it."""
 _WORDS: Final = 4
 _TALLEST: Final = 2_000
 """Lines of one word."""
@@ -54,16 +58,26 @@ def without_prose(problems: Sequence[Problem], lines: Sequence[str], commands: S
     """The problems of commands; a script with a shebang line has no prose."""
     if not problems or (lines and lines[0].startswith("#!")):
         return list(problems)
-    of_shell = [problem for problem in problems if problem.code in _OF_SHELL]
+    of_shell = [problem for problem in problems if problem.code in _OF_SHELL or problem.code == _LOST]
     own = _lines_of(commands) if of_shell else frozenset()
     return [
         problem
         for problem in problems
+        if problem.line in own or not _is_of_a_sentence(problem, lines)
         if problem.code not in _OF_SHELL
         or not (
             _is_prose(problem, lines) or _is_no_command(problem, lines, own) or _is_behind(problem, lines, commands)
         )
     ]
+
+
+def _is_of_a_sentence(problem: Problem, lines: Sequence[str]) -> bool:
+    """Whether a line that ends as a sentence does is said to lack a backslash, or two arrows between words to begin a
+    heredoc: `--enable-expert-paralle  << should this be …?`."""
+    line = lines[problem.line - 1][:2_000] if 1 <= problem.line <= len(lines) else ""
+    if problem.code == _LOST:
+        return _SENTENCE_ENDS.search(line) is not None and _OPTION.search(line) is None
+    return problem.code == "unclosed" and _ARROW.search(line, max(0, problem.column - 1)) is not None
 
 
 def _is_behind(problem: Problem, lines: Sequence[str], commands: Sequence[Command]) -> bool:

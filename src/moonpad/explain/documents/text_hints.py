@@ -15,6 +15,7 @@ from moonpad.catalog.options import newest
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
 from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.engines.image_names import OF_A_COMMIT, OF_MAKERS
 from moonpad.explain.documents.avoided_releases import is_faulty, is_of_other_build, is_refused, says_what_runs
 from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
 from moonpad.explain.documents.printed_versions import printed
@@ -37,7 +38,8 @@ _LATEST: Final = r"(?:latest|newest|current|most recent)(?:[ ]stable)?[ ](?:vers
 _BUILT_FOR: Final = r"(?:[ ]\(?(?:rocm|cuda|xpu|cpu)\)?(?=[ ]v?0\.[0-9]{1,2}\.[0-9]))?"
 """`vLLM ROCm v0.21.0`; the number of the platform itself is no such one."""
 _LATER: Final = (
-    r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher)|[ ]?(?:以降|(?:及|或)?以上|[及或]更[高新]|及以后|及之后))?"
+    r"(?P<least>\+|[`*]{0,3}[ ](?:or[ ](?:later|newer|above|higher)|and[ ](?:later|newer|above))\b"
+    r"|[ ]?(?:以降|(?:及|或)?以上|[及或]更[高新]|及以后|及之后))?"
 )
 
 _OR_LATER: Final = re.compile(r"\+|[ ]?(?:\(?or|and|及|或)[ ]?(?:later|newer|above|higher|以上|以后)", re.IGNORECASE)
@@ -352,7 +354,19 @@ def version_of_image(image: str) -> tuple[str, str] | None:
     match = _patterns(tuple(ENGINES))[1].search(image)
     if match is not None:
         return None if _is_of_a_publisher(match, ()) else _engine_and_version(match)
-    return release_in_tag(image, _names())
+    return release_in_tag(image, _names()) or _release_of_branch(image)
+
+
+def _release_of_branch(image: str) -> tuple[str, str] | None:
+    """`vllm/vllm-openai:vllm-x86_64-cu13-0.25.1-7a33ba9` → ("vllm", "0.25.1"): what the branch was made from."""
+    maker, built = OF_MAKERS.search(image), OF_A_COMMIT.search(image)
+    if maker is None or built is None or not built["version"]:
+        return None
+    names = image.rpartition(":")[0]
+    for engine, row in ENGINES.items():
+        if any(re.search(rf"/{name}$", names) for name in row.command_line.images):
+            return (engine, built["version"]) if _is_released(engine, built["version"]) else None
+    return None
 
 
 def _names() -> dict[str, Sequence[str]]:

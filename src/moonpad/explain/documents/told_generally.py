@@ -12,7 +12,10 @@ from moonpad.engines.program_words import STARTS_ROUGHLY
 LONGEST: Final = 2_000
 HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
-CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|常见", re.IGNORECASE)
+CHAPTER: Final = re.compile(
+    r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|failure (?:cases|modes)\b|\blimitations\b|常见",
+    re.IGNORECASE,
+)
 """A heading whose parts all speak of errors in general."""
 _IN_GENERAL: Final = re.compile(
     r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"

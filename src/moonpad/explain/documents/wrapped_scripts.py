@@ -12,6 +12,8 @@ _OPENS: Final = re.compile(
     r"[^`\n]*(?:`[^`\n]*`[^`\n]*)*"
 )
 """A backtick that is not closed on its line, in front of what only a script begins with."""
+_COMMAND: Final = re.compile(r"[ \t]{0,8}`(?!`)[A-Za-z_./~][^`\n]*[ \t]\\[ \t]*")
+"""The same in front of a command that goes on below, up to the backtick that closes it."""
 _ENDS: Final = re.compile(r"[^`\n]*(?:`[^`\n]*`[^`\n]*)*`[ \t\0]*")
 _BEYOND: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})|#{2,6}[ \t]|[ \t]*</?details>")
 _MOST: Final = 400
@@ -21,7 +23,7 @@ _FEWEST: Final = 2
 
 def opens_script(line: str) -> bool:
     """Whether a script over several lines may begin in it."""
-    return _OPENS.fullmatch(line) is not None
+    return _OPENS.fullmatch(line) is not None or _COMMAND.fullmatch(line) is not None
 
 
 def length_of_script(lines: Sequence[str]) -> int:
@@ -29,12 +31,15 @@ def length_of_script(lines: Sequence[str]) -> int:
     paste may be cut. 0 where it is none."""
     if not lines or not opens_script(lines[0]):
         return 0
+    closed = _OPENS.fullmatch(lines[0]) is None  # a command, which ends where it is closed
     for number, line in enumerate(lines[1:_MOST], 1):
+        if closed and (not line.strip(" \t\0") or _BEYOND.match(line)):
+            return 0
         if _BEYOND.match(line):
             return number if number >= _FEWEST else 0
         if _ENDS.fullmatch(line):
             return number + 1 if number >= _FEWEST else 0
-    return len(lines) if _FEWEST <= len(lines) <= _MOST else 0
+    return len(lines) if _FEWEST <= len(lines) <= _MOST and not closed else 0
 
 
 def without_marks_of_code(lines: Sequence[str]) -> str:

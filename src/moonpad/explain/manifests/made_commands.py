@@ -66,8 +66,9 @@ class MadeCommands:
                 arms = ((condition, server.arm),)
             if server.machine:
                 self.state.machines.append((server.line, server.machine))
+            wrappers = (Wrapper("docker exec", (), (), server.image),) if server.image is not None else ()
             frame = Command(
-                *("", (), (), server.env),
+                *("", (), (), server.env, wrappers),
                 label=around.label,
                 arms=arms,
                 pods=server.pods,

@@ -36,6 +36,7 @@ from moonpad.explain.manifests.option_maps import has_bare_json, list_words, mod
 from moonpad.explain.manifests.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.manifests.pods import PodReader, is_container
 from moonpad.explain.manifests.tasks import SET_BY_SCHEDULER, read_task
+from moonpad.explain.manifests.tried_options import is_tried
 from moonpad.explain.manifests.yaml_repair import readable
 from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.explain.programs import base_name, identify, names_engine_command
@@ -256,7 +257,7 @@ class _ManifestReader:
                 for container in items(child):
                     if scalar(self.fields(container).get("restartPolicy")) == _SIDECAR:
                         self._child("", container, around, depth + 1)
-            elif name not in _NO_COMMANDS:
+            elif name not in _NO_COMMANDS and not is_tried(name, child, fields, self.source):
                 program = engines.PROGRAM_OF.get(name.casefold(), around.program)
                 model = named_by_key(name, child, self.source) or around.model
                 role = roles.get(name) or around.role

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.image_names import OF_MAKERS
 from moonpad.explain.commands import HereFile, Word, whole_number
 from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.manifests.node_templates import node_templates
@@ -56,6 +57,7 @@ class Served(Struct, frozen=True):
     arm: int | None = None
     more: str = ""
     line: int = 0
+    image: Word | None = None
 
 
 def served_by_recipe(fields: Fields, source: YamlSource) -> Iterator[Served]:
@@ -86,6 +88,8 @@ def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, sour
     model = source.fields(recipe.get("model"))
     path = model.get("path") or source.fields(recipe.get("environment")).get("model_path")
     resources = source.fields(recipe.get("resources")) or source.fields(recipe.get("hardware"))
+    container = model.get("container")
+    image = source.word(container) if container is not None and OF_MAKERS.search(scalar(container)) else None
     for name, node in roles.items():
         if name not in _ROLES or not isinstance(node, MappingNode):
             continue
@@ -110,7 +114,7 @@ def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, sour
             at = source.word(path)
             words = [replace(at, text=option, pieces=()), at, *words]
         if words:
-            yield Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line)
+            yield Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line, image=image)
 
 
 def _machines(role: str, resources: Fields) -> tuple[int, str]:
@@ -135,7 +139,7 @@ def _machines(role: str, resources: Fields) -> tuple[int, str]:
 def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
     """One command, with each override in its turn: which of them are combined, and the layout, is chosen elsewhere."""
     model = source.fields(recipe.get("model"))
-    base = [*_words_in(recipe, source), *_words_in(model, source)]
+    base = [*_other_server(recipe, source), *_words_in(recipe, source), *_words_in(model, source)]
     opted = {scalar(item) for item in items(recipe.get("opt_in_features"))}
     for name, feature in source.fields(recipe.get("features")).items():
         if name not in opted:
@@ -155,6 +159,13 @@ def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
         words = [*named_model, *_without(base, extra), *extra]
         if words and any(word.text.startswith("--") for word in words):
             yield Served(names.PROGRAM_OF[names.UNNAMED], words, arm=arm, more=more, line=words[-1].line)
+
+
+def _other_server(recipe: Fields, source: YamlSource) -> Iterator[Word]:
+    """The option that the recipe's page adds for a task which another server takes over."""
+    for item in items(source.fields(recipe.get("meta")).get("tasks")):
+        if option := names.SERVER_OF_TASK.get(scalar(item)):
+            yield replace(source.word(item), text=option, pieces=())
 
 
 def _by_default(recipe: Fields, base: Sequence[Word], named: Node | None, source: YamlSource) -> Served | None:

@@ -16,7 +16,7 @@ from moonpad.explain.shell.wrappers import Peeled
 from moonpad.values.records import replace
 
 _SHELL_LINE: Final = re.compile(r"^[ \t]*[!%].*$", re.MULTILINE)
-_ASSIGNS: Final = re.compile(r"^[A-Za-z_]\w* = ", re.MULTILINE)
+_ASSIGNS: Final = re.compile(r"^(?:[A-Za-z_]\w*(?:, ?[A-Za-z_]\w*){0,5} = |[A-Za-z_][\w.]*\()", re.MULTILINE)
 _FILE: Final = re.compile(r"\s*%%writefile\s+(?:-a\s+)?(\S+)")
 _NO_SCRIPTS: Final = ("Dockerfile", ".yaml", ".yml", ".json", ".md", ".txt")
 _CONTAINER: Final = "docker run"

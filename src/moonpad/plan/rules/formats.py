@@ -95,9 +95,9 @@ def gguf_engine(case: Configuration) -> Iterator[Finding]:
 
 
 def ascend_formats(case: Configuration) -> Iterator[Finding]:
-    """ModelSlim's W8A8 and W4A8 carry Ascend's own scales."""
+    """ModelSlim's W8A8 and W4A8 carry Ascend's own scales, which SGLang's build for NPUs reads as well."""
     modelslim = case.scheme in MODELSLIM and case.quantization.method != "compressed-tensors"
-    if modelslim and not case.engine.reads_modelslim:
+    if modelslim and not case.engine.reads_modelslim and case.platform is not Platform.ASCEND:
         message = f"{case.scheme.upper()} by ModelSlim: {case.engine.name} cannot read it, it is made for Ascend"
         remedy = f"take {_engines(lambda engine: engine.reads_modelslim)}, or the original checkpoint"
         yield unsupported(QUANTIZATION, message, remedy)

@@ -77,7 +77,10 @@ def ep_group(case: Configuration) -> Iterator[Finding]:
         )
     elif group % ep:
         message = f"expert parallel {ep} does not divide the {group} ranks that share the experts"
-        yield illegal("ep", message, f"set ep = {largest_divisor(group, ep)}")
+        missing = group == 1 and ep <= case.cluster.devices  # the ranks are made by tp, which is forgotten
+        yield illegal(
+            "ep", message, f"set tp = {ep}, or ep = 1" if missing else f"set ep = {largest_divisor(group, ep)}"
+        )
 
 
 def ep_experts(case: Configuration) -> Iterator[Finding]:

@@ -199,3 +199,14 @@ def test_a_remedy_for_the_tensor_parallel_size_is_legal(scheme: str) -> None:
         sizes = [int(match[1]) for refusal in refused if (match := re.match(r"set tp = (\d+)", refusal.remedy))]
         if sizes:
             assert not errors_of(check(model, on, "vllm", "", Layout(tp=min(sizes)), Settings())), (tp, sizes)
+
+
+@pytest.mark.parametrize(
+    ("ep", "remedy"), [(8, "set tp = 8, or ep = 1"), (16, "set ep = 1")], ids=["as many", "more than devices"]
+)
+def test_experts_that_are_to_be_spread_without_any_ranks_ask_for_ranks(ep: int, remedy: str) -> None:
+    arguments = (checkpoint("int4"), ONE, "sglang", "0.5.23", Layout(tp=1, ep=ep), Settings())
+    remedies = [
+        finding.remedy for finding in rules_of(configuration(*arguments)) if "does not divide" in finding.message
+    ]
+    assert remedies == [remedy]

@@ -17,10 +17,10 @@ from moonpad.values.finding import Code, Severity
 
 _NAMED: Final = re.compile(r"(?<!\$)\$\(([A-Z_][A-Z0-9_]*)\)")
 _OF_OTHERS: Final = re.compile(
-    r"_SERVICE_(?:HOST|PORT)(?:_\w+)?$|_PORT_\d+_|^(?:KUBERNETES|LWS|JOB|POD|RAY|PET|DYN|DYNAMO|GROVE|NATS|ETCD)_"
-    r"|^(?:MODEL_EXPRESS_URL|PROMETHEUS_ENDPOINT)$"
+    r"_SERVICE_(?:HOST|PORT)(?:_\w+)?$|_PORT_\d+_|^(?:KUBERNETES|LWS|RBG|JOB|POD|RAY|PET|DYN|DYNAMO|GROVE|NATS|ETCD)_"
+    r"|^(?:MODEL_EXPRESS_URL|PROMETHEUS_ENDPOINT|ENTRY_ADDRESS|GROUP_SIZE|WORKER_INDEX)$"
 )
-"""Variables that Kubernetes itself or a controller sets."""
+"""Variables that Kubernetes itself or a controller sets (the last three: Kthena's)."""
 _GRAPH: Final = re.compile(rf"^kind:[ \t]*{GRAPH}\b", re.MULTILINE)
 _OF_GRAPHS: Final = ("env", "envs")
 """Lists of a graph and of its services, which the operator puts into the env of each container below."""

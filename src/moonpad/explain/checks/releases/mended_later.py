@@ -116,6 +116,10 @@ def mended_later(case: Case) -> Iterator[Remark]:
         told = {id(row) for row in sure if kinds & kinds_of(row.fault) and not came_after(row.since, then)}
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
+    once: dict[tuple[str, str], MendedFault] = {}
+    for row in met:
+        once.setdefault((row.fault, row.mended_in), row)  # a fault with several settings has a row for each
+    met = list(once.values())
     for row in met[:MOST] if case.version else _unnamed(met):
         yield replace(_remark(row, case, spoken), as_told=id(row) in told)
 
