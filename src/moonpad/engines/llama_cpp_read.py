@@ -39,6 +39,8 @@ _INTEGER: Final = re.compile(r"\s*[+-]?\d")
 _OPTIONAL: Final = re.compile(r"(?<!\()\?")
 _NESTED: Final = re.compile(r"\)[*+{]")
 """A repeated group can take exponential time; people do not write one."""
+_LAYERS: Final = {"kimi-k2": 61, "kimi-linear": 27, "kimi-k3": 93}
+"""Of files by their name: how many of a model's layers stay on the devices where a pattern keeps some of them there."""
 _LONGEST_NAME: Final = len("blk.98.ffn_gate_exps.weight")
 _MOST_EFFORT: Final = 2_000
 """Of all patterns together. Published ones have up to 60 each."""
@@ -128,7 +130,9 @@ def _host_expert_layers(words: Words) -> int | None:
     if not overrides or _effort(overrides) > _MOST_EFFORT:
         return count
     patterns = [(pattern, buffer) for text, buffer in overrides if (pattern := _compiled(text)) is not None]
-    matrices = [f"blk.{layer}.ffn_{matrix}_exps.weight" for layer in range(ALL_LAYERS // 10) for matrix in _MATRICES]
+    named = " ".join(words.text(name) or "" for name in ("--model", "--hf-repo")).casefold()
+    most = next((layers for name, layers in _LAYERS.items() if name in named), ALL_LAYERS // 10)
+    matrices = [f"blk.{layer}.ffn_{matrix}_exps.weight" for layer in range(most) for matrix in _MATRICES]
     on_host = sum(_buffer_of(name, patterns) == "CPU" for name in matrices)
     layers = ALL_LAYERS if on_host == len(matrices) else on_host // len(_MATRICES)
     return max(count or 0, layers)

@@ -37,6 +37,9 @@ def engine_of(command: Command, question: Question, script: Script | None = None
         return question.engine
     if build := next((name for name in ENGINES if _is_build(name, engine, command, question, script)), None):
         return build
+    options_alone = not command.prefix and command.container is None and not command.wrappers
+    if options_alone and script is not None and (beside := _of_others(engine, command, question, script)):
+        return beside
     named = script.versions if script is not None else {}
     builds = [name for name in named if name != engine and base_of(name) == engine]
     if not builds and script is not None:
@@ -46,6 +49,15 @@ def engine_of(command: Command, question: Question, script: Script | None = None
     alone = len(builds) == 1 and not elsewhere
     sure = alone and script is not None and (engine not in named or _is_of_build(builds[0], script))
     return builds[0] if sure else engine
+
+
+def _of_others(engine: str, command: Command, question: Question, script: Script) -> str:
+    """The build that every other command of this program in the text starts, for options that stand alone: they are
+    added to one of those. "" without one."""
+    others = [each for each in script.commands if each.program == command.program and each.prefix]
+    script.budget.work(10 * len(others), "the engine of options alone")
+    started = {next((name for name in ENGINES if _is_build(name, engine, each, question)), "") for each in others}
+    return started.pop() if len(started) == 1 else ""
 
 
 def _is_of_build(name: str, script: Script) -> bool:

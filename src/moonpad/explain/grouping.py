@@ -55,24 +55,29 @@ class Group(Struct, frozen=True):
 def group(commands: Iterable[Command]) -> tuple[Group, ...]:
     """In the order of their first commands; commands of unknown programs are left out.
 
-    A fragment is its own group: its caller gives it a program. A benchmark in a loop is one group.
+    A fragment is its own group: its caller gives it a program. A benchmark in a loop is one group, whatever server is
+    started in each pass before it.
     """
     groups: list[list[Command]] = []
     servers: list[Command] = []
+    clients: dict[tuple[str, tuple[int, int]], list[Command]] = {}
     last_server: _Server | None = None
     for command in commands:
         kind = _kind(command)
         if command.program == "other":
             continue
         server = _Server(command) if kind == "server" else None
-        if kind == "client" and groups and _repeats(command, groups[-1][-1]):
-            groups[-1].append(command)
+        line = (command.program, (command.argv[0].line, command.argv[0].column)) if command.argv else None
+        if kind == "client" and line in clients:
+            clients[line].append(command)
         elif server is not None and last_server is not None and last_server.takes(server):
             servers.append(command)
         else:
             groups.append([command])
             if server is not None:
                 servers, last_server = groups[-1], server
+            elif kind == "client" and line is not None:
+                clients[line] = groups[-1]
     return tuple(Group(tuple(members), role_of(members[0])) for members in groups)
 
 
@@ -98,12 +103,6 @@ def model_of(command: Command) -> str | None:
         return command.argv[0].text
     value = value_of(command.argv, ("--model", "--model-path"))
     return value.text if value else None
-
-
-def _repeats(command: Command, before: Command) -> bool:
-    """Whether it is the same line, read with the next value of a loop."""
-    first, other = ([(word.line, word.column) for word in member.argv[:1]] for member in (command, before))
-    return command.program == before.program and first == other != []
 
 
 class _Server:

@@ -44,6 +44,7 @@ from moonpad.explain.programs import is_server, program_named, program_table
 from moonpad.explain.releases_of_others import with_faults_of_others
 from moonpad.explain.remedy_edits import Started, with_remedy
 from moonpad.explain.removed_programs import removed_program_remarks
+from moonpad.explain.repeated_remarks import without_twins
 from moonpad.explain.results import Judged, Remark, printable
 from moonpad.explain.router_releases import router_release
 from moonpad.explain.shell.typo_repair import as_meant
@@ -248,7 +249,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     recorded = program.removal.program if program and program.removal else name
     release = version.text or (newest(recorded) if engine else "")
     own = name if program is not None and program.own_versions else ""
-    return Judged(engine or name, release, version.because, tuple(remarks), program=own, refused=refused)
+    told = tuple(without_twins(remarks))
+    return Judged(engine or name, release, version.because, told, program=own, refused=refused)
 
 
 def _is_left(remark: Remark) -> bool:

@@ -42,6 +42,7 @@ DECISIVE: Final = frozenset({
 _SETTING: Final = re.compile(
     r"\b(?:OPTION_|option\.)([A-Za-z_]{2,60})[\"']?[ \t]*[:=][ \t]*(?:[\"']([^\"'\n]{1,200})[\"']|([^\s\"',}]{1,200}))"
 )
+_MODEL_FLAGS: Final = ("--model", "--model-path")
 _MODEL: Final = re.compile(r"\b(?:HF_MODEL_ID|MODEL_ID|model_id)[\"']?[ \t]*[:=][ \t]*[\"']?([\w.-]+/[\w.-]+)")
 _MODEL_KEY: Final = re.compile(
     r"^[ \t{-]*[\"']?(?:model|model_path|model_id|hf_model|model_name_or_path)[\"']?[ \t]*[:=][ \t]*"
@@ -198,8 +199,10 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             if image is not None and image in words:
                 at = words.index(image) + 1
             own = (*words[at:], more(f"<what {base_name(words[0])} adds>", command.line))
-            # No program stands there: `command: ["--model", …]` of a container are the arguments of the image's own.
-            if _ONE_DASH.match(words[0].text) or (words[0].text.startswith("--") and image is not None):
+            # No program stands there: `command: ["--model", …]` of a container are the arguments of the image's own,
+            # and a text's `--model …` below "start it with:" are an engine's.
+            all_own = words[0].text.startswith("--") and (image is not None or _flag(words[0]) in _MODEL_FLAGS)
+            if _ONE_DASH.match(words[0].text) or all_own:
                 own = (*words,)
             called = [name for word in words if (name := word.text.casefold()) in PROGRAM_OF]
             program = PROGRAM_OF[called[0]] if called else _of_script(words[:first])

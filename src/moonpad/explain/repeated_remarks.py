@@ -16,7 +16,7 @@ _LINE: Final = re.compile(r"[^:\n]{0,200}?line \d+: ")
 
 def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """The same finding of two pieces of one deployment stays at each; the same at one place stays once, and so does one
-    report of two options of a command.
+    report of two options of a command, and a note about a variable of several pieces.
 
     A value that the parser refuses is refused by a rule too: the parser's word is enough. So is the first of two
     findings about one variable of a line.
@@ -32,7 +32,8 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
             said, at = (remark.finding.message, remark.finding.remedy), None
             if (other := kept.get((said, remark.command, at))) is not None and _is_worse(remark, other):
                 kept[said, remark.command, at] = remark
-        kept.setdefault((said, remark.command, at), remark)
+        once = remark.variable is not None and remark.finding.severity is Severity.NOTE and not remark.edits
+        kept.setdefault((said, None if once else remark.command, at), remark)
     errors = [remark for remark in kept.values() if remark.finding.severity is Severity.ERROR]
     refused = [remark for remark in errors if _setting(remark.finding.where) in _OF_KERNELS]
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]

@@ -64,6 +64,8 @@ _FIGURE: Final = re.compile(r"(?<![\w.,-])-?\d{3,}(?![\w.,]*\d)")
 """`-240`: what a check has reckoned as the engine did."""
 _REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
+_CUT: Final = 3
+"""So many letters of an option's end are lost where it is copied by hand."""
 
 
 def beside_findings(
@@ -252,6 +254,14 @@ def _is_given(flag: str, script: Script) -> bool:
     return flag in texts or any(re.match(rf"\s*{flag[2:]}:", line) for line in script.lines)
 
 
+def _uncut(flag: str, script: Script) -> str:
+    """The one option of the text's commands that begins with what an error names, `--kt-amx-weight-pat`, where none is
+    called so."""
+    texts = {word.text.partition("=")[0] for command in script.commands for word in command.words}
+    longer = [text for text in texts if text.startswith(flag) and len(text) <= len(flag) + _CUT]
+    return longer[0] if flag not in texts and len(longer) == 1 else flag
+
+
 def _with_remedies(failure: Remark, told: Iterable[Remark], script: Script) -> Remark:
     """What the parser refused has a finding of its own, with what to write instead."""
     finding = failure.finding
@@ -277,9 +287,9 @@ def _with_remedies(failure: Remark, told: Iterable[Remark], script: Script) -> R
     if finding.remedy != _TAKE_OUT:
         return failure
     refused = finding.message.split()
-    own = [remark.finding for remark in told if remark.mends and remark.finding.where in refused]
+    named = [_uncut(word, script) for word in refused if re.match(r"--[a-z]", word)]
+    own = [remark.finding for remark in told if remark.mends and remark.finding.where in (*refused, *named)]
     words = dict.fromkeys(f"{one.remedy[:1].lower()}{one.remedy[1:].rstrip('.')}" for one in own if one.remedy)
-    named = [word for word in refused if re.match(r"--[a-z]", word)]
     if not words and len(named) == 1:
         words = {f"leave {named[0]} out" if _is_given(named[0], script) else _OF_LAUNCHER.format(named[0]): None}
     return replace(failure, finding=replace(finding, remedy="; ".join(words))) if words else failure

@@ -100,9 +100,12 @@ _OTHER_TEXT: Final = re.compile(
 """What such files begin with where a block has no language."""
 _FIRST_KEY: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*(?:- )?[A-Za-z][\w.-]*:(?:[ ]\S.*|[ ]*)(?:\n|$)")
 _KEY_OF_CONTAINER: Final = re.compile(
-    r"^[ \t]*(?:- )?(?:image:[ ]\S|containers:[ \t]*$|(?:command|args|entrypoint):[ \t]*(?:[\[|>].*)?$)", re.MULTILINE
+    r"^[ \t]*(?:- )?(?:image:[ ]\S|containers:[ \t]*$|(?:command|args|entrypoint):[ \t]*(?:[\[|>].*)?$"
+    r"|modelSpec:[ \t]*$|modelURL:[ ]\S)",
+    re.MULTILINE,
 )
-"""A piece of a manifest: lines of keys, one of which is that of a container."""
+"""A piece of a manifest, or of the values of a chart: lines of keys, one of which is that of a container or of what a
+server of vLLM's production stack serves."""
 _NESTING: Final = frozenset({"markdown", "md", "mdx"})
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
@@ -320,7 +323,7 @@ def _block(
     start: int, lines: Iterator[tuple[int, str]], fence: re.Match[str], heading: str | None, intro: str | None
 ) -> Iterator[Block]:
     """Takes the block's lines, which begin at `start`; nothing where its language is not a shell's. Behind one that was
-    never closed, the next one's."""
+    never closed, the next one's. A fence at the end of the last command's line closes the block too."""
     opened: tuple[int, re.Match[str]] | None = (start, fence)
     while opened is not None:
         (begin, first), opened = opened, None
@@ -335,7 +338,10 @@ def _block(
                 opened = (at + len(line) + 1, match) if (match := _FENCE.fullmatch(line)) else None
                 break
             quoted = line.lstrip(" \t>") if ">" in lead else line
-            taken.append(" " * (len(line) - len(quoted)) + quoted)
+            glued = quoted.rstrip(" \t\0").endswith(mark) and quoted.count(mark[0]) == len(mark)
+            taken.append(" " * (len(line) - len(quoted)) + (quoted.replace(mark[0], " ") if glued else quoted))
+            if glued:
+                break
         yield from _of_lines(begin, taken, first, heading, intro)
         intro = None
 

@@ -19,7 +19,10 @@ _NAME: Final = re.compile(
 )
 """`MiniMax-M3 MXFP4` says of its weights what `MiniMax-M3-MXFP4` does."""
 _DRAFT: Final = re.compile(r"eagle|dflash|medusa|draft|assistant", re.IGNORECASE)
-_FILE: Final = re.compile(r"[-_.](?:sh|py|ya?ml|json|jinja|md|log|txt|toml|git|html?)\b.*", re.IGNORECASE)
+_FILE: Final = re.compile(
+    r"(?:[-_.](?:sh|py|ya?ml|json|jinja|md|log|txt|toml|git|html?)\b|(?-i:\.(?!gguf\b)[a-z]{4,})).*", re.IGNORECASE
+)
+"""`minimax-m3.sh`, and `minimax-m3.thinking[3]`, a key of a table."""
 
 
 def spoken_model(script: Script) -> str:

@@ -21,6 +21,7 @@ _IN_GENERAL: Final = re.compile(
     r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can(?!['’]t)|could|would|often|sometimes|common"
     r"|typical\w*|avoid\w*"
     r"|expected(?! to be in range)"
+    r"|makes? [^.\n]{1,120}?[ ](?:raise|fail|crash)"
     r"|prevent\w*|e\.g\.|for example|such as|like|means|troubleshoot\w*|faq|known issues?)\b|如果|可能|常见|若",
     re.IGNORECASE,
 )

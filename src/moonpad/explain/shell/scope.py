@@ -19,6 +19,8 @@ Value = Word | tuple[Word, ...]
 _NONE = frozenset({"-1", "unknown"})
 """What scripts set where nothing is known yet."""
 _OF_CALLER = re.compile(r"\$\{?[1-9](?![0-9])")
+_PRINTED = re.compile(r"(?<![\w$.(-])([A-Za-z_]\w*)=")
+"""`TP=8` in what a command prints: not in front of the command that is run."""
 Layer = tuple[Mapping[str, Value], Mapping[str, Value]]
 """The variables and the exports that one branch has set."""
 
@@ -125,11 +127,16 @@ class Scope:
 
     @contextmanager
     def evaluating(self, text: str) -> Iterator[None]:
-        """While a text is evaluated whose `$1` was not known where it was made: it is none of this function's."""
+        """While a text is evaluated whose `$1` was not known where it was made: it is none of this function's.
+
+        What a command prints for it may set any variable that the command names before `=`: none of them is known."""
         before = self.arguments
         self.arguments = None if _OF_CALLER.search(text) else before
         yield
         self.arguments = before
+        if text.startswith(("$(", "`")):
+            for name in {*_PRINTED.findall(text)} & {*self.variables}:
+                self.set(name, unresolved(name, self.variables[name]))
 
     def join(self, branches: Sequence[Layer], exhaustive: bool, defaults: Collection[str] = ()) -> None:
         """After branches of which one ran, or none where they are not exhaustive: what differs becomes unresolved.

@@ -24,6 +24,7 @@ _ASKS: Final = re.compile(r"(?:nvidia\.com/gpu|amd\.com/gpu)[\"']?:[ \t]*[\"']?(
 _HAS_MEMORY: Final = re.compile(
     r"/dev/shm|medium:[ \t]*[\"']?Memory|hostIPC:[ \t]*true|\{\{"  # noqa: S108 - what is written
 )
+_OBJECT: Final = re.compile(r"apiVersion:[ \t]*\S")
 _SERVICES: Final = re.compile(r"services:[ \t]*$")
 _ENDS_BLOCK: Final = re.compile(r"[ \t>]*(?:`{3,}|~{3,})|---[ \t]*(?:#.*)?$")
 """A line between two blocks of a page, or between two documents of YAML."""
@@ -80,8 +81,10 @@ def compose_shared_memory(case: Case) -> Iterator[Remark]:
         return
     case.script.budget.work(4 * len(case.script.lines), "its containers")
     whole = case.script.lines
-    if _is_pod(whole):  # beside objects of Kubernetes
+    if _is_pod(whole) or any(map(_OBJECT.match, whole)):  # beside objects of Kubernetes
         whole = _block(whole, command.line)
+        if any(map(_OBJECT.match, whole)):
+            return  # `services` of an object that its operator makes into pods
     lines = [case.script.file_name[:_LONGEST], *(line[:_LONGEST] for line in whole)]
     if not any(_SERVICES.match(line.lstrip()) for line in lines) or any(_HAS_SHARED.search(line) for line in lines):
         return

@@ -47,9 +47,10 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
         r"|accuracy (?:is|was|drops?|falls?|of \d)|los(?:t|es?) accuracy|low(?:er)? accuracy|\bNaN\b"
         r"|summed (?:twice|more than)",
         "crash": r"\bcrash(?:es|ed|ing)?\b|\bsegfault|segmentation fault|core dumped|engine (?:died|dies)",
-        "no start": r"(?:do|does|did|will|would) not (?:start|load|launch)"
+        "no start": r"(?:do|does|did|will|would) not (?:start|load|launch|come up)"
         r"|\b(?:start(?:up)?|launch(?:ing)?|load(?:ing)?) (?:\w+ )?(?:fails?|failed|failure|error|crash\w*)\b"
         r"|\bfail\w* (?:to|on|at|during) (?:the )?(?:start|launch|load|boot)"
+        r"|\bfail\w* to (?:[\w.-]+ ){1,6}(?:on|at|during|upon) (?:the )?(?:start|launch|load|boot)"
         r"|\b(?:cannot|can not|unable to|can't) (?:be )?(?:start|launch|load|deploy)"
         r"|起不来|启动(?:失败|报错)|无法启动|加载失败",
         "hang": r"\bhangs?\b|\bhung\b|\bstuck\b|\bdeadlock|\bfreez",
