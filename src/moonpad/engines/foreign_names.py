@@ -109,19 +109,6 @@ OTHER_ENGINES: Final = re.compile(
     r"|text-generation-launcher)(?:\.\S*)?"
 )
 """Programs and modules of engines whose options look like those of the engines here, and are their own."""
-OTHER_SERVERS: Final[Mapping[str, frozenset[str]]] = {
-    "vllm serve": frozenset({"--omni"}),
-    "vllm-ascend": frozenset({"--omni"}),
-    "sglang": frozenset({
-        *("--ulysses-degree", "--ring-degree", "--sp-degree", "--num-gpus", "--vae-path", "--enable-cfg-parallel"),
-        *("--dit-cpu-offload", "--dit-layerwise-offload", "--vae-cpu-offload", "--text-encoder-cpu-offload"),
-        *("--image-encoder-cpu-offload", "--pin-cpu-memory", "--num-inference-steps"),
-    }),
-}  # fmt: skip
-"""Options by which another server takes over a program, with options of its own: vLLM-Omni, and the one of SGLang for
-models that make pictures (https://docs.sglang.io/diffusion/), which `sglang serve` chooses by the model."""
-SERVER_OF_TASK: Final[Mapping[str, str]] = {"omni": "--omni"}
-"""The option by which another server takes over, by the task that a recipe names."""
 NAME_IN_WORDS: Final = re.compile(r"(?<![\w/.-])(vllm|sglang|trt-?llm|tensorrt[-_ ]llm)(?![\w/])", re.IGNORECASE)
 """An engine as sentences call it."""
 MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")

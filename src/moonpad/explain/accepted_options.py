@@ -9,7 +9,7 @@ from typing import Final
 
 from moonpad.catalog.options import releases_with
 from moonpad.engines.dynamo_names import STARTERS_OWN
-from moonpad.engines.foreign_names import OTHER_SERVERS
+from moonpad.engines.other_servers import OTHER_SERVERS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment

@@ -56,7 +56,9 @@ def _of_others(engine: str, command: Command, question: Question, script: Script
     added to one of those. "" without one."""
     others = [each for each in script.commands if each.program == command.program and each.prefix]
     script.budget.work(10 * len(others), "the engine of options alone")
-    started = {next((name for name in ENGINES if _is_build(name, engine, each, question)), "") for each in others}
+    started = {
+        next((name for name in ENGINES if _is_build(name, engine, each, question, script)), "") for each in others
+    }
     return started.pop() if len(started) == 1 else ""
 
 

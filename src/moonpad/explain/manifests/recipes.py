@@ -15,6 +15,7 @@ from yaml import MappingNode, Node, ScalarNode
 
 from moonpad.engines import foreign_names as names
 from moonpad.engines.image_names import OF_MAKERS
+from moonpad.engines.other_servers import SERVER_OF_TASK
 from moonpad.explain.commands import HereFile, Word, whole_number
 from moonpad.explain.manifests.node_labels import cluster_of_label
 from moonpad.explain.manifests.node_templates import node_templates
@@ -164,7 +165,7 @@ def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
 def _other_server(recipe: Fields, source: YamlSource) -> Iterator[Word]:
     """The option that the recipe's page adds for a task which another server takes over."""
     for item in items(source.fields(recipe.get("meta")).get("tasks")):
-        if option := names.SERVER_OF_TASK.get(scalar(item)):
+        if option := SERVER_OF_TASK.get(scalar(item)):
             yield replace(source.word(item), text=option, pieces=())
 
 
