@@ -14,7 +14,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark
-from moonpad.values.finding import Code
+from moonpad.values.finding import Code, Severity
 
 _REFUSED: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE})
 
@@ -64,9 +64,14 @@ def but_accepted(remarks: Iterable[Remark], command: Command, script: Script) ->
 
 
 def but_of_other_server(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
-    """Without those that a table has of an option's value, where another server reads the options."""
-    of_other = _is_taken_over(command)
-    return (remark for remark in remarks if not (of_other and remark.finding.code in _OF_ITS_OPTIONS))
+    """Without errors that a table has of an option's value, where another server reads the options."""
+    if not _is_taken_over(command):
+        return iter(remarks)
+    return (
+        each
+        for each in remarks
+        if each.finding.severity is not Severity.ERROR or each.finding.code not in _OF_ITS_OPTIONS
+    )
 
 
 def _is_taken_over(command: Command) -> bool:

@@ -15,6 +15,7 @@ from moonpad.observe.log_cause import read_log
 
 WORKER = "(Worker_TP1 pid=944525) ERROR 03-01 06:39:51 [multiproc_executor.py:783] "
 SAMPLES = {
+    "connector-of-no-release": WORKER + "ValueError: Unsupported connector type: MooncakeStoreConnector",
     "package-of-tokenizer": "vllm  | ModuleNotFoundError: No module named 'blobfile'",
     "bytes-to-unicode": "ImportError: cannot import name 'bytes_to_unicode' from 'transformers.models.gpt2.tokenization_gpt2'",
     "amd-quark": WORKER

@@ -25,7 +25,7 @@ _BETWEEN: Final = r"(?:[^.\n;!?]|\.(?=\w)){0,100}?"
 _BUT: Final = r"\b(?:but|and|while|whereas|although|though|yet|however|then|so)\b"
 _FAILING: Final = re.compile(
     rf"{_FAILS}{_BETWEEN}{_IN}{_RELEASE.format('behind')}(?![`*\"')]{{0,3}}[ ]of\b)"
-    rf"|{_IN}{_RELEASE.format('ahead')}[`*\"')]{{0,3}}[,:]?[ ](?!of\b)"
+    rf"|(?<!works )(?<!worked )(?<!fine )(?<!well ){_IN}{_RELEASE.format('ahead')}[`*\"')]{{0,3}}[,:]?[ ](?!of\b)"
     rf"(?:(?!{_BUT})[^.,\n;!?]|\.(?=\w)){{0,60}}?{_FAILS}",
     re.IGNORECASE,
 )
