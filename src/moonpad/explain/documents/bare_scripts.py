@@ -1,0 +1,92 @@
+"""Scripts that stand in a document without a fence: what begins with `#!/bin/bash`, and what a command hands to a shell
+in quotes over several lines, `srun bash -c '…'`. A shell reads such a text whole, so the parts of it are no commands of
+their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.engines.foreign_names import SPEAKING
+
+_SHEBANG: Final = re.compile(r"(?P<indent>[ \t]*)#![ ]?/(?:\S*/)?(?:env[ ]+(?:-S[ ]+)?)?(?:ba|z|k|da)?sh\b[^\n]*")
+_FENCE: Final = re.compile(r"[ \t\0>]*(?:`{3,}|~{3,})")
+_HEADING: Final = re.compile(r"[ \t]{0,3}#{2,6}[ \t]+\S|</?(?:details|summary)>|-{3,}[ \t]*$")
+_HEREDOC: Final = re.compile(r"(?<!<)<<-?[ ]?(?P<quote>[\"']?)(?P<end>[A-Za-z_]\w{0,40})(?P=quote)(?![\w<])")
+_PROSE: Final = re.compile(
+    r"[ \t]{0,8}[A-Z][a-z'’]{0,20},?(?:[ ][\w\"'’(`*~/@.:,&+-]{1,80}){2}"
+    r"|[ \t]{0,8}(?:i|we|it|this|the|but|and|after|with)[ ][a-z'’]+[ ]\S"
+)
+_OF_SHELL: Final = re.compile(r"\$[({\w]|&&|\|\||[ ]--?[a-zA-Z]|\\[ \t]*$|[\"'(){}][ \t]*$")
+_HANDED: Final = re.compile(
+    r"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ ]+)*"
+    r"(?:srun|mpirun|mpiexec|docker|podman|nerdctl|kubectl|ssh|sudo|nohup|setsid|timeout|apptainer|singularity|enroot"
+    r"|numactl|taskset|(?:/\S*/)?(?:ba|z)?sh)\b[^`'\"\n]*?"
+    r"(?<!\S)(?:/\S*/)?(?:(?:ba|z)?sh[ ]+(?:-[a-z]+[ ]+)*)?-[a-z]*c[ ]+(?P<quote>['\"])(?P<rest>[^`\n]*)"
+)
+_MOST: Final = 400
+"""Lines of one script."""
+_MOST_HANDED: Final = 60
+_LONGEST: Final = 2_000
+
+
+def begins_script(line: str) -> bool:
+    """Whether a script or a text that a shell gets in quotes may begin in the line."""
+    return ("#!" in line and _SHEBANG.fullmatch(line[:_LONGEST]) is not None) or (
+        "c " in line and _HANDED.fullmatch(line[:_LONGEST]) is not None
+    )
+
+
+def length_of_bare_script(lines: Sequence[str]) -> int:
+    """How many of the lines it has, which begin with it; 0 where no engine is started in it, or where it has no end."""
+    if not lines:
+        return 0
+    shebang = _SHEBANG.fullmatch(lines[0][:_LONGEST])
+    length = _of_script(lines, shebang["indent"]) if shebang else _handed(lines)
+    return length if length and SPEAKING.search("\n".join(lines[:length])) else 0
+
+
+def _of_script(lines: Sequence[str], indent: str) -> int:
+    """Up to the next script, a fence, a heading between two empty lines, or a paragraph of a language."""
+    heredoc, length = "", 1
+    for at, line in enumerate(lines[1:_MOST], 1):
+        written, line = line.strip(" \t\0"), line[:_LONGEST]
+        if heredoc:
+            heredoc = "" if written == heredoc else heredoc
+        elif _FENCE.match(line) or _SHEBANG.fullmatch(line):
+            break
+        elif written:
+            above, below = lines[at - 1].strip(" \t\0"), lines[at + 1].strip(" \t\0") if at + 1 < len(lines) else ""
+            if not above and ((_HEADING.match(line) and not below) or _is_prose(line)):
+                break
+            if not line.startswith(indent):
+                break
+            opened = _HEREDOC.search(line)
+            heredoc = opened["end"] if opened else ""
+        length = at + 1 if written else length
+    return 0 if heredoc else length
+
+
+def _is_prose(line: str) -> bool:
+    return _PROSE.match(line) is not None and _OF_SHELL.search(line) is None
+
+
+def _handed(lines: Sequence[str]) -> int:
+    """Up to the quote that ends it, where it has more than one line."""
+    opens = _HANDED.fullmatch(lines[0][:_LONGEST])
+    if opens is None:
+        return 0
+    quote = opens["quote"]
+    if _quotes(opens["rest"], quote) % 2:
+        return 0  # closed on its line
+    for at, line in enumerate(lines[1:_MOST_HANDED], 1):
+        if not line.strip(" \t\0") or _FENCE.match(line):
+            return 0
+        if _quotes(line, quote) % 2:
+            return at + 1
+    return 0
+
+
+def _quotes(line: str, quote: str) -> int:
+    return line.count(quote) - (line.count(f"\\{quote}") if quote == '"' else 0)
