@@ -1,6 +1,6 @@
-"""Scripts that stand in a document without a fence: what begins with `#!/bin/bash`, and what a command hands to a shell
-in quotes over several lines, `srun bash -c '…'`. A shell reads such a text whole, so the parts of it are no commands of
-their own."""
+"""Files that stand in a document without a fence: what begins with `#!/bin/bash`, what a command hands to a shell in
+quotes over several lines, `srun bash -c '…'`, and manifests. Such a text is read whole, so the parts of it are no
+commands of their own."""
 
 from __future__ import annotations
 
@@ -25,8 +25,16 @@ _HANDED: Final = re.compile(
     r"|numactl|taskset|(?:/\S*/)?(?:ba|z)?sh)\b[^`'\"\n]*?"
     r"(?<!\S)(?:/\S*/)?(?:(?:ba|z)?sh[ ]+(?:-[a-z]+[ ]+)*)?-[a-z]*c[ ]+(?P<quote>['\"])(?P<rest>[^`\n]*)"
 )
+_MANIFEST: Final = re.compile(r"(?:apiVersion:[ ]+[\w./-]+|services:)[ \t]*(?:#.*)?")
+_KINDS: Final = re.compile(r"^(?:kind:[ ]+\w|[ ]+(?:image|build):)", re.MULTILINE)
+_OF_MANIFEST: Final = re.compile(r"[ \t]|(?:- )?[A-Za-z_][\w.-]*:(?:[ ]|[ \t]*$)|#|---[ \t]*$|\Z")
+_TITLE: Final = re.compile(
+    r"#{1,6}[ ]*[-=]{2,}[ ]*\S|#{2,6}[ ][A-Z]|[-=]{2,}>?[ ]+\S+[ ]+<?[-=]{2,}[ \t]*$|\*\*|[A-Z]\w*:[ ]+[a-z]+[ ][a-z]"
+)
+"""Above another file, or of a text."""
 _MOST: Final = 400
 """Lines of one script."""
+_MOST_OF_MANIFEST: Final = 1_000
 _MOST_HANDED: Final = 60
 _LONGEST: Final = 2_000
 
@@ -45,6 +53,23 @@ def length_of_bare_script(lines: Sequence[str]) -> int:
     shebang = _SHEBANG.fullmatch(lines[0][:_LONGEST])
     length = _of_script(lines, shebang["indent"]) if shebang else _handed(lines)
     return length if length and SPEAKING.search("\n".join(lines[:length])) else 0
+
+
+def begins_manifest(line: str) -> bool:
+    """Whether a manifest of Kubernetes, or the services of Compose, may begin in the line."""
+    return line[:1] in ("a", "s") and _MANIFEST.fullmatch(line[:_LONGEST].rstrip("\0")) is not None
+
+
+def length_of_bare_manifest(lines: Sequence[str]) -> int:
+    """How many of the lines it has, which begin with it, without the comments behind it; 0 where they are none."""
+    length = 0
+    for at, line in enumerate(lines[:_MOST_OF_MANIFEST]):
+        begun = line[:_LONGEST]
+        if _FENCE.match(begun) or _TITLE.match(begun) or not _OF_MANIFEST.match(begun):
+            break
+        if begun.strip(" \t\0") and not begun.startswith("#"):
+            length = at + 1
+    return length if _KINDS.search("\n".join(lines[:length])) else 0
 
 
 def _of_script(lines: Sequence[str], indent: str) -> int:
