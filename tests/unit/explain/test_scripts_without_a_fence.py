@@ -74,3 +74,30 @@ def test_what_a_shell_gets_in_quotes_is_read_as_one(quote: str) -> None:
 def test_a_script_that_starts_nothing_is_left_alone() -> None:
     text = "#!/bin/bash\necho 'it is not closed\n\n"
     assert not starts(FRONT + text)
+
+
+MANIFEST = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: one}
+spec:
+  containers:
+  - name: server
+    image: vllm/vllm-openai:v0.26.0
+    args: [--model, m/n, --port, '8027']
+"""
+COMPOSE = "services:\n  one:\n    image: vllm/vllm-openai:v0.26.0\n    command: --model m/n --port 8027\n"
+
+
+@pytest.mark.parametrize("text", [MANIFEST, COMPOSE, f"{MANIFEST}\n# ---- notes.md ----\n\n- **It** isn't up\n"])
+@pytest.mark.parametrize("behind", ["", "\nIt doesn't start yet.\n", "\nError: it doesn't start\n"])
+def test_a_manifest_without_a_fence(text: str, behind: str) -> None:
+    script = read_script(f"What's below is a draft.\n\n{text}{behind}\n```bash\nkubectl get pods\n```\n")
+    (command,) = [each for each in script.commands if each.argv and each.argv[-1].text == "8027"]
+    assert command.container is not None
+    assert not script.problems
+
+
+def test_a_script_in_a_value_of_another_file_is_no_script_of_its_own() -> None:
+    text = "jobs:\n  one:\n    run: |\n      #!/bin/bash\n      vllm serve m/n --port 8028\n\n```\nlog\n```\n"
+    assert [words[-1] for words in starts(text)] == ["8028"]

@@ -39,11 +39,11 @@ _MOST_HANDED: Final = 60
 _LONGEST: Final = 2_000
 
 
-def begins_script(line: str) -> bool:
-    """Whether a script or a text that a shell gets in quotes may begin in the line."""
-    return ("#!" in line and _SHEBANG.fullmatch(line[:_LONGEST]) is not None) or (
-        "c " in line and _HANDED.fullmatch(line[:_LONGEST]) is not None
-    )
+def begins_script(line: str, *, below_blank: bool) -> bool:
+    """Whether a script or a text that a shell gets in quotes may begin in the line. One that is indented stands
+    `below_blank`, an empty line: else it is a value of a file that goes on above it."""
+    shebang = "#!" in line and (below_blank or line[:1] == "#") and _SHEBANG.fullmatch(line[:_LONGEST]) is not None
+    return shebang or ("c " in line and _HANDED.fullmatch(line[:_LONGEST]) is not None)
 
 
 def length_of_bare_script(lines: Sequence[str]) -> int:
@@ -65,7 +65,11 @@ def length_of_bare_manifest(lines: Sequence[str]) -> int:
     length = 0
     for at, line in enumerate(lines[:_MOST_OF_MANIFEST]):
         begun = line[:_LONGEST]
-        if _FENCE.match(begun) or _TITLE.match(begun) or not _OF_MANIFEST.match(begun):
+        if (
+            (_FENCE.match(begun) and begun[:1] not in (" ", "\t"))
+            or _TITLE.match(begun)
+            or not _OF_MANIFEST.match(begun)
+        ):
             break
         if begun.strip(" \t\0") and not begun.startswith("#"):
             length = at + 1

@@ -243,7 +243,9 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             yield Block(offset, without_marks_of_code(taken), heading, intro, 0)
             intro, begun = None, []
             continue
-        elif begins_script(line) and (more := length_of_bare_script(_lines_from(text, offset - start, _MOST_LINES))):
+        elif begins_script(line, below_blank=text.endswith("\n\n", 0, offset - start)) and (
+            more := length_of_bare_script(_lines_from(text, offset - start, _MOST_LINES))
+        ):
             taken = [line, *(next(lines)[1] for _ in range(more - 1))]
             yield Block(offset, "\n".join(taken), heading, intro, 0)
             intro, begun = None, []
