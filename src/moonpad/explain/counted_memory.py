@@ -32,6 +32,13 @@ _ALONE: Final = re.compile(
     re.IGNORECASE,
 )
 """`GPU memory of 30 GB`, of one device or of all."""
+_REQUIRED: Final = re.compile(
+    r"(?<![\w-])[\"']?(?:(?:required|min(?:imum)?|needed)[_-]?(?:gpu[_-]?)?(?:vram|(?<=gpu[_-])memory)"
+    r"|(?:gpu[_-]?)?vram[_-]?(?:required|min(?:imum)?|needed))(?:[_-]?(?:gb|gib|in[_-]gb))?[\"']?[ ]?[:=][ ]?[\"']?"
+    r"(?P<size>[0-9]{1,4})(?:\.0)?(?:[ ]?Gi?B?)?[\"']?[ ]*(?:[,#}]|$)",
+    re.IGNORECASE,
+)
+"""`"required_vram": 24`, of the description of a job: in GB, of the device that it asks for."""
 _BESIDE: Final = re.compile(
     r"(?<![\w.-])(?:(?:RTX|GTX|Quadro|Tesla|Radeon|Arc)[ -]?[A-Z]{0,3}[ ]?[0-9]{2,4}|[A-Z]{1,2}[0-9]{2,4})"
     r"(?:[ ](?:Ti|Ada|Super|XTX?))?[ \-(（]{1,2}(?P<size>[0-9]{1,3})[ ]?Gi?B\b"
@@ -90,7 +97,8 @@ def spoken_memory(case: Case) -> Iterator[Remark]:
     checkpoint = case.checkpoint
     if checkpoint is None or not _open(case):
         return
-    sizes = [int(each["size"]) for line in _lines(case) for each in _ALONE.finditer(line)]
+    lines = _lines(case, "G", "vram", "memory")
+    sizes = [int(each["size"]) for line in lines for pattern in (_ALONE, _REQUIRED) for each in pattern.finditer(line)]
     ranks = case.first.layout.world_size
     if not sizes or _SPARE * max(sizes) * ranks * 10**9 >= checkpoint.total_bytes:
         return

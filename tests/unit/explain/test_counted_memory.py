@@ -29,6 +29,12 @@ def short(one: Judged) -> list[str]:
         ("8 modules of 48 GB RAM", ""),
         ("GPU memory of 30 GB", "the text speaks of 30 GB"),
         ("VRAM: 24GB", "the text speaks of 24 GB"),
+        ('{"required_vram": 40}', "the text speaks of 40 GB"),
+        ("  min_vram_gb: 40  # of each", "the text speaks of 40 GB"),
+        ("required_gpu_memory: 40GB", "the text speaks of 40 GB"),
+        ("required_vram: 80", ""),
+        ("min_vram: 40000", ""),  # in MB
+        ("required_memory: 40", ""),
         ("GPU memory of 80 GB", ""),  # of each of eight it may do
         ("GPU memory of 640 GB", ""),
         ("GPU 3 has a total capacity of 47.51 GiB of which 2.71 GiB is free", "by the 8 devices of 47.51 GiB"),

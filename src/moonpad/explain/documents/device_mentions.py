@@ -14,6 +14,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
 from moonpad.explain.documents.device_patterns import WORDS
+from moonpad.explain.documents.device_sums import summed_kinds
 from moonpad.explain.documents.machine_counts import counts_of, with_machines
 from moonpad.explain.documents.rack_machines import racks_in
 from moonpad.explain.documents.ruled_out import is_ruled_out
@@ -315,7 +316,8 @@ def _sized(lines: tuple[str, ...]) -> Mapping[str, str]:
             found.setdefault(_kind(match["device"], None)[0], set()).add(int(match["size"]))
     only = {kind: _SIZES.get((kind, max(sizes)), "") for kind, sizes in found.items() if len(sizes) == 1}
     titled = {kind: label for kind, label in _titled(lines).items() if kind not in found}
-    return titled | {kind: label for kind, label in only.items() if kind in LARGER and label}
+    summed = summed_kinds(lines, _SIZES)
+    return summed | titled | {kind: label for kind, label in only.items() if kind in LARGER and label}
 
 
 def _titled(lines: tuple[str, ...]) -> Mapping[str, str]:

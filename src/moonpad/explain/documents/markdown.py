@@ -13,6 +13,12 @@ from typing import Final
 from msgspec import Struct
 
 from moonpad.engines.foreign_names import LAUNCHERS, SPEAKING
+from moonpad.explain.documents.bare_scripts import (
+    begins_manifest,
+    begins_script,
+    length_of_bare_manifest,
+    length_of_bare_script,
+)
 from moonpad.explain.documents.wrapped_scripts import (
     length_of_script,
     opens_script,
@@ -126,6 +132,7 @@ _USAGE_LINE: Final = re.compile(r"[ \t]*--?[\w-]+(?:[ =][A-Z<[][\w>\]|-]*)?[ \t]
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 _LONGEST_SCRIPT: Final = 40_000
 """Characters of one between two backticks."""
+_MOST_LINES: Final = 1_000
 _LONGEST_SET: Final = 300
 """Characters of variables before a command in a sentence."""
 _LONGEST_QUOTE: Final = 4000
@@ -236,6 +243,20 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             yield Block(offset, without_marks_of_code(taken), heading, intro, 0)
             intro, begun = None, []
             continue
+        elif begins_script(line, below_blank=text.endswith("\n\n", 0, offset - start)) and (
+            more := length_of_bare_script(_lines_from(text, offset - start, _MOST_LINES))
+        ):
+            taken = [line, *(next(lines)[1] for _ in range(more - 1))]
+            yield Block(offset, "\n".join(taken), heading, intro, 0)
+            intro, begun = None, []
+            continue
+        elif begins_manifest(line) and (
+            more := length_of_bare_manifest(_lines_from(text, offset - start, _MOST_LINES))
+        ):
+            taken = [line, *(next(lines)[1] for _ in range(more - 1))]
+            yield Block(offset, "\n".join(taken), heading, intro, 0, other=True)
+            intro, begun = None, []
+            continue
         elif (led := _led(line)) or (_UNFENCED.match(plain := _unquoted(line)) and not _ends_code(line)):
             begins = led.start("command") if led else 0
             taken, at = [line[begins:] if led else plain], offset + begins
@@ -274,8 +295,8 @@ def _unquoted(line: str) -> str:
     return " " * quote.end() + line[quote.end() :] if quote else line
 
 
-def _lines_from(text: str, at: int) -> list[str]:
-    return text[at : at + _LONGEST_SCRIPT].split("\n")
+def _lines_from(text: str, at: int, most: int = -1) -> list[str]:
+    return text[at : at + _LONGEST_SCRIPT].split("\n", most)
 
 
 def _ends_code(line: str) -> bool:

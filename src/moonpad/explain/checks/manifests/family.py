@@ -16,6 +16,7 @@ from moonpad.explain.checks.manifests.helm_charts import chart_of_repository
 from moonpad.explain.checks.manifests.host_paths import weights_of_node
 from moonpad.explain.checks.manifests.key_references import key_references
 from moonpad.explain.checks.manifests.manifest_variables import variable_not_set
+from moonpad.explain.checks.manifests.namespace_quota import namespace_quota
 from moonpad.explain.checks.manifests.pod_devices import POD_DEVICES
 from moonpad.explain.checks.manifests.pod_memory import memory_of_container
 from moonpad.explain.checks.manifests.pod_names import port_name_twice, spaces_of_one_graph
@@ -81,6 +82,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     ranks_of_cluster,
     idle_devices,
     memory_of_container,
+    namespace_quota,
     rdma_of_pod,
     handshake_on_loopback,
     *POD_DEVICES,

@@ -8,9 +8,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from moonpad.engines import host_expert_names as names
 from moonpad.engines import surrounding_names as around
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import inner, own_container, text_of
+from moonpad.explain.checks.memory.expert_memory import experts_in_ram
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
@@ -35,6 +38,8 @@ class Asked(Struct, frozen=True):
     bytes: float
     because: str
     at: int | None
+    remedy: str = ""
+    """In place of less of it."""
 
 
 def memory_of_container(case: Case) -> Iterator[Remark]:
@@ -50,7 +55,9 @@ def memory_of_container(case: Case) -> Iterator[Remark]:
     largest = max(asked, key=lambda each: each.bytes)
     message = f"{' and '.join(each.because for each in asked)}: {whole / GIB:,.0f} GiB of host memory, and {limit[1]} "
     message += f"leaves the container {limit[0] / GIB:,.0f} GiB: it is killed (exit 137) as it fills them"
-    remedy = f"raise the limit above {whole * 1.25 / GIB:,.0f} GiB, or make {largest.flag} smaller"
+    remedy = (
+        f"raise the limit above {whole * 1.25 / GIB:,.0f} GiB, or {largest.remedy or f'make {largest.flag} smaller'}"
+    )
     yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, largest.flag, message, remedy, at=largest.at)
 
 
@@ -70,11 +77,25 @@ def _asked(case: Case) -> Iterator[Asked]:
         times = ranks if each_rank else 1
         because = f"{flag} {text} for {times} ranks" if times > 1 else f"{flag} {text}"
         yield Asked(flag, float(text) * unit * times, because, place.index)
+    yield from _experts(case)
     kept, version = around.PROMPT_CACHE, _build(case)
     given = case.option(*kept.flags) is not None or kept.variable in case.commands[0].env
     if case.base == kept.engine and not given and version and since(version, kept.since):
         because = f"{kept.flags[-1]} is {kept.default_bytes / GIB:,.0f} GiB by default"
         yield Asked(kept.flags[-1], kept.default_bytes, because, None)
+
+
+def _experts(case: Case) -> Iterator[Asked]:
+    """Those that the processors compute: they are copied there while the server starts."""
+    place = case.option(names.METHOD)
+    held, title = experts_in_ram(case)
+    nodes = max(case.first.node.nodes or 1, case.commands[0].pods)
+    if place is None or not held or unresolved(case.text(names.ON_DEVICES)) or nodes > 1:
+        return
+    because = f"the experts of {title} that the processors compute"
+    yield Asked(
+        names.METHOD, held * 1e9, because, place.index, f"keep more experts on the devices ({names.ON_DEVICES})"
+    )
 
 
 def _build(case: Case) -> str:

@@ -86,7 +86,8 @@ def pod_objects(script: Script) -> tuple[PodObject, ...]:
         read = any("kind" in line for line in script.lines)
         script.budget.work(sum(len(line) for line in script.lines) // (4 if read else 16), _WORK)
     script.budget.work(10, _WORK)
-    return _objects_of(script.lines, script.origins)
+    behind = max((last for _, last in script.objects), default=0) + 1  # prose, or a file of another kind, may follow
+    return _objects_of(script.lines, (*script.origins, *([("", behind)] if script.markdown and behind > 1 else ())))
 
 
 @lru_cache(maxsize=4)

@@ -117,7 +117,7 @@ def one_node_of_memory(case: Case) -> Iterator[Remark]:
 
 def memory_of_host(case: Case) -> Iterator[Remark]:
     """Experts that the processors compute, against the host memory that the text speaks of."""
-    place, held, title = case.option(names.METHOD), *_experts_in_ram(case)
+    place, held, title = case.option(names.METHOD), *experts_in_ram(case)
     if place is None or not held:
         return
     if is_first(case.commands, case.script):  # for the others it is known
@@ -144,7 +144,7 @@ def spoken_ram(lines: tuple[str, ...]) -> frozenset[float]:
     return frozenset(size for line in begun for size in _sizes(line))
 
 
-def _experts_in_ram(case: Case) -> tuple[float, str]:
+def experts_in_ram(case: Case) -> tuple[float, str]:
     """GB of them at the least, and whose they are; 0 where that is not known."""
     if case.engine.facts.host_experts != "of each layer" or unresolved(case.text(names.METHOD)):
         return 0, ""

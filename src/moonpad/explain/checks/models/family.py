@@ -18,6 +18,7 @@ from moonpad.explain.checks.models.family_checks import MODEL_CHECKS
 from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.models.gguf_parts import digits_of_part, parts_of_set
 from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
+from moonpad.explain.checks.models.guarded_files import guarded_file
 from moonpad.explain.checks.models.heading_models import model_of_heading
 from moonpad.explain.checks.models.layout_checks import heads_of_others
 from moonpad.explain.checks.models.local_checks import chat_template, expert_method
@@ -102,6 +103,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     *GGUF_CHECKS,
     digits_of_part,
     parts_of_set,
+    guarded_file,
     *SIZE_CHECKS,
     *WEIGHTS_CHECKS,
     model_in_file,

@@ -12,6 +12,7 @@ from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import is_other
 from moonpad.explain.checks.models.repository_names import REPOSITORY
 from moonpad.explain.checks.models.serving_flags import of_family, thinks
+from moonpad.explain.checks.models.trusted_code import log_asks, needed_by_options, said_to_need
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.shell.stand_in import stand_in
@@ -132,7 +133,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
             )
             stops = bool(known and by_clients) and _serves(case)
             yield replace(remark, command=number, complained=_shows_traceback(case), stops=stops)
-    if not likely:
+    if not likely and not log_asks(case):
         advice = make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
         yield replace(advice, others=tuple(_where_it_lacks(case, option, first)) if known_by and own is None else ())
 
@@ -155,6 +156,9 @@ def _why_it_lacks(case: Case, first: str) -> str:
         return f"{title} {case.version} ends at its start without it"
     if first and not case.version and least and not since(least, first):
         return f"the text asks for {title} {least} or later, and what came before {first} ends without it"
+    told = "" if case.version else said_to_need(case) or (needed_by_options(case, first) if not least else "")
+    if told:
+        return told
     unknown = first and not case.version and not case.script.error_lines
     return "the traceback may be of this" if unknown and _shows_traceback(case) else ""
 

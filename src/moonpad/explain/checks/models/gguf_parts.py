@@ -12,6 +12,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _PART: Final = re.compile(
     r"(?P<name>[^/]{3,120}?)[-.]UD[-_]I?Q(?P<bits>[2-8])_[\w-]*?-\d{5}-of-(?P<parts>\d{5})\.gguf", re.IGNORECASE
@@ -68,7 +69,8 @@ def parts_of_set(case: Case) -> Iterator[Remark]:
         f"the publisher of UD files splits at 50 GB: {parts} parts do not hold them, so there is hardly such a file"
     )
     remedy = f"look up its name: a set of this size has {int(-(-size // _LARGEST))} parts or more"
-    yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+    remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
+    yield replace(remark, stops=True)
 
 
 def _weights(name: str) -> float:
