@@ -6,6 +6,8 @@ import pytest
 
 from moonpad.catalog.cached_names import repository_of
 from moonpad.explain.folder_names import usual_name
+from moonpad.explain.script import read_script
+from moonpad.report.explain_view import explain_view
 from tests.unit.explain.judging import ask
 
 
@@ -74,3 +76,8 @@ def test_a_file_whose_type_is_left_open_is_not_the_headings_model(file: str) -> 
 def test_a_file_without_a_type_is_not_the_published_checkpoint() -> None:
     (judged,) = ask("llama-server --model /srv/Kimi-K2-Thinking-00001-of-00012.gguf -c 4096\n", "8xH200")
     assert judged.checkpoint is None
+
+
+def test_a_slash_at_the_end_does_not_hide_the_folder() -> None:
+    script = read_script("vllm serve /srv/ckpt/tuned-of-june/ --tensor-parallel-size 2\n")
+    assert "tuned-of-june (not known)" in explain_view(ask(script), script, 300).plain
