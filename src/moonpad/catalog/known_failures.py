@@ -47,7 +47,7 @@ class KnownFailure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It knows what happened, from words that are not the error's alone: asked for where no cause is known."""
     only_with: str = ""
     """A regular expression: what it says ends nothing by itself, and is the cause where another line of the log has
-    this."""
+    this; of a `kind`, where the frame that raised the error has it."""
     provenance: Provenance
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
+from moonpad.catalog.cached_names import REVISION
 from moonpad.catalog.gguf import ambiguous_repository, by_type, gguf_models, typed_of
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model, architectures, quantizations
@@ -21,6 +22,10 @@ FILE: Final = "models.toml"
 
 
 _GGUF_FILE: Final = re.compile(r"(?:-\d{1,8}-of-\d{1,8})?\.gguf$")
+_TYPE_LEFT_OPEN: Final = re.compile(
+    r"[-_.]+(?:\.{2,}|…|x{2,}|\*|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\$\{?\w{1,40}\}?|quant|type)"
+)
+"""How people write the type of a file that they leave open: `Kimi-K2.5-...-00001-of-00012.gguf`."""
 
 
 @cache
@@ -66,7 +71,9 @@ def find_model(name: str) -> Model | None:
         if part.startswith("models--"):
             parts = part.removeprefix("models--").split("--")
             break
-    if len(parts) > 1 and COMMIT.fullmatch(parts[-1]):  # `…/DeepSeek-V3/1d044fd82b15…`, of one commit
+    if len(parts) > 1 and (
+        COMMIT.fullmatch(parts[-1]) or REVISION.fullmatch(parts[-1])
+    ):  # `…/DeepSeek-V3/1d044fd82b15…`, of one commit, `…/Kimi-K2.5/main`
         del parts[-1]
     for last in (2, 1):
         if len(parts) >= last and (model := _names().get("/".join(parts[-last:]))) is not None:
@@ -80,6 +87,18 @@ def uncounted_file(name: str) -> str:
     last = _GGUF_FILE.sub("", name.strip().casefold().replace("\\", "/").rstrip("/").rpartition("/")[2])
     typed = typed_of(last, _names().get)
     return f"{typed[0].id} in {typed[1]}" if typed is not None and find_model(name) is None else ""
+
+
+def untyped_file(name: str) -> str:
+    """`moonshotai/Kimi-K2.5` of a GGUF file `Kimi-K2.5.gguf` or `Kimi-K2.5-...-00001-of-00012.gguf`, of which it is
+    not said in what type it holds those weights; "" for others."""
+    last = name.strip().casefold().replace("\\", "/").rpartition("/")[2]
+    stem, found = _GGUF_FILE.subn("", last)
+    left_open = _TYPE_LEFT_OPEN.search(stem)
+    model = _names().get(stem[: left_open.start()] if left_open else stem) if found else None
+    quantization = model.quantization if model is not None else None
+    is_gguf = quantization is not None and quantization.scheme == "gguf"
+    return model.id if model is not None and not is_gguf else ""
 
 
 @cache

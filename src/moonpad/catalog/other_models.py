@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
+from moonpad.catalog.cached_names import REVISION
 from moonpad.catalog.kept_rows import table
 from moonpad.catalog.toml_rows import Provenance, Text, rows
 
@@ -241,6 +242,6 @@ def _width(form: str) -> float:
 def _last_part(written: str) -> str:
     parts = [part for part in written[-400:].casefold().replace("_", "-").split("/") if part]
     cached = next((part.rpartition("--")[2] for part in parts if part.startswith("models--")), "")
-    if len(parts) > 1 and COMMIT.fullmatch(parts[-1]):
+    if len(parts) > 1 and (COMMIT.fullmatch(parts[-1]) or REVISION.fullmatch(parts[-1])):
         del parts[-1]
     return cached or (parts[-1] if parts else "")

@@ -25,6 +25,11 @@ DEVICE_NAME: Final = re.compile(
 )
 
 
+_FRAME: Final = re.compile(r"\bFile \"[^\"\n]{1,300}\", line \d+, in ")
+_TO_A_FRAME: Final = 5
+"""Lines from an error up to the frame that raised it: the code that Python quotes, and what it marks in it."""
+
+
 class PhaseLine(Struct, frozen=True):
     """A line that says how far the start has come. Groups of the pattern: `percent`, or figures by name."""
 
@@ -111,8 +116,28 @@ def catalogued_causes(engine: str | None = None) -> tuple[CauseLine, ...]:
 def kinds_of_error() -> tuple[CauseLine, ...]:
     """Rows that know an error by its kind."""
     return tuple(
-        CauseLine(re.compile(row.pattern), row.message, row.remedy, row.key) for row in known_failures() if row.kind
+        CauseLine(
+            re.compile(row.pattern),
+            row.message,
+            row.remedy,
+            row.key,
+            only_with=re.compile(row.only_with) if row.only_with else None,
+        )
+        for row in known_failures()
+        if row.kind
     )
+
+
+def kind_of_error(words: str, above: Sequence[str]) -> tuple[CauseLine, re.Match[str]] | None:
+    """The row that knows an error by its kind, and where it was raised by the lines above it. `only_with` is of the
+    frame of the traceback that is nearest."""
+    nearest = next((line for line in reversed(above[-_TO_A_FRAME:]) if _FRAME.search(line)), "")
+    for kind in kinds_of_error():
+        if kind.only_with is not None and kind.only_with.search(nearest) is None:
+            continue
+        if match := kind.pattern.search(words):
+            return kind, match
+    return None
 
 
 @cache

@@ -8,6 +8,11 @@ from typing import Final
 _OWNED: Final = re.compile(
     r"(?P<owner>[a-z][a-z0-9]{1,30})[-_]{1,2}(?P<name>kimi[\w.-]{1,80})", re.ASCII | re.IGNORECASE
 )
+_OF_THE_MAKER: Final = re.compile(
+    r"(?P<tool>.*[-_])?moonshot(?:ai)?(?:--|__)(?P<name>kimi.+)", re.ASCII | re.IGNORECASE
+)
+"""`modelopt-moonshotai--Kimi-K2-Thinking-FP4`: the maker's weights, as a tool has written them."""
+_FP4: Final = re.compile(r"(?<=-)fp4$", re.IGNORECASE)
 _FOLDER: Final = re.compile(
     r"kimi[-_ ]?k?(?P<major>[23])(?:[-_.pd]?(?P<minor>[5-9]))?(?![0-9.])[-_]?(?P<rest>[\w.-]{0,60})",
     re.ASCII | re.IGNORECASE,
@@ -17,7 +22,12 @@ _FOLDER: Final = re.compile(
 def usual_name(written: str) -> str:
     """The name that a folder's own stands for, as the checkpoint is called: `Kimi-K2.5-w4a8`. "" for other names, and
     for `kimi2`, which may be any of several."""
-    match = _FOLDER.fullmatch(written.rstrip("/").rpartition("/")[2])
+    own = written.rstrip("/").rpartition("/")[2]
+    if of_the_maker := _OF_THE_MAKER.fullmatch(own):
+        own = of_the_maker["name"]
+        if "modelopt" in (of_the_maker["tool"] or "").casefold():
+            own = _FP4.sub("NVFP4", own)  # the one form of FP4 that ModelOpt writes
+    match = _FOLDER.fullmatch(own)
     if match is None or (match["major"], match["minor"], match["rest"]) == ("2", None, ""):
         return ""
     version = match["major"] + (f".{match['minor']}" if match["minor"] else "")

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from moonpad.catalog.cached_names import repository_of
+from moonpad.catalog.cached_names import FAMILIES, OURS, repository_of
 from moonpad.catalog.model_row import Model
-from moonpad.catalog.models import find_model, models, uncounted_file
+from moonpad.catalog.models import find_model, models, uncounted_file, untyped_file
 from moonpad.catalog.other_models import other_model
 from moonpad.engines import ENGINES
 from moonpad.engines.value_checks import unresolved
@@ -43,8 +43,11 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     use.
     """
     unknown = _unknown(written)
+    if untyped_file(written):
+        return None, unknown
     if written and (model := find_model(written)) is not None:
         return model, f"named {written}"
+    written = repository_of(written)
     if _REPOSITORY.fullmatch(written):
         ours = [name for name, model in models().items() if not is_other(model)]
         close = difflib.get_close_matches(written, ours, n=1, cutoff=_ALIKE)
@@ -64,7 +67,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
             return model, f"named {written}"
         return model, f"mounted from {mounted}"
     meant = mounted or _assigned(written, script)
-    of_other = _FAMILIES.search(meant.casefold()) is not None and not _OURS.search(meant.casefold())
+    of_other = FAMILIES.search(meant.casefold()) is not None and not OURS.search(meant.casefold())
     called = find_model(usual_name(served)) if served and not only_gguf else None  # `kimi-k2-6` of what a folder holds
     called = None if called is not None and _is_another(written, called) else called
     if of_other or (is_of_another(written) and called is None):
@@ -167,6 +170,8 @@ def _unknown(written: str) -> str:
         return f"which model {shortened(written, 80)} is, the text does not say"
     if written.startswith("<") and written.endswith(">"):
         return f"{shortened(written, 80)} stands for the model"
+    if untyped := untyped_file(written):
+        return f"in which type a file of {untyped} holds its weights, its name does not say"
     if uncounted := uncounted_file(written):
         return f"what {uncounted} takes in memory is not known to moonpad"
     if is_named_apart(written):
@@ -239,15 +244,10 @@ def _named_near(script: Script, line: int) -> Model | None:
     return None
 
 
-_OURS: Final = re.compile(r"kimi|moonshot|(?<![a-z0-9])k[23](?![a-z0-9])")
 _SAYS_NOTHING: Final = re.compile(
     r"(?:(?:my|your|the|base|local)[-_]?)?(?:(?:models?|llms?|hf)[-_])?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|"
     r"hf|llm|path|repo|data|main|default|merged|target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|"
     r"v?[0-9.]*|[0-9a-f]{12,64}"
-)
-_FAMILIES: Final = re.compile(
-    r"qwen|qwq|deepseek|llama-?[0-9]|glm|minimax|mi[sx]tral|gpt-?oss|gemma|nemotron|exaone|hunyuan|ernie|internlm|"
-    r"internvl|baichuan|granite|olmo|jamba|command-?r|falcon|phi-?[0-9]|step-?[0-9]|longcat|dsv[0-9]|\bds-?(?:r1|v3)"
 )
 
 
@@ -269,9 +269,9 @@ def is_variable(written: str) -> bool:
 def is_of_another(written: str) -> bool:
     """Whether the name or the folder says that it is another family's, or simply has a name of its own."""
     plain = repository_of(written).casefold().rstrip("/")
-    if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
+    if not plain or "$" in plain or "<" in plain or "{" in plain or OURS.search(plain):
         return False
-    return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
+    return bool(FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
 
 
 def is_named_apart(written: str) -> bool:
@@ -289,7 +289,7 @@ def is_named(written: str) -> bool:
 def is_of_other_family(written: str) -> bool:
     """Whether it is named after a family of which the catalogue has no such checkpoint."""
     plain = repository_of(written).casefold().rstrip("/")
-    if "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain) or not _FAMILIES.search(plain):
+    if "$" in plain or "<" in plain or "{" in plain or OURS.search(plain) or not FAMILIES.search(plain):
         return False
     return "deepseek" not in plain or _REPOSITORY.fullmatch(written) is not None
 
@@ -304,7 +304,7 @@ def says_nothing(written: str) -> bool:
 def has_name_of_its_own(written: str) -> bool:
     """Whether a folder's name speaks of no family that is known: `/models/m27-nvfp4`."""
     plain = repository_of(written).casefold().rstrip("/").rpartition("/")[2]
-    return _OURS.search(plain) is None and _FAMILIES.search(plain) is None
+    return OURS.search(plain) is None and FAMILIES.search(plain) is None
 
 
 _FORMATS: Final = re.compile(

@@ -25,7 +25,7 @@ from moonpad.engines.log_grammar import (
     first_cause,
     is_mild,
     is_passed_over,
-    kinds_of_error,
+    kind_of_error,
     plain,
     read_progress,
     worth_a_look,
@@ -115,7 +115,7 @@ def read_log(text: str, engine: str = "") -> LogAnswer:
     later = 0 if number is None else sum(bool(EXCEPTION.search(plain(line))) for line in lines[number + 1 :])
     shown = "" if number is None else plain(lines[number]).strip()
     if named is None and own is not None and own.says is Says.WHERE:
-        named = _kind_of(own)
+        named = _kind_of(own, lines)
     if named is None:
         error = EXCEPTION.search(shown)
         words = own.words if own is not None else error["error"] if error else shown
@@ -174,11 +174,9 @@ def _wrapped(causes: Sequence[CauseLine], lines: Sequence[str], number: int) -> 
     return NamedCause(found.cause, found.match, number)
 
 
-def _kind_of(own: OwnWords) -> NamedCause | None:
-    for kind in kinds_of_error():
-        if match := kind.pattern.search(own.words):
-            return NamedCause(kind, match, own.number)
-    return None
+def _kind_of(own: OwnWords, lines: Sequence[str]) -> NamedCause | None:
+    found = kind_of_error(own.words, [line[:LONGEST] for line in lines[max(0, own.number - 8) : own.number]])
+    return None if found is None else NamedCause(*found, own.number)
 
 
 def causes_of(engine: Engine | None) -> tuple[CauseLine, ...]:

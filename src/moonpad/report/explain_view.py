@@ -260,7 +260,7 @@ def _head(judged: Judged, script: Script) -> str:
     elif judged.model_written:
         name = repository_of(judged.model_written)
         known = uncounted_file(judged.model_written)
-        words.append(known or f"{shortened(name.rpartition('/')[2] or name)} (not known)")
+        words.append(known or f"{shortened(name.rstrip('/').rpartition('/')[2] or name)} (not known)")
     elif judged.model_folder:
         words.append(f"{judged.model_folder} (not known)")
     if judged.cluster is not None:

@@ -75,6 +75,7 @@ SAMPLES = {
     "quantised-kv-b": "AttributeError: Layer 'ColumnParallelLinear()' has neither weight nor qweight",
     "flydsl-name": "ValueError: Invalid FlyDSL kernel name: flydsl_moe1_afp4_wfp4_bf16_t32x128x256",
     "illegal-access": "[rank6]:[E1113 23:24:11.476061221 ProcessGroupNCCL.cpp:2068] Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered",
+    "mla-cache-kind": "(EngineCore pid=88) ERROR 10-02 08:11:40 [core.py:1300] RuntimeError: Worker failed with error 'MLA kv_data_type torch.uint8 is not supported. Supported dtypes: [torch.bfloat16].'",
     "block-size-16": "ValueError: Block size must be a multiple of 16.",
     "dcp-not-contiguous": "    assert out.is_contiguous()",
     "lmcache-dcp": "    assert len(slot_mapping) == len(token_ids)",

@@ -187,3 +187,22 @@ def test_an_error_behind_the_sentence_of_the_capture_is_read(front: str) -> None
     serve = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --trust-remote-code --tp-size 8"
     (found,) = stopped(f"{front}Capture cuda graph failed: {error}", serve)
     assert found.message == "the engine stopped: DeepGEMM has no kernels for this device"
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        ("/opt/vllm/v1/worker/moon_runner.py", "the parts of the release do not agree"),
+        ("/opt/transformers/models/moon.py", "or another table of the engine"),
+    ],
+)
+def test_a_key_that_a_step_lacks_is_not_of_the_models_files(frame: str, said: str) -> None:
+    (found,) = stopped(f'  File "{frame}", line 81, in execute_model\n    tide = parts["tide"]\nKeyError: \'tide\'')
+    assert said in found.message
+
+
+def test_a_key_that_is_read_while_the_model_is_built_may_be_of_its_files() -> None:
+    frame = '  File "/opt/sglang/srt/models/moon.py", line 12, in __init__'
+    (found,) = stopped(f"{frame}\n    kind = scaling[\"kind\"]\n    ~~~~~~~^^^^^^^^\nKeyError: 'kind'")
+    assert "or another table of the engine" in found.message
+    assert "take a release that knows this model" in found.remedy

@@ -53,6 +53,23 @@ def test_int4_experts_of_a_makers_build_take_tokens_from_deepep() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("version", "more", "is_error", "ends"),
+    [
+        ("0.5.16", "deepep", True, False),
+        ("0.5.21", "mooncake --moe-runner-backend marlin", True, False),
+        ("", "deepep --deepep-mode low_latency", False, True),
+        ("0.5.6.post2", "deepep", False, False),
+        ("0.5.21", "deepep --enable-lora", False, False),
+    ],
+)
+def test_int4_experts_and_deepep_by_release(version: str, more: str, *, is_error: bool, ends: bool) -> None:
+    serve = "python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --tp 8 --trust-remote-code"
+    (judged,) = ask(f"{serve} --moe-a2a-backend {more}\n", "8xH200", version)
+    (remark,) = (each for each in judged.remarks if "do not take DeepEP's tokens" in each.finding.message)
+    assert (remark.finding.severity is Severity.ERROR, remark.ends_start) == (is_error, ends)
+
+
 def test_a_decode_server_computes_no_prompts_in_one_pass() -> None:
     serve = f"python3 -m sglang.launch_server --model-path {K25} --tp 8 --context-length 131072"
     serve += " --chunked-prefill-size -1"

@@ -4,6 +4,7 @@ and name it in a comment, a name of the server or the path of a download."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -12,12 +13,15 @@ from moonpad.explain.commands import Script
 _LONGEST: Final = 2000
 _NAME: Final = re.compile(
     r"(?<![A-Za-z0-9])(?P<line>Kimi-(?:K[0-9](?:\.[0-9])?|Linear|VL)|Qwen[0-9](?:\.[0-9])?|DeepSeek-(?:V[0-9](?:\.[0-9])?|R1)|"
-    r"Llama-[0-9](?:\.[0-9])?|GLM-[0-9](?:\.[0-9])?|MiniMax-M[0-9](?:\.[0-9])?|gpt-oss|MiMo-V[0-9](?:\.[0-9])?|"
+    r"Llama-[0-9](?:\.[0-9])?|(?:GLM-|(?-i:GLM))[0-9](?:\.[0-9])?|MiniMax-M[0-9](?:\.[0-9])?|gpt-oss|MiMo-V[0-9](?:\.[0-9])?|"
     r"Nemotron-[0-9]|Step-[0-9](?:\.[0-9])?|gemma-[0-9])(?P<rest>(?:[-_.][A-Za-z0-9]+)*)(?![A-Za-z0-9])"
     r"(?:[ ]\(?(?P<form>(?:MX|NV)?FP4|FP8|INT4|W[48]A(?:8|16))(?![\w-]))?",
     re.IGNORECASE,
 )
 """`MiniMax-M3 MXFP4` says of its weights what `MiniMax-M3-MXFP4` does."""
+_POD: Final = re.compile(r"-(?=[a-z]*[0-9])[0-9a-z]{6,10}-[0-9bcdfghj-np-tv-xz]{5}", re.ASCII)
+"""How a name of Kubernetes ends, of a pod of a Deployment: `glm-5-flash-7d4b9c6f88-x2k9p`."""
+_JOINED: Final = re.compile(r"(?<=GLM)(?=[0-9])")
 _DRAFT: Final = re.compile(r"eagle|dflash|medusa|draft|assistant", re.IGNORECASE)
 _FILE: Final = re.compile(
     r"(?:[-_.](?:sh|py|ya?ml|json|jinja|md|log|txt|toml|git|html?)\b|(?-i:\.(?!gguf\b)[a-z]{4,})).*", re.IGNORECASE
@@ -37,11 +41,16 @@ def spoken_models(script: Script) -> tuple[str, ...]:
     return _models_of(tuple(script.lines))
 
 
+def _named(line: str) -> Iterator[tuple[str, re.Match[str]]]:
+    for match in _NAME.finditer(line[:_LONGEST]):
+        if not _POD.search(match["rest"]):
+            yield f"{_JOINED.sub('-', match['line'])}{_FILE.sub('', match['rest'])}", match
+
+
 @lru_cache(maxsize=2)  # each engine command of a text asks
 def _models_of(lines: tuple[str, ...]) -> tuple[str, ...]:
     names: dict[str, str] = {}
-    for match in (match for line in lines for match in _NAME.finditer(line[:_LONGEST])):
-        name = f"{match['line']}{_FILE.sub('', match['rest'])}"
+    for name, _ in (named for line in lines for named in _named(line)):
         names.setdefault(name.casefold(), name)
     return tuple(names.values())
 
@@ -51,8 +60,7 @@ def _model_of(lines: tuple[str, ...]) -> str:
     names: dict[str, str] = {}
     forms: dict[str, str] = {}
     for line in lines:
-        for match in _NAME.finditer(line[:_LONGEST]):
-            name = f"{match['line']}{_FILE.sub('', match['rest'])}"
+        for name, match in _named(line):
             if not _DRAFT.search(match["rest"]):
                 names.setdefault(name.casefold(), name)
                 if match["form"]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.log_grammar import EXCEPTION, Failure, events, failure_at, first_cause, kinds_of_error
+from moonpad.engines.log_grammar import EXCEPTION, Failure, events, failure_at, first_cause, kind_of_error
 from moonpad.engines.own_words import OwnWords, Says, own_words
 from moonpad.engines.start_log import READY
 from moonpad.explain.commands import ErrorLine, Script
@@ -94,9 +94,10 @@ def _told_in(lines: Mapping[int, str], script: Script, *, in_log: bool) -> tuple
     if own is None or own.says is Says.LOGGED or _OF_A_CLIENT.search(own.words):
         return None
     number = numbers[own.number]
-    if any(_OF_A_REQUEST.search(line[:_LONGEST]) for line in script.lines[max(0, number - _FRAMES) : number]):
+    above = [line[:_LONGEST] for line in script.lines[max(0, number - _FRAMES) : number]]
+    if any(map(_OF_A_REQUEST.search, above)):
         return None
-    failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own) if in_log else None
+    failure = _in_words(own) if own.says is Says.WHAT else _of_kind(own, above) if in_log else None
     return None if failure is None else (failure, number)
 
 
@@ -176,10 +177,7 @@ def _in_words(own: OwnWords) -> Failure | None:
     return Failure(f"{OWN_WORDS}{shortened(own.words, _SHOWN)}", remedy, own.words)
 
 
-def _of_kind(own: OwnWords) -> Failure | None:
-    if _OF_A_LIST.search(own.words):
-        return None
-    for kind in kinds_of_error():
-        if match := kind.pattern.search(own.words):
-            return None if kind.key == _OF_ANY_KIND else failure_at(kind, match)
-    return None
+def _of_kind(own: OwnWords, above: Sequence[str]) -> Failure | None:
+    """`above`: the lines up to the error's own."""
+    found = None if _OF_A_LIST.search(own.words) else kind_of_error(own.words, above[:-1])
+    return None if found is None or found[0].key == _OF_ANY_KIND else failure_at(*found)

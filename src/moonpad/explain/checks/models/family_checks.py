@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from moonpad.engines import foreign_names as names
+from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.other_families import is_other
@@ -25,6 +26,10 @@ from moonpad.values.versions import since
 
 INT4_OVER_DEEPEP: Final = "0.12.0"
 """The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
+INT4_REFUSED: Final = "0.5.12"
+"""The oldest SGLang that was read whose table of kernels and exchanges lacks Marlin with DeepEP."""
+_OF_DEEPEP: Final = ("deepep", "mooncake", "nixl")
+"""Exchanges of tokens in DeepEP's form."""
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
 _OWN_TOKENIZER: Final = re.compile(r"(?:^|/)(?:kimi-vl-|moonlight-16b)", re.IGNORECASE)
 """Smaller models of the same publisher, whose tokenizer is code too (their README.md start with the option)."""
@@ -186,12 +191,9 @@ def int4_deepep(case: Case) -> Iterator[Remark]:
     if on_npu or (case.cluster is not None and case.cluster.device.platform is not Platform.CUDA):
         return  # the reports are of CUDA's kernels
     why = f"{checkpoint.name} has INT4 experts (compressed-tensors, Marlin)"
-    if case.base == names.EXPERTS_BY_OPTION and (place := case.option("--moe-a2a-backend")) and place.value == "deepep":
-        message = f"{why}, which do not take DeepEP's tokens: reports end in an illegal memory access"
-        edit = Edit(place.index, place.length, ())
-        remedy = "leave it out, or serve FP8 or NVFP4 weights"
-        where = "--moe-a2a-backend"
-        yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=place.index, edits=[edit])
+    if case.base == names.EXPERTS_BY_OPTION and (place := case.option("--moe-a2a-backend")):
+        if place.value in _OF_DEEPEP:
+            yield _int4_refused(case, place, why)
     elif case.base == names.EXPERTS_BY_VARIABLE and case.version and not since(case.version, INT4_OVER_DEEPEP):
         place, variable = case.option("--all2all-backend"), names.EXPERTS_VARIABLE
         by_option = case.text("--all2all-backend").startswith("deepep")
@@ -202,6 +204,24 @@ def int4_deepep(case: Case) -> Iterator[Remark]:
         remedy = f"take {INT4_OVER_DEEPEP} or later, or the default all-to-all"
         remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy)
         yield replace(remark, at=place.index) if by_option and place else replace(remark, variable=variable)
+
+
+def _int4_refused(case: Case, place: Occurrence, why: str) -> Remark:
+    """From a release on the engine has the pair of kernel and exchange in a table, and refuses what it lacks."""
+    asked = case.text("--moe-runner-backend")
+    plain = asked in ("", "auto", "marlin") and case.option("--enable-lora", "--lora-paths") is None
+    plain = plain and not is_fragment(case.commands[0])
+    refuses = plain and (not case.base_version or since(case.base_version, INT4_REFUSED))
+    by_name = bool(case.base_version) and refuses
+    ends = f"the start ends (requires a fused func for a2a backend {place.value})"
+    older = "before, reports end in an illegal memory access"
+    happens = f"from {INT4_REFUSED} on {ends}, and {older}" if refuses else "reports end in an illegal memory access"
+    message = f"{why}, which do not take DeepEP's tokens: {ends if by_name else happens}"
+    severity = Severity.ERROR if by_name else Severity.WARNING
+    remedy, edit = "leave it out, or serve FP8 weights, or NVFP4 ones on Blackwell", Edit(place.index, place.length, ())
+    where = "--moe-a2a-backend"
+    remark = make_remark(severity, Code.CONFLICT, where, message, remedy, at=place.index, edits=[edit])
+    return replace(remark, ends_start=refuses and not by_name)
 
 
 MODEL_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
