@@ -23,6 +23,8 @@ _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", S
 _LONGEST: Final = 170
 _LONGEST_CAUSE: Final = 170
 _LONGEST_SIZE: Final = 220
+_COMPARED: Final = 80
+"""Of two causes, which may be cut at different lengths."""
 _SOURCE: Final = re.compile(r" \([\w.-]{1,60}/[\w.-]{1,60}#\d{1,6}\)$")
 _OF_OLDER: Final = "Perhaps a fault of an older release, see below."
 _UNKNOWN: Final = " with an error whose cause is not known."
@@ -110,7 +112,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
             Severity.WARNING if doubtful else Severity.NOTE
         ]
     if judged.layout is not None and (short := _too_large(judged)):
-        return f"{stopped}{short}{_counted(judged)}", _STYLES[Severity.WARNING]
+        is_same = short.partition(": ")[2][:_COMPARED] in stopped
+        return f"{'' if is_same else stopped}{short}{_counted(judged)}", _STYLES[Severity.WARNING]
     if judged.layout is not None:
         told = judged.unjudged[:_LONGEST_CAUSE] in stopped
         unjudged = f", memory not judged{'' if told else f': {judged.unjudged}'}" if judged.unjudged else ""

@@ -34,15 +34,17 @@ TRIALS = """# What we tried
 @pytest.mark.parametrize(
     ("first", "second", "releases"),
     [
-        ("rocm/sgl-dev:v0.5.8-rocm720-mi35x-20260126", "rocm/sgl-dev:v0.5.9-rocm720-mi35x-20260225", ("0.5.8", "0.5.9")),
+        (
+            "rocm/sgl-dev:v0.5.8-rocm720-mi35x-20260126",
+            "rocm/sgl-dev:v0.5.9-rocm720-mi35x-20260225",
+            ("0.5.8", "0.5.9"),
+        ),
         ("rocm/sgl-dev:v0.5.10-rocm720-mi30x-20260407", "rocm/sgl-dev:v0.5.9-rocm720-mi30x-20260225", ("", "0.5.9")),
         ("someone/amd:v0.5.8-rocm720-mi30x-k2", "someone/amd:v0.5.9-rocm720-mi30x-k2", ("0.5.8", "0.5.9")),
     ],
 )
 @pytest.mark.parametrize("model", ["moonshotai/Kimi-K2.5", "zai-org/GLM-5-FP8"])
-def test_each_part_has_the_release_of_its_image(
-    first: str, second: str, releases: tuple[str, str], model: str
-) -> None:
+def test_each_part_has_the_release_of_its_image(first: str, second: str, releases: tuple[str, str], model: str) -> None:
     text = TRIALS.format(first=first, second=second, start=START.format(model))
     found = [judged for judged in ask(text, "8xMI355X") if judged.layout is not None]
     assert len(found) == 2
