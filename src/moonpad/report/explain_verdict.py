@@ -40,6 +40,7 @@ _NEVER_SERVES: Final = (
     "and nothing here writes ",
 )
 _WEIGHTS: Final = "weights"
+_WEIGHTS_ALONE: Final = "the weights alone are "
 _OF_MEMORY: Final = ("out of memory", "the KV cache holds", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
@@ -60,6 +61,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
     if memory is not None and not memory.fits and starts and not wrong:
         tokens = f"{max(0.0, memory.kv_tokens.value):,.0f} tokens of KV cache"
         doubts = [finding.message for finding in judged.findings if finding.code is Code.DOES_NOT_FIT]
+        doubts.sort(key=lambda doubt: _WEIGHTS_ALONE not in doubt)
         if any("the engine starts" in doubt for doubt in doubts):
             return f"Starts with less context than asked: {tokens}, not {memory.context:,}", _STYLES[Severity.WARNING]
         why = f"; {doubts[0].rpartition('; ')[2]}" if doubts else ""
