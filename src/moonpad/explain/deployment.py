@@ -77,7 +77,7 @@ from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Sub
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, STEP, may_be_cut, missing_pieces, sentence
-from moonpad.explain.young_models import of_young_models
+from moonpad.explain.young_models import but_young
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -317,9 +317,7 @@ class Deployment(Struct, frozen=True):
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_left_blank(but_own(but_accepted(flags, command, self.script), command), command, self.script)
             first = first_to_serve(self.engine, checkpoint, reading.model) if program == self.engine.program else ""
-            flags = of_young_models(
-                as_certain(flags, command, reading.parsed, book, version, first), program, checkpoint
-            )
+            flags = but_young(as_certain(flags, command, reading.parsed, book, version, first), program, checkpoint)
             flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)
             yield from but_run(of_its_build(flags, command), command, self.script, named=named)
             yield from stray_remarks(command, reading, book, named=named, document=self.script.markdown)

@@ -19,7 +19,7 @@ _APART: Final = timedelta(days=60)
 """Between the change and the first engine that has the model, so that no build of that time is meant."""
 
 
-def of_young_models(remarks: Iterable[Remark], program: str, checkpoint: Checkpoint | None) -> Iterator[Remark]:
+def but_young(remarks: Iterable[Remark], program: str, checkpoint: Checkpoint | None) -> Iterator[Remark]:
     """The remarks; a value that lacks is no longer doubted where the model is younger than the form without it."""
     for remark in remarks:
         finding = remark.finding
