@@ -10,6 +10,10 @@ from typing import Final
 _SWITCHES: Final[Mapping[tuple[str, str], str]] = {("llama-server", "--flash-attn"): "on"}
 """Switches of a program that take a value now, and the value that says the same: b6325 of August 2025 was the first
 (https://github.com/ggml-org/llama.cpp/pull/15434)."""
+_CHANGED: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("llama-server", flag): ("b6325", "2025-08-30") for flag in ("--flash-attn", "-fa")
+}
+"""The first build that takes a value there, and its day."""
 WITHOUT_WORDS: Final[Mapping[str, str]] = {"llama-server": "--model"}
 """Programs that take options alone in every build, for a word beside them ends the start (invalid argument) → the
 option that names the weights."""
@@ -27,6 +31,11 @@ _COUNTS: Final = re.compile(r"[a-z_]{1,30}=[0-9]{1,9}(?:,[a-z_]{1,30}=[0-9]{1,9}
 def former_switch(program: str, names: Iterable[str]) -> str:
     """The value that says what the option said alone, "" where it never did."""
     return next((value for name in names if (value := _SWITCHES.get((program, name)))), "")
+
+
+def form_changed(program: str, written: str) -> tuple[str, str] | None:
+    """The build from which on the option takes a value, and its day; None where that is not known."""
+    return _CHANGED.get((program, written))
 
 
 def as_object(text: str) -> str:

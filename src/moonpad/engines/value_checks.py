@@ -37,11 +37,13 @@ ENDPOINT: Final = re.compile(
 )
 """`${SERVER_ARGS:+--host 0.0.0.0 --port 8000}`, as the first of several nodes has it: with it or without, layout and
 context are the same."""
+_SUBSTITUTED: Final = re.compile(r"`[^`\n]{1,200}`")
+"""The output of a command, in the older form of `$(...)`."""
 
 
 def unresolved(text: str) -> bool:
     """Whether something stands in for the value: a shell variable that is not set, `<YOUR_MODEL_DIR>`, a template."""
-    return bool(_PLACEHOLDER.search(text) or _BRACKETED.fullmatch(text))
+    return bool(_PLACEHOLDER.search(text) or _BRACKETED.fullmatch(text) or _SUBSTITUTED.search(text))
 
 
 def fits(kind: str, choices: tuple[str, ...], text: str, check: Callable[[str], bool] | None = None) -> bool:

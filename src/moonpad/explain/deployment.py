@@ -77,6 +77,7 @@ from moonpad.explain.suggestions import HIGH_FRACTION, Changes, Improvement, Sub
 from moonpad.explain.taken_options import but_run, but_taken
 from moonpad.explain.target_detection import OF_COMMIT, Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, STEP, may_be_cut, missing_pieces, sentence
+from moonpad.explain.young_models import but_young
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -312,15 +313,14 @@ class Deployment(Struct, frozen=True):
         program, line = program_of(command, self.engine), self.engine.command_line
         yield from removed_program_remarks(command, version, reading.parsed)
         if (book := rulebook(program, version, command)) is not None:
-            budget = self.script.budget
+            budget, named = self.script.budget, bool(version.text)
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             flags = but_left_blank(but_own(but_accepted(flags, command, self.script), command), command, self.script)
             first = first_to_serve(self.engine, checkpoint, reading.model) if program == self.engine.program else ""
-            flags = as_certain(flags, command, reading.parsed, book, version, first)
+            flags = but_young(as_certain(flags, command, reading.parsed, book, version, first), program, checkpoint)
             flags = but_taken(with_own_parser(flags, reading, book, checkpoint), command, self.script)
-            yield from but_run(of_its_build(flags, command), command, self.script, named=bool(version.text))
-            named, document = bool(version.text), self.script.markdown
-            yield from stray_remarks(command, reading, book, named=named, document=document)
+            yield from but_run(of_its_build(flags, command), command, self.script, named=named)
+            yield from stray_remarks(command, reading, book, named=named, document=self.script.markdown)
             words = [word.text for word in command.argv]
             keyed = of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from but_run(keyed, command, self.script, named=named)

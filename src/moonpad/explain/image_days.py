@@ -14,6 +14,7 @@ from moonpad.catalog.release_days import release_days, releases_around
 from moonpad.engines import ENGINES
 from moonpad.engines.program_words import TAGS_OF_ARGUMENTS
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.own_parts import of_own_part
 from moonpad.explain.documents.spoken_days import day_of_build, day_of_main, first_day, last_day
 from moonpad.explain.programs import named_by_image, program_table, served_by_image
 
@@ -75,12 +76,15 @@ def next_of_named_image(engine: str, release: str, command: Command, script: Scr
 
 def build_day(engine: str, command: Command, script: Script) -> tuple[str, str]:
     """The day of the build that a command starts and what says so, or a month. The image is its container's; without
-    one all images of the engine in the text have to be of one day. Where none has one, that of the only build which
-    the text speaks of."""
+    one all images of the engine in the text have to be of one day, or those of the command's own part of it. Where none
+    has one, that of the only build which the text speaks of."""
     container = command.container.image if command.container is not None else None
     script.budget.once("images with a day", len(script.lines), "the text around its engine commands")
     images = (container.text,) if container is not None else _images_of(engine, script.lines)
     days = {day_of(image) for image in images}
+    if len(days) > 1 and container is None:
+        images = of_own_part(command.line, _placed(images, script.lines), script.lines)
+        days = {day_of(image) for image in images}
     if len(days) == 1 and (day := days.pop() or _day_beside(images, script.lines)):
         return day, "its image is"
     names = dict.fromkeys((engine, ENGINES[engine].facts.title))
@@ -88,6 +92,13 @@ def build_day(engine: str, command: Command, script: Script) -> tuple[str, str]:
     if not day and _is_of_one_engine(script):
         day = day_of_main(script.lines)
     return day, "the text speaks of a build"
+
+
+def _placed(images: Sequence[str], lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Each with each line that it stands in, from 1."""
+    known = set(images)
+    named = ((number, match[0]) for number, line in enumerate(lines, 1) for match in REFERENCE.finditer(_plain(line)))
+    return [(number, image) for number, image in named if image in known]
 
 
 def _day_beside(images: Sequence[str], lines: Sequence[str]) -> str:

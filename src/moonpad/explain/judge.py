@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Final
 
@@ -21,6 +21,7 @@ from moonpad.explain.checks.pools.router_addresses import router_addresses
 from moonpad.explain.client_keys import without_client_keys
 from moonpad.explain.commands import Command, ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
+from moonpad.explain.counted_sizes import with_counted_sizes
 from moonpad.explain.dated_texts import of_its_day
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.development_builds import judged_as_build
@@ -127,7 +128,12 @@ def _judged(
 
         def by(asked: Question) -> Judged:
             suggest = not again and not any(map(is_chat, other.commands))
-            return Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest, again).judged()
+            deployment = Deployment(other, script, asked, calibrations, ENGINES[engine], repairs, suggest, again)
+
+            def with_sizes(counted: Mapping[str, str]) -> Judged:
+                return replace(deployment, question=replace(asked, settings={**asked.settings, **counted})).judged()
+
+            return with_counted_sizes(deployment.judged(), other.commands[0], script, with_sizes)
 
         def by_release(version: str) -> Judged | None:
             return by(replace(question, version=version))

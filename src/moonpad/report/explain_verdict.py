@@ -23,6 +23,8 @@ _STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", S
 _LONGEST: Final = 170
 _LONGEST_CAUSE: Final = 170
 _LONGEST_SIZE: Final = 220
+_COMPARED: Final = 80
+"""Of two causes, which may be cut at different lengths."""
 _SOURCE: Final = re.compile(r" \([\w.-]{1,60}/[\w.-]{1,60}#\d{1,6}\)$")
 _OF_OLDER: Final = "Perhaps a fault of an older release, see below."
 _UNKNOWN: Final = " with an error whose cause is not known."
@@ -38,6 +40,7 @@ _NEVER_SERVES: Final = (
     "and nothing here writes ",
 )
 _WEIGHTS: Final = "weights"
+_WEIGHTS_ALONE: Final = "the weights alone are "
 _OF_MEMORY: Final = ("out of memory", "the KV cache holds", "GiB")
 _OF_EXPERTS: Final = " of host memory"
 """Experts that the processors compute, beside what the text says of RAM."""
@@ -58,6 +61,7 @@ def verdict(judged: Judged) -> tuple[str, str]:
     if memory is not None and not memory.fits and starts and not wrong:
         tokens = f"{max(0.0, memory.kv_tokens.value):,.0f} tokens of KV cache"
         doubts = [finding.message for finding in judged.findings if finding.code is Code.DOES_NOT_FIT]
+        doubts.sort(key=lambda doubt: _WEIGHTS_ALONE not in doubt)
         if any("the engine starts" in doubt for doubt in doubts):
             return f"Starts with less context than asked: {tokens}, not {memory.context:,}", _STYLES[Severity.WARNING]
         why = f"; {doubts[0].rpartition('; ')[2]}" if doubts else ""
@@ -110,7 +114,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
             Severity.WARNING if doubtful else Severity.NOTE
         ]
     if judged.layout is not None and (short := _too_large(judged)):
-        return f"{stopped}{short}{_counted(judged)}", _STYLES[Severity.WARNING]
+        is_same = short.partition(": ")[2][:_COMPARED] in stopped
+        return f"{'' if is_same else stopped}{short}{_counted(judged)}", _STYLES[Severity.WARNING]
     if judged.layout is not None:
         told = judged.unjudged[:_LONGEST_CAUSE] in stopped
         unjudged = f", memory not judged{'' if told else f': {judged.unjudged}'}" if judged.unjudged else ""

@@ -92,6 +92,34 @@ def test_the_log_of_an_earlier_attempt_is_not_of_the_command(part: str) -> None:
     assert first_line(f"# Notes\n\n{HEAD}{part}").startswith("Fits")
 
 
+PLUGIN = "```\nncclInternalError: check failed.\nFailed to initialize any NET plugin\n```\n"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "**What DID fix it:** the plugin's folder was removed.",
+        "**What finally worked:** the plugin's folder was removed.",
+        "How we solved it: the plugin's folder was removed.",
+        "**The only reliable fix:** remove the plugin's folder.",
+    ],
+)
+def test_a_failure_with_what_mended_it_is_past(told: str) -> None:
+    part = f"## The network\n\n**Root cause:** a plugin of the image.\n\n{PLUGIN}\n{{}}\n"
+    assert first_line(f"# Notes\n\n{HEAD}{part.format(told)}").startswith("Fits")
+    what_did_not = "**What did NOT fix it:** another variable."
+    assert first_line(f"# Notes\n\n{HEAD}{part.format(what_did_not)}").startswith("Stopped (line ")
+
+
+def test_issues_beside_the_configuration_that_works_are_past() -> None:
+    head = f"# Notes\n\n## {{}}\n\n{HEAD}"
+    issues = f"## Issue 1: the network\n\n{PLUGIN}\n## Issue 2: memory\n\n{LOG}\n"
+    assert first_line(head.format("Final working config") + issues).startswith("Fits")
+    assert first_line(head.format("The command") + issues).startswith("Stopped (line ")
+    still = f"{issues}It still happens at times.\n"
+    assert first_line(head.format("Final working config") + still).startswith("Stopped (line ")
+
+
 def test_a_log_below_the_command_is_its_own_though_a_fix_is_told() -> None:
     text = f"# Notes\n\n8x H200\n\n## OOM\n\n```bash\n{SERVE}\n```\n\n{LOG}\n**Fix:** a shorter context.\n"
     assert first_line(text).startswith("Stopped (line ")

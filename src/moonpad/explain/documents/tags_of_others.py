@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.catalog.image_releases import REFERENCE, held_release
 from moonpad.catalog.release_days import release_days, releases_around
 from moonpad.engines.image_names import OF_NO_ENGINE
 from moonpad.explain.commands import Command
+from moonpad.explain.documents.own_parts import of_own_part
 from moonpad.explain.image_days import day_of
 from moonpad.explain.programs import named_by_image, served_by_image
 from moonpad.values.versions import order
@@ -30,10 +31,14 @@ _LONGEST: Final = 400
 
 def release_of_others(engine: str, command: Command, lines: Sequence[str]) -> tuple[str, str, str] | None:
     """The release of the image, the next one, whose changes it may have, and the image. Without a container all such
-    images of the text have to be of one release. None where no image is of a release of the engine."""
+    images of the text have to be of one release, or all those of the innermost part of the document around the command
+    that names any. None where no image is of a release of the engine."""
     container = command.container.image if command.container is not None else None
-    images = (container.text,) if container is not None else tuple(_images(lines))
-    found = {image: version for image in images if (version := _release_in(engine, image))}
+    named = [(0, container.text)] if container is not None else list(_images(lines))
+    releases = [(at, (image, version)) for at, image in named if (version := _release_in(engine, image))]
+    found = dict(each for _, each in releases)
+    if len(set(found.values())) > 1:
+        found = dict(of_own_part(command.line, releases, lines))
     if len(set(found.values())) != 1:
         return None
     image, version = next(iter(found.items()))
@@ -44,9 +49,11 @@ def release_of_others(engine: str, command: Command, lines: Sequence[str]) -> tu
     return version, behind, image
 
 
-def _images(lines: Sequence[str]) -> list[str]:
-    tagged = (line[:_LONGEST] for line in lines if ":" in line and "/" in line and _TAG.search(line[:_LONGEST]))
-    return [match[0] for line in tagged for match in REFERENCE.finditer(line) if "/" in match[0]]
+def _images(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """With their lines, from 1."""
+    for number, line in enumerate(lines, 1):
+        if ":" in line and "/" in line and _TAG.search(line[:_LONGEST]):
+            yield from ((number, match[0]) for match in REFERENCE.finditer(line[:_LONGEST]) if "/" in match[0])
 
 
 def _release_in(engine: str, image: str) -> str:

@@ -29,7 +29,12 @@ _CAUSE_TOLD: Final = re.compile(
     r"[ \t>*_-]{0,6}(?:root cause|cause|symptoms?|problem|原因|根因|现象|问题)[ \t]*[*_]{0,2}[ \t]*[:：]", re.IGNORECASE
 )
 _MENDED: Final = re.compile(
-    r"[ \t>*_-]{0,6}(?:the )?(?:fix|fixed by|solution|resolution|resolved by|解决(?:方案|方法|办法)?|修复)"
+    r"[ \t>*_-]{0,6}(?:(?:the |our |my )?(?:(?:actual|final|real|working|only|reliable|permanent) ){0,3}"
+    r"(?:fix|fixed by|solution|resolution|resolved by)"
+    r"|(?:what|how (?:we|i)) (?:(?:did|finally|actually|really|eventually|ultimately) ){0,2}"
+    r"(?:fix(?:ed|es)?|solv(?:ed?|es)|resolved?|work(?:ed|s)?|help(?:ed|s))"
+    r"(?: (?:it|this|that|the (?:issue|problem|crash|error|failure|hang)))?"
+    r"|解决(?:方案|方法|办法)?|修复)"
     r"[ \t]*[*_]{0,2}[ \t]*[:：]",
     re.IGNORECASE,
 )
@@ -53,6 +58,19 @@ _OF_ATTEMPTS: Final = re.compile(
     re.IGNORECASE,
 )
 """Those of parts that tell of earlier ones, where the text also says which works."""
+_OF_ISSUES: Final = re.compile(
+    r"\b(?:issue|problem|bug|error|challenge|obstacle|hurdle|gotcha|blocker)s? ?#?\d"
+    r"|\b(?:issues|problems|errors|bugs|challenges) (?:we |I )?(?:hit|met|encountered|faced|solved|fixed|resolved)\b"
+    r"|\b(?:问题|错误|坑) ?[一二三四五六\d]",
+    re.IGNORECASE,
+)
+"""Those of parts that tell what came on the way to the command which works."""
+_STILL: Final = re.compile(
+    r"\b(?:still|unresolved|unsolved|open issue|to ?do|not (?:yet )?(?:fixed|solved|resolved)|no (?:fix|solution)"
+    r"|remains?|investigating|intermittent\w*)\b|未解决|仍然|待解决",
+    re.IGNORECASE,
+)
+"""What such a part says of something that is not mended."""
 _BLOCKED: Final = re.compile(r"\bblock(?:er|ed)s?\b", re.IGNORECASE)
 _RESOLVED: Final = re.compile(
     r"(?<!not )(?<!un)\bresolved\b|\bwhat (?:un(?:blocks?|blocked)|fixed|solved|resolved)\b"
@@ -140,26 +158,34 @@ def _of_attempts(lines: Sequence[str]) -> set[int]:
     has the one that works."""
     works, parts = False, list[tuple[int, int, bool, bool]]()
     """First line, level, whether it is about attempts, and whether a command stands in it."""
-    fenced = False
+    fenced, working, shown = False, 0, False
+    """`working`: the level of the heading that says which works, as long as its part goes on; `shown`: it is there."""
+    titles: list[str] = []
     for number, line in enumerate(lines):
         text = line[:LONGEST]
         fenced ^= FENCE.match(text) is not None
         if not fenced and (heading := HEADING.match(text)) and heading[1]:
             title = heading[2] or ""
             of_attempts = _OF_ATTEMPTS.search(title) is not None
-            works = works or (not of_attempts and _WORKS.search(title) is not None)
-            parts.append((number, len(heading[1]), of_attempts, False))
+            level, says = len(heading[1]), not of_attempts and _WORKS.search(title) is not None
+            works = works or says
+            working = working if working and level > working else level if says else 0
+            parts.append((number, level, of_attempts, False))
+            titles.append(title)
         elif not fenced and text.lstrip().startswith("**"):
             works = works or _WORKS.search(text[:100]) is not None
         elif fenced and parts and STARTS_ROUGHLY.search(text):
             parts[-1] = (*parts[-1][:3], True)
+            shown = shown or bool(working)
     if not works:
         return set()
     found: set[int] = set()
     above = 0
     """The level of a heading about attempts, whose parts are about them too; 0: there is none."""
     ends = [*(part[0] for part in parts[1:]), *([len(lines)] if parts else [])]
-    for (first, level, of_attempts, starts), end in zip(parts, ends, strict=True):
+    for (first, level, of_attempts, starts), title, end in zip(parts, titles, ends, strict=True):
+        if shown and (not above or level <= above) and _OF_ISSUES.search(title):
+            of_attempts = not any(_STILL.search(line[:LONGEST]) for line in lines[first:end])
         above = above if above and level > above else level if of_attempts else 0
         if above and not starts:
             found |= {*range(first, end)}

@@ -13,6 +13,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.memory.devices_of_makers import device_of_makers, ranks_for
 from moonpad.explain.checks.memory.largest_alone import OTHER_WEIGHTS
 from moonpad.explain.checks.models.other_families import in_full, is_other
 from moonpad.explain.checks.models.repository_names import REPOSITORY
@@ -66,7 +67,10 @@ def one_device(case: Case) -> Iterator[Remark]:
         row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
     )
     largest += round(min(settings.cpu_offload_gib or 0, MOST) * GIB)
-    share = checkpoint.total_bytes / ranks
+    share, holder, within = checkpoint.total_bytes / ranks, "the largest device known", largest
+    maker, held = device_of_makers(case)
+    if 0 < held < largest and not settings.cpu_offload_gib:
+        holder, largest = maker, held
     if flag is None or share <= largest or (case.option(flag) is None and _is_in_a_variable(flag, case)):
         return
     given, container = case.option(flag), case.commands[0].container
@@ -74,10 +78,11 @@ def one_device(case: Case) -> Iterator[Remark]:
     each = "one device gets all" if ranks == 1 else f"each of {ranks} devices gets at least"
     known = granted is not None and granted * case.commands[0].pods <= ranks
     why = f"{NONE_GIVEN}, so " if given is None and ranks == 1 and not known else ""
-    message = f"{why}{each} {share / GIB:,.0f} GiB of weights; the largest device known holds {largest / GIB:,.0f} GiB"
+    message = f"{why}{each} {share / GIB:,.0f} GiB of weights; {holder} holds {largest / GIB:,.0f} GiB"
     message = f"unless the program adds ranks, {message}" if own else message
     devices = " and give the container as many" if known else ", for as many devices"
-    remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
+    least = ranks_for(checkpoint.total_bytes, largest, max(8, 2 * ranks)) if maker else max(8, 2 * ranks)
+    remedy = f"{'write' if given else 'add'} {flag} {least} or more{devices}"
     options = case.engine.command_line.options
     copies, experts = options.get("dp"), options.get("ep", "")
     if given and copies and ranks > 1 and experts == names.EXPERTS_SHARED and case.option(experts) is not None:
@@ -87,7 +92,8 @@ def one_device(case: Case) -> Iterator[Remark]:
             f"{verb} {copies} {count:.0f} or more, on more machines: {experts} shares the experts out over all ranks"
         )
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
-    sure = not own and (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
+    in_whole = not is_other(checkpoint) or in_full(checkpoint.name, reading.model)
+    sure = not own and share > within and (given or known) and in_whole
     if given is None and not sure and tells_of_answers(case.script.lines):
         message = f"{message}: the text tells of answers, so its command has left something out"
         yield make_remark(Severity.NOTE, Code.DOES_NOT_FIT, flag, message, remedy)

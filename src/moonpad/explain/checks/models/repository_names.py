@@ -47,7 +47,7 @@ def repository(case: Case) -> Iterator[Remark]:
         message = f"{owner} has no repository {shortened(name)}" + (f" (as of {day})" if day else "")
         remedy = f"take one that it has: {', '.join(has[:6])}" if has else f"write {shortened(whole)}"
         remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
-        yield replace(remark, command=number)
+        yield replace(remark, command=number, stops=True)
 
 
 def repository_of_draft(case: Case) -> Iterator[Remark]:

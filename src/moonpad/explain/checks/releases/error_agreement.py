@@ -24,6 +24,12 @@ _FIGURE: Final = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3})+|\d{5,12})(?!\d|\.
 _FIGURES: Final = 2
 _MOST: Final = 200
 """Error lines."""
+_SYMBOL: Final = re.compile(r"(?<![\w/.-])[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){2,8}(?![\w=-]|\.py\b)", re.ASCII)
+_LONGEST_LINE: Final = 2_000
+_OF_ANY_FAULT: Final = frozenset(
+    {("illegal", "memory"), ("memory", "access"), ("illegal", "access"), ("assertion", "failed"), ("shared", "memory")}
+)
+"""What many faults are about."""
 
 
 def error_pairs(script: Script) -> Pairs:
@@ -31,6 +37,20 @@ def error_pairs(script: Script) -> Pairs:
     lines = [script.lines[error.number - 1][error.column :][:_LONGEST] for error in script.error_lines[:_MOST]]
     script.budget.once("what its errors say", len(lines), "what later releases mended")
     return frozenset(pair for line in lines for pair in _pairs(line))
+
+
+def symbol_pairs(script: Script) -> Pairs:
+    """Pairs of neighbouring parts of the functions that the text names, as `fused_gate` of `moe_fused_gate_kernel`."""
+    script.budget.once("the functions that it names", len(script.lines), "what later releases mended")
+    own = {word.line for command in script.commands for word in command.words}
+    lines = [line[:_LONGEST_LINE] for number, line in enumerate(script.lines, 1) if number not in own]
+    names = {match[0] for line in lines if line.count("_") > 1 for match in _SYMBOL.finditer(line)}
+    return frozenset(pair for name in names for pair in _pairs(name.replace("_", " "))) - _OF_ANY_FAULT
+
+
+def shares_particulars(fault: str, errors: Pairs) -> bool:
+    """Whether both have a pair that is not of many faults."""
+    return bool(errors.intersection(_pairs(fault)) - _OF_ANY_FAULT)
 
 
 def pairs_of(text: str) -> Pairs:

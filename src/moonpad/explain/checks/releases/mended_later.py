@@ -30,7 +30,13 @@ from moonpad.explain.checks.command_traits import (
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.named_kind import kind_named
 from moonpad.explain.checks.own_platform import is_elsewhere
-from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import (
+    Pairs,
+    error_pairs,
+    shared_pairs,
+    shares_particulars,
+    symbol_pairs,
+)
 from moonpad.explain.checks.releases.fault_kernels import is_of_tool, runs_aiter, runs_attention
 from moonpad.explain.checks.releases.first_releases import first_with_model
 from moonpad.explain.checks.releases.known_reports import report_remark
@@ -109,6 +115,10 @@ def mended_later(case: Case) -> Iterator[Remark]:
     told = {id(row) for row in met if _as_told(row, case.engine.name, words, errors)}
     then = next_release_then(case) if met else ""
     told -= {id(row) for row in met if _came_after(row, then, case.engine.name) and shared_pairs(row.fault, errors) < 2}
+    symbols = symbol_pairs(case.script) if errors else frozenset()
+    named = {id(row) for row in met if shares_particulars(row.fault, errors) and shared_pairs(row.fault, symbols)}
+    if named:  # by a function of its own: more than the words in which many faults end
+        told = named | {id(row) for row in met if id(row) in told and shares_particulars(row.fault, errors)}
     kinds = told_kinds(case.script) if met and not told and not case.version else frozenset()
     if kinds:
         sure = [row for row in met if row.models and (case.cluster is not None or not row.devices)]
@@ -116,6 +126,7 @@ def mended_later(case: Case) -> Iterator[Remark]:
         told = {id(row) for row in sure if kinds & kinds_of(row.fault) and not came_after(row.since, then)}
     met.sort(key=lambda row: id(row) not in told)
     met.sort(key=lambda row: -shared_pairs(row.fault, errors))
+    met.sort(key=lambda row: id(row) not in named)
     once: dict[tuple[str, str], MendedFault] = {}
     for row in met:
         once.setdefault((row.fault, row.mended_in), row)  # a fault with several settings has a row for each

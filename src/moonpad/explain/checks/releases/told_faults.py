@@ -42,6 +42,7 @@ _COMPLAINS: Final = re.compile(
 _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     kind: re.compile(words, re.IGNORECASE)
     for kind, words in {
+        "illegal instruction": r"illegal ?instruction",
         "illegal access": r"illegal (?:memory )?access|illegal memory|IllegalAddress",
         "garbage": r"garbage|gibberish|nonsense|garbled|corrupted answers|wrong answers|degenerate"
         r"|accuracy (?:is|was|drops?|falls?|of \d)|los(?:t|es?) accuracy|low(?:er)? accuracy|\bNaN\b"
