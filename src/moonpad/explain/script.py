@@ -276,7 +276,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
         state.intro = None
         return
     if "#SBATCH" in text:
-        shell.scope.variables.update(slurm_variables(text, block.start, state))
+        shell.scope.give_of_job(slurm_variables(text, block.start, state))
     if state.search_space is None:  # once for all blocks: a text may have a hundred thousand of them
         state.search_space = search_space_variables(state.text)
     shell.scope.variables.update(state.search_space)

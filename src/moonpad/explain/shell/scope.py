@@ -39,6 +39,8 @@ class Scope:
         self.exports: ChainMap[str, Value] = ChainMap(dict(environment or {}))
         self.given = frozenset(environment or ())
         """Names that the shell was started with."""
+        self.of_job: dict[str, Word] = {}
+        """What Slurm sets in the job, by the script's directives: no part of a command that is shown."""
         self.arguments = arguments
         """`$1`, `$2` …; None where they are unknown."""
         self.called = called
@@ -71,6 +73,13 @@ class Scope:
         """As what starts the shell does."""
         self.set(name, value)
         self.given |= {name}
+
+    def give_of_job(self, variables: Mapping[str, Word]) -> None:
+        """What each shell of the job is given."""
+        self.of_job = {**variables}
+        for name, value in variables.items():
+            if name not in self.variables:
+                self.give(name, value)
 
     @property
     def count(self) -> Word | None:
