@@ -41,9 +41,7 @@ def built_for_others(text: str) -> list[str]:
 
 @pytest.mark.parametrize("maker", MAKERS)
 def test_an_image_for_cuda_on_devices_of_another_maker(maker: str) -> None:
-    (message,) = built_for_others(
-        PAGE.format(maker=maker, image="vllm/vllm-openai:v0.20.0", resource="nvidia.com/gpu")
-    )
+    (message,) = built_for_others(PAGE.format(maker=maker, image="vllm/vllm-openai:v0.20.0", resource="nvidia.com/gpu"))
     assert "nvidia.com/gpu" in message
 
 
@@ -62,7 +60,7 @@ def test_other_images_and_texts_about_several(maker: str, image: str) -> None:
 
 
 def test_the_devices_are_named_for_what_they_are() -> None:
-    judged = ask_one(PAGE.format(maker="MetaX C500", image="metax/vllm:0.20.0", resource="metax-tech.com/gpu"))
+    (judged,) = ask(PAGE.format(maker="MetaX C500", image="metax/vllm:0.20.0", resource="metax-tech.com/gpu"))
     assert "MetaX GPUs" in judged.unjudged
 
 
@@ -95,4 +93,4 @@ def test_labels_that_may_come_from_elsewhere() -> None:
 def test_folders_called_after_the_size_of_the_model(folder: str) -> None:
     judged = ask_one(f"vllm serve {folder} --tensor-parallel-size 8\n", on="8xH200")
     assert judged.checkpoint is not None
-    assert judged.checkpoint.id.startswith("deepseek-ai/DeepSeek-")
+    assert judged.checkpoint.name.startswith("deepseek-ai/DeepSeek-")
