@@ -101,3 +101,28 @@ def test_lists_with_commas_in_variables_of_images(given: str, expected: dict[str
     text = f"apptainer exec --nv {given} engine.sif vllm serve moonshotai/Kimi-K2.5 -tp 8\n"
     env = started(text).env
     assert {name: env[name].text.removeprefix(f"{name}=") for name in expected} == expected
+
+
+GRES = """#!/bin/bash
+# {about}
+#SBATCH --nodes=2
+#SBATCH --gres=gpu:{kind}:4
+srun --gres=gpu:{kind}:4 vllm serve moonshotai/Kimi-K2.5 --trust-remote-code -tp 4 -pp 2 \\
+  --nnodes 2 --node-rank $SLURM_NODEID --master-addr $HEAD
+"""
+
+
+@pytest.mark.parametrize(
+    ("about", "kind", "expected"),
+    [
+        ("Serves on the GH200 partition", "h200", "2x4xGH200"),
+        ("Two nodes of 4 GH200", "h100", "2x4xGH200"),
+        ("Serves on one partition", "gh200", "2x4xGH200"),
+        ("GH200 or H200 nodes", "h200", "2x4xH200"),
+        ("Serves on the partition", "h200", "2x4xH200"),
+    ],
+)
+def test_superchips_that_a_cluster_calls_by_their_gpu(about: str, kind: str, expected: str) -> None:
+    (judged,) = ask(GRES.format(about=about, kind=kind))
+    assert judged.cluster is not None
+    assert judged.cluster.name == expected
