@@ -66,6 +66,15 @@ def test_one_node() -> None:
     assert command.left_open == ()
 
 
+def test_a_call_with_other_numbers_decides_nothing() -> None:
+    text = SCRIPT.format(nodes=1, joined=JOINED, serve=SERVE)
+    command = started(text.replace("PP=", "# sbatch --nodes=4 serve.sh\nPP=", 1))
+    assert any("--nnodes" in words for each in command.left_open for _, words in each.added) or command.choices
+    inside = INSIDE.format(nodes=1, step="srun", serve=SERVE)
+    called = inside.replace("export PP=", "# sbatch -N 4 serve.sh\nexport PP=", 1)
+    assert [bool(started(text).left_open) for text in (inside, called)] == [False, True]
+
+
 def test_other_machines_do_not_get_them() -> None:
     text = INSIDE.format(nodes=3, step="ssh $HEAD", serve=SERVE)
     command = started(text)

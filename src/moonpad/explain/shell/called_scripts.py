@@ -89,18 +89,27 @@ def asked_of_slurm(script: Word, state: ScriptState) -> dict[str, Word]:
     return dict(slurm_variables(script.text, script.pieces[0].source_start, state)) if asks else {}
 
 
-def given_by_slurm(held: Word | None, scope: Scope, peeled: Peeled, state: ScriptState) -> dict[str, Word]:
-    """The variables of the job in a shell that a command starts: those that a `held` script asks for, or else those
-    around it, which ssh and containers of Docker do not hand on. A step with numbers of its own (`srun --nodes=1`) has
-    those of the whole job alone."""
-    if held is not None:
-        return asked_of_slurm(held, state)
+def give_of_job(inner: Scope, held: Word | None, scope: Scope, peeled: Peeled, state: ScriptState) -> None:
+    """Gives a shell that a command starts the variables of its job: those that a `held` script asks for, or else those
+    of the `scope` around it."""
+    if held is None:
+        inner.give_of_job(_handed_on(scope, peeled), sure=scope.sure_of_job)
+        return
+    from moonpad.explain.shell.slurm_directives import is_called_with_others  # it needs the interpreter
+
+    call = " ".join(word.text for word in peeled.words)
+    others = is_called_with_others(call) or is_called_with_others(held.text)
+    inner.give_of_job(asked_of_slurm(held, state), sure=not others)
+
+
+def _handed_on(scope: Scope, peeled: Peeled) -> dict[str, Word]:
+    """What ssh and containers of Docker do not hand on. A step with numbers of its own (`srun --nodes=1`) has those of
+    the whole job alone."""
     kinds = {wrapper.kind for wrapper in peeled.wrappers}
     if not scope.of_job or kinds & _APART:
         return {}
-    own = any(
-        option.name in _OF_STEP for wrapper in peeled.wrappers if wrapper.kind == "srun" for option in wrapper.options
-    )
+    options = [option for wrapper in peeled.wrappers if wrapper.kind == "srun" for option in wrapper.options]
+    own = any(option.name in _OF_STEP for option in options)
     values = {name: scope.variables.get(name) for name in scope.of_job if name.startswith("SLURM_JOB_") or not own}
     return {name: value for name, value in values.items() if isinstance(value, Word)}
 

@@ -41,6 +41,8 @@ class Scope:
         """Names that the shell was started with."""
         self.of_job: dict[str, Word] = {}
         """What Slurm sets in the job, by the script's directives: no part of a command that is shown."""
+        self.sure_of_job = True
+        """Whether nothing says that the job is started with other numbers."""
         self.arguments = arguments
         """`$1`, `$2` …; None where they are unknown."""
         self.called = called
@@ -74,12 +76,13 @@ class Scope:
         self.set(name, value)
         self.given |= {name}
 
-    def give_of_job(self, variables: Mapping[str, Word]) -> None:
-        """What each shell of the job is given."""
-        self.of_job = {**variables}
+    def give_of_job(self, variables: Mapping[str, Word], *, sure: bool = True) -> None:
+        """What each shell of the job is given; where that is not `sure`, no condition is decided by it."""
+        self.of_job, self.sure_of_job = {**variables}, sure
         for name, value in variables.items():
             if name not in self.variables:
                 self.give(name, value)
+                self.given -= frozenset() if sure else {name}
 
     @property
     def count(self) -> Word | None:

@@ -30,6 +30,9 @@ _SET: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _A100: Final = re.compile(r"(?<![a-z0-9])a100(?![0-9])", re.IGNORECASE)
 _GRES: Final = re.compile(r"(?:gres/)?gpu(?::(?P<type>[A-Za-z][\w.-]*))?(?::(?P<count>\d{1,3}))?")
+_CALLED: Final = re.compile(
+    r"(?<![\w#-])sbatch[ \t][^\n]{0,200}?(?<![\w-])(?:-N|-n|--nodes|--ntasks|--gres|--gpus[\w-]*)[ =\d<$]"
+)
 _HOPPER: Final = frozenset({"H100", "H200"})
 _SUPERCHIP: Final = re.compile(r"(?<![A-Za-z0-9])GH200(?![0-9])", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"(?<![A-Za-z0-9])H[12]00(?![0-9])", re.IGNORECASE)
@@ -93,6 +96,11 @@ def slurm_variables(text: str, start: int, state: ScriptState) -> dict[str, Word
         if option in given and (kind := as_superchip(_kind_of(given[option].text), text)):
             _remember(kind, given[option].line, variables, state)
     return variables
+
+
+def is_called_with_others(text: str) -> bool:
+    """Whether the text says how to start the script with other numbers than its directives': `sbatch -N 4 serve.sh`."""
+    return _CALLED.search(text) is not None
 
 
 def as_superchip(kind: str, text: str) -> str:

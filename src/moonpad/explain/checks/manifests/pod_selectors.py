@@ -35,10 +35,10 @@ def selectors(case: Case) -> Iterator[Remark]:
     labels = _labels(holder)
     chosen = _texts(holder, "spec", "selector", "matchLabels")
     if labels is None:
-        asked = _missing(chosen, {})
-        if asked and _has_none(holder) and not is_cut(case.script, holder) and not _is_kustomized(case):
-            message = f"the selector asks for {asked}, and the template gives its pods no labels: Kubernetes refuses it"
-            yield _refused(f"{message} (selector does not match template labels)")
+        chosen_first = _missing(chosen, {})
+        if chosen_first and _has_none(holder) and not is_cut(case.script, holder) and not _is_kustomized(case):
+            message = f"the selector asks for {chosen_first}, and the template gives its pods no labels: Kubernetes"
+            yield _refused(f"{message} refuses it (selector does not match template labels)")
         return
     if other := _missing(chosen, labels):
         message = f"the selector asks for {other}, and the pods have {_said(labels, other)}: Kubernetes refuses it"
