@@ -12,6 +12,7 @@ from moonpad.values.versions import order
 
 FILE: Final = "model_features.toml"
 _LONGEST: Final = 400
+_STAGES: Final = "pipeline stages"
 _OTHER_MODELS: Final = re.compile(
     r"distill|eagle|dflash|dspark|draft|medusa|speculat|reward|embed|rerank|adapter|lora|prun|reap|tiny|gguf|pixel"
 )
@@ -89,6 +90,19 @@ class ReadReleases(Struct, frozen=True):
 def model_features() -> Mapping[str, ModelFeature]:
     """By their keys."""
     return {key: row.build(ModelFeature) for key, row in rows(FILE, "features")}
+
+
+def lacking_stages(engine: str, written: str, version: str) -> Span | None:
+    """Where the class of that model has no pipeline stages in a release of the engine, "" for the newest; None where it
+    has them, or it is not known."""
+    served = class_of(written)
+    row = next((row for row in model_features().values() if (row.engine, row.what) == (engine, _STAGES)), None)
+    if row is None or not served:
+        return None
+    if version:
+        return row.lacking(served, version)
+    last = row.latest(served)
+    return last if last is not None and not last.then else None
 
 
 @cache

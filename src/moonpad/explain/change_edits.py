@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from moonpad.catalog.options import Change, known_environment, option_set, programs, spans_of, versions
+from moonpad.catalog.options import Change, changes, known_environment, option_set, programs, spans_of, versions
 from moonpad.catalog.registered_names import registers
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.ascend_names import NUMBERED_KEYS
@@ -99,6 +99,14 @@ def is_newer_than_meant(option: Occurrence, change: Change, book: Rulebook) -> b
     older = [version for version in versions(book.program) if not since(version, change.since)]
     held = option_set(book.program, older[-1]) if older else None
     return held is not None and any(name.startswith("--") and held.named(name) is None for name in change.to)
+
+
+def was_refused_before(change: Change, book: Rulebook) -> bool:
+    """Whether no release is named, and those just before the ones that take it again, as needless, refuse it."""
+    if book.named or change.kind != "redundant":
+        return False
+    gone = (each for each in changes(book.program) if each.kind == "removed" and each.flag == change.flag)
+    return any(each.until == change.since and each.until for each in gone)
 
 
 def said_of_change(option: Occurrence, change: Change, parsed: Parsed) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from moonpad.explain.change_edits import (
     option_of_variable,
     respelled,
     said_of_change,
+    was_refused_before,
     which_read_it,
 )
 from moonpad.explain.commands import HereFile, Word
@@ -123,6 +124,8 @@ def _changed(
         code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     if change.kind == "prefix" and option.written in SHORT_SIZES:
         severity = Severity.NOTE  # what nearly every command has, and this release takes
+    if was_refused_before(change, book):
+        severity = Severity.WARNING
     edits = tuple(change_edits(words, option, change, parsed, book))
     message, remedy = said_of_change(option, change, parsed)
     if is_newer_than_meant(option, change, book):  # the newest takes the former name still, older ones no other

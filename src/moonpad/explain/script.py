@@ -55,7 +55,7 @@ from moonpad.explain.shell.odd_characters import odd_characters
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.shown_lines import without_marks
-from moonpad.explain.shell.slurm_directives import slurm_variables
+from moonpad.explain.shell.slurm_directives import is_called_with_others, slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
 from moonpad.explain.shell.wrappers import assignment
@@ -276,7 +276,8 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
         state.intro = None
         return
     if "#SBATCH" in text:
-        shell.scope.variables.update(slurm_variables(text, block.start, state))
+        variables = slurm_variables(text, block.start, state)
+        shell.scope.give_of_job(variables, sure=not is_called_with_others(text))
     if state.search_space is None:  # once for all blocks: a text may have a hundred thousand of them
         state.search_space = search_space_variables(state.text)
     shell.scope.variables.update(state.search_space)

@@ -19,6 +19,8 @@ _OF_THE_PARSER: Final = _OF_NAMES | {Code.INVALID_VALUE}
 _TAKEN: Final = "the log shows that the server read its options, and went on"
 _OF_OTHERS: Final = re.compile(r"(?:ha[sv]e|take|read) it(?: otherwise)?: --engine-version|, which \S+ to \S+ have:")
 """What is said of the newest release alone (checks/certainty.py, checks/releases/config_keys.py)."""
+_SOME_REFUSE: Final = re.compile(r"; \S+ to \S+ refuse it\.")
+"""What the newest release takes and those before it do not (catalog/options/data/changes.toml)."""
 _RUNS: Final = re.compile(r"\bthis (?:one |command |line )?(?:runs|works|starts|is fine)\b", re.IGNORECASE)
 _ABOVE: Final = 3
 _LONGEST: Final = 500
@@ -47,6 +49,8 @@ def but_run(remarks: Iterable[Remark], command: Command, script: Script, *, name
         if refuses and _OF_OTHERS.search(finding.message) and (runs() or _is_taken(finding.where, command, script)):
             message = "the newest release refuses it so, and by the text it was taken: an older one runs there"
             remark = _as_note(remark, message, f"for later releases: {finding.remedy}")
+        elif not named and finding.severity is Severity.WARNING and _SOME_REFUSE.search(finding.message) and runs():
+            remark = replace(remark, finding=replace(finding, severity=Severity.NOTE))
         yield remark
 
 

@@ -157,12 +157,25 @@ _OF_GAUDI: Final = (
 _OF_TPU: Final = (
     r"\bTPU ?v[4-7]|\btpu ?(?:v[4-7][ex]?|7x)(?:-\d+)?\b|\btpu[-_]inference\b|\bvLLM TPU\b|--device[ =]tpu\b"
 )
+_OF_CHINA: Final = {
+    "metax": r"沐曦|\bMetaX\b|曦云[ ]?C\d{3}|\bmetax-tech\.com/gpu\b",
+    "cambricon": r"寒武纪|\bCambricon\b|\bMLU ?\d{3}\b",
+    "moore": r"摩尔线程|\bMoore ?Threads\b|\bMTT[ -]?S\d{2,4}\b",
+    "hygon": r"海光[ ]?(?:DCU|K100)|\bHygon[ ]DCUs?\b|\bDCU[ -]K100\b|\bK100[-_ ]AI\b",
+    "kunlun": r"昆仑芯|\bKunlunxin\b|\bKunlun[ -]?(?:P800|R200|XPU)\b",
+    "iluvatar": r"天数智芯|\bIluvatar(?: ?CoreX)?\b",
+    "enflame": r"燧原|\bEnflame\b",
+}
 _OF_OTHERS: Final = re.compile(
-    rf"(?P<gaudi>{_OF_GAUDI})|(?P<tpu>{_OF_TPU})"
+    rf"(?P<gaudi>{_OF_GAUDI})|(?P<tpu>{_OF_TPU})|{'|'.join(f'(?P<{name}>{sign})' for name, sign in _OF_CHINA.items())}"
     r"|\bIntel (?:Arc|Data Center GPU|GPU Max)|\bArc (?:Pro )?[AB]\d{2,3}\b|\bxpu-smi\b"
     r"|\bTrainium|\bInferentia|--device[ =]xpu\b"
 )
-_MAKERS: Final = {"gaudi": "Intel Gaudi", "tpu": "Google TPUs"}
+_MAKERS: Final = {
+    **{"gaudi": "Intel Gaudi", "tpu": "Google TPUs", "metax": "MetaX GPUs", "cambricon": "Cambricon MLUs"},
+    **{"moore": "Moore Threads GPUs", "hygon": "Hygon DCUs", "kunlun": "Kunlunxin XPUs", "iluvatar": "Iluvatar GPUs"},
+    "enflame": "Enflame GCUs",
+}
 
 
 def names_nvidia_alone(script: Script) -> bool:
@@ -186,7 +199,7 @@ def _is_of_others(lines: tuple[str, ...]) -> bool:
 
 
 def other_maker(script: Script) -> str:
-    """`Intel Gaudi` or `Google TPUs`, where a text names one of these and no devices of NVIDIA or AMD; else ""."""
+    """`Intel Gaudi` or `MetaX GPUs`, where a text names one of these and no devices of NVIDIA or AMD; else ""."""
     if not speaks_of_others(script):
         return ""
     found = {match.lastgroup for line in script.lines for match in _OF_OTHERS.finditer(line[:_LONGEST])}

@@ -21,11 +21,11 @@ _SMALLER: Final = re.compile(r"a100[\w-]*40|nvidia-tesla-a100$", re.IGNORECASE)
 _UNSAID: Final = re.compile(r"(?<!nvidia-tesla-)a100(?![\w-]*[48]0)", re.IGNORECASE)
 """Nothing tells an A100 of 40 GB from one of 80."""
 _KIND: Final = re.compile(
-    r"(?<![a-z0-9])(?:([1248])x)?(gb[23]00|b[23]00|h[128]00|h20|a[18]00|l40s|mi3[0-9]{2}x|rtx[-_ ]?pro[-_ ]?6000"
+    r"(?<![a-z0-9])(?:([1248])x)?(gh200|gb[23]00|b[23]00|h[128]00|h20|a[18]00|l40s|mi3[0-9]{2}x|rtx[-_ ]?pro[-_ ]?6000"
     r"|gaudi-?3|(?:ascend-?)?910[bc])(?![0-9])",
     re.IGNORECASE,
 )
-_ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|h100-?pcie|gh200)", re.IGNORECASE)
+_ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|h100-?pcie)", re.IGNORECASE)
 _VARIANTS: Final = {"3e": "H20-141", "nvl": "H100-NVL", "pcie": "H100-PCIE"}
 """By how the name ends."""
 _OPERATORS: Final = frozenset({"In", ""})

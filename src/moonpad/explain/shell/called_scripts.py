@@ -14,6 +14,7 @@ from moonpad.explain.source_text import Source
 
 if TYPE_CHECKING:
     from moonpad.explain.shell.interpreter import ScriptState, Shell
+    from moonpad.explain.shell.scope import Scope
     from moonpad.explain.shell.wrappers import Peeled
 
 _HANDLES: Final = {*("tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln")}
@@ -23,6 +24,8 @@ _SOURCES: Final = frozenset({"source", "."})
 _FARTHEST: Final = 3
 _FARTHEST_OF_SBATCH: Final = 24
 """Words in which the script's name is looked for."""
+_APART: Final = frozenset({"ssh", "docker run", "docker exec"})
+_OF_STEP: Final = frozenset({"--nodes", "--ntasks", "--ntasks-per-node", "--gpus", "--gpus-per-node", "--gres"})
 
 
 def script_of(peeled: Peeled, state: ScriptState) -> Word | None:
@@ -84,6 +87,31 @@ def asked_of_slurm(script: Word, state: ScriptState) -> dict[str, Word]:
 
     asks = "#SBATCH" in script.text and script.pieces
     return dict(slurm_variables(script.text, script.pieces[0].source_start, state)) if asks else {}
+
+
+def give_of_job(inner: Scope, held: Word | None, scope: Scope, peeled: Peeled, state: ScriptState) -> None:
+    """Gives a shell that a command starts the variables of its job: those that a `held` script asks for, or else those
+    of the `scope` around it."""
+    if held is None:
+        inner.give_of_job(_handed_on(scope, peeled), sure=scope.sure_of_job)
+        return
+    from moonpad.explain.shell.slurm_directives import is_called_with_others  # it needs the interpreter
+
+    call = " ".join(word.text for word in peeled.words)
+    others = is_called_with_others(call) or is_called_with_others(held.text)
+    inner.give_of_job(asked_of_slurm(held, state), sure=not others)
+
+
+def _handed_on(scope: Scope, peeled: Peeled) -> dict[str, Word]:
+    """What ssh and containers of Docker do not hand on. A step with numbers of its own (`srun --nodes=1`) has those of
+    the whole job alone."""
+    kinds = {wrapper.kind for wrapper in peeled.wrappers}
+    if not scope.of_job or kinds & _APART:
+        return {}
+    options = [option for wrapper in peeled.wrappers if wrapper.kind == "srun" for option in wrapper.options]
+    own = any(option.name in _OF_STEP for option in options)
+    values = {name: scope.variables.get(name) for name in scope.of_job if name.startswith("SLURM_JOB_") or not own}
+    return {name: value for name, value in values.items() if isinstance(value, Word)}
 
 
 def _note_run(name: str, state: ScriptState) -> None:

@@ -39,6 +39,10 @@ class Scope:
         self.exports: ChainMap[str, Value] = ChainMap(dict(environment or {}))
         self.given = frozenset(environment or ())
         """Names that the shell was started with."""
+        self.of_job: dict[str, Word] = {}
+        """What Slurm sets in the job, by the script's directives: no part of a command that is shown."""
+        self.sure_of_job = True
+        """Whether nothing says that the job is started with other numbers."""
         self.arguments = arguments
         """`$1`, `$2` …; None where they are unknown."""
         self.called = called
@@ -71,6 +75,14 @@ class Scope:
         """As what starts the shell does."""
         self.set(name, value)
         self.given |= {name}
+
+    def give_of_job(self, variables: Mapping[str, Word], *, sure: bool = True) -> None:
+        """What each shell of the job is given; where that is not `sure`, no condition is decided by it."""
+        self.of_job, self.sure_of_job = {**variables}, sure
+        for name, value in variables.items():
+            if name not in self.variables:
+                self.give(name, value)
+                self.given -= frozenset() if sure else {name}
 
     @property
     def count(self) -> Word | None:

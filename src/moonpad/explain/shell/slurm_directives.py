@@ -30,6 +30,13 @@ _SET: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _A100: Final = re.compile(r"(?<![a-z0-9])a100(?![0-9])", re.IGNORECASE)
 _GRES: Final = re.compile(r"(?:gres/)?gpu(?::(?P<type>[A-Za-z][\w.-]*))?(?::(?P<count>\d{1,3}))?")
+_CALLED: Final = re.compile(
+    r"(?<![\w#-])sbatch[ \t][^\n]{0,200}?(?<![\w-])(?:-N|-n|--nodes|--ntasks|--gres|--gpus[\w-]*)[ =\d<$]"
+)
+_HOPPER: Final = frozenset({"H100", "H200"})
+_SUPERCHIP: Final = re.compile(r"(?<![A-Za-z0-9])GH200(?![0-9])", re.IGNORECASE)
+_PLAIN: Final = re.compile(r"(?<![A-Za-z0-9])H[12]00(?![0-9])", re.IGNORECASE)
+_GRES_OPTION: Final = re.compile(r"--(?:gres|gpus(?:-per-(?:node|task))?)[= ]\S+")
 _GPU: Final = re.compile(r"(?:gres/)?gpu(?![\w-])")
 _TYPE: Final = re.compile(r".*\d.*|tesla|kepler|pascal|volta|turing|ampere|ada|hopper|blackwell", re.IGNORECASE)
 """A type of devices as clusters name them, where a template has a name that stands for a count (`gpu:NUM`)."""
@@ -86,9 +93,24 @@ def slurm_variables(text: str, start: int, state: ScriptState) -> dict[str, Word
         ranks = int(nodes.text) * (int(tasks.text) if tasks is not None else 1)
         variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = replace(nodes, text=str(ranks))
     for option in _KINDS:
-        if option in given and (kind := _kind_of(given[option].text)):
+        if option in given and (kind := as_superchip(_kind_of(given[option].text), text)):
             _remember(kind, given[option].line, variables, state)
     return variables
+
+
+def is_called_with_others(text: str) -> bool:
+    """Whether the text says how to start the script with other numbers than its directives': `sbatch -N 4 serve.sh`."""
+    return _CALLED.search(text) is not None
+
+
+def as_superchip(kind: str, text: str) -> str:
+    """`4xGH200` for a cluster's `gpu:h200:4` (or `h100`, whose generation it is too), where the script names GH200 and
+    no other device of Hopper."""
+    count, times, name = kind.rpartition("x")
+    named = name in _HOPPER and _SUPERCHIP.search(text) is not None
+    prose = _DIRECTIVE.sub("", text) if named else ""
+    alone = named and not any(_PLAIN.search(_GRES_OPTION.sub("", line)) for line in prose.splitlines())
+    return f"{count}{times}GH200" if alone else kind
 
 
 def _kind_of(text: str) -> str:

@@ -167,6 +167,12 @@ OWN_WORDS: Final[Mapping[str, int]] = {"taskset": 1, "timeout": 1}
 """Words of their own behind the options: the mask (or, with -c, the list of processors), the duration."""
 
 
+def assignments(value: str, name: str) -> Sequence[str]:
+    """`--env A=1,B=2` is two for Apptainer, which leaves one with commas in its value whole; Enroot takes one.
+    Source: https://github.com/spf13/pflag/blob/master/string_to_string.go"""
+    return (value,) if name == "enroot" or value.count("=") == 1 else value.split(",")
+
+
 def stands_for_options(words: Sequence[Word]) -> bool:
     """`$MORE --name x`: options that are not known, for those of a container follow them, and no engine has these."""
     return len(words) == 2 and bool(words[0].unresolved) and words[1].text.partition("=")[0] in OF_CONTAINERS

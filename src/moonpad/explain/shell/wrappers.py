@@ -365,7 +365,7 @@ def _image_runner(peeled: Peeled, name: str) -> bool:
     options, position = table.scan(peeled.words, position + 1, table.ENROOT if name == "enroot" else table.APPTAINER)
     for option in options:
         if option.name == "--env" and option.words:
-            for given in (option.value or "").split(","):
+            for given in table.assignments(option.value or "", name):
                 if pair := assignment(replace(option.words[-1], text=given, pieces=())):
                     peeled.env[pair[0]] = pair[1]
     image = peeled.words[position] if position < len(peeled.words) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from moonpad.catalog.model_features import lacking_stages
 from moonpad.plan.ranking import island_devices, tensor_group_spans_nodes
 from moonpad.plan.rules.blocks import fitting_tp
 from moonpad.values.configuration import Configuration
@@ -198,8 +199,14 @@ def tp_across_nodes(case: Configuration) -> Iterator[Finding]:
     others = "pp" if case.engine.attention_dp else "pp or dp"  # that of attention alone is within the tp ranks
     remedy = f"set tp = {largest_divisor(case.architecture.heads, island)}, with {others} for the machines"
     first = case.engine.stages_since
-    if first and case.version and not since(case.version, first):
-        remedy = f"take {case.engine.title} {first} or newer, which has pipeline stages, and there {remedy}"
+    before = bool(first and case.version and not since(case.version, first))
+    lacking = lacking_stages(case.engine.name, case.checkpoint.name, first if before else case.version)
+    if lacking is not None and not lacking.then:
+        remedy = f"{case.engine.title} has no pipeline stages for this model: join the machines by RDMA"
+    elif before or lacking is not None:
+        first = lacking.then if lacking is not None else first
+        stages = "pipeline stages for this model" if lacking is not None else "pipeline stages"
+        remedy = f"take {case.engine.title} {first} or newer, which has {stages}, and there {remedy}"
     yield suboptimal(
         "tp",
         f"tensor parallel {case.layout.tp} reaches over machines whose fast links join {island}: "

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad.catalog.image_devices import image_devices
+from moonpad.engines.image_names import PULLED_FOR_CUDA
 from moonpad.engines.surrounding_names import IMAGES_OF, PLAIN_ASCEND
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.memory.shared_memory import shell_around
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.device_mentions import mentions, platform_of
+from moonpad.explain.documents.spoken_capabilities import other_maker
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first
 from moonpad.values.finding import Code, Severity
@@ -23,6 +25,8 @@ _CHIPS: Final[Mapping[str, str]] = {"910b": "A2", "a2": "A2", "a3": "A3", "310p"
 """The end of a tag → the devices as the catalogue calls them."""
 _NAMES: Final[Mapping[str, str]] = {"A2": "910b", "A3": "a3"}
 _BUILDS: Final[Mapping[str, str]] = {"nvidia": "CUDA", "amd": "ROCm"}
+_NVIDIA_RESOURCE: Final = "nvidia.com/gpu"
+_SPEAKS_OF_NVIDIA: Final = re.compile(r"\bnvidia\b(?!\.com)|英伟达|\bcuda\b", re.IGNORECASE)
 _OF_MAKER: Final[Mapping[str, str]] = {Platform.ROCM: "nvidia", Platform.CUDA: "amd"}
 """The platform of the devices → the row of images that are not for it."""
 
@@ -65,7 +69,9 @@ def _kinds(case: Case) -> set[str]:
 
 
 def image_of_other_maker(case: Case) -> Iterator[Remark]:
-    """An image for CUDA where all devices of the text are AMD's, or the other way round."""
+    """An image for CUDA where all devices of the text are AMD's, or the other way round, or those of a third maker."""
+    if case.cluster is None and is_first(case.commands, case.script):
+        yield from _image_of_cuda(case)
     if case.cluster is None or case.platform not in _OF_MAKER or not is_first(case.commands, case.script):
         return
     built = _OF_MAKER[case.platform]
@@ -81,3 +87,19 @@ def image_of_other_maker(case: Case) -> Iterator[Remark]:
     message += f"{case.cluster.device.product}: it finds none of them"
     remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, IMAGES_OF[case.platform], word=image)
     yield Remark(remark.finding, command=0, word=image)
+
+
+def _image_of_cuda(case: Case) -> Iterator[Remark]:
+    """The engine's own image for CUDA, in a text about devices of a maker that has builds of its own."""
+    maker = other_maker(case.script)
+    image = next((each for each in _images(case) if PULLED_FOR_CUDA.match(f"{each.text}:")), None)
+    if not maker or image is None or image.unresolved:
+        return
+    if any(_SPEAKS_OF_NVIDIA.search(line.replace(image.text, "")) for line in case.script.lines):
+        return  # it may name the other maker in passing
+    message = f"{shortened(image.text, 60)} is built for CUDA, and the text is about {maker}: it finds none of them"
+    if any(_NVIDIA_RESOURCE in line for line in case.script.lines):
+        message += f"; their nodes do not offer {_NVIDIA_RESOURCE} either, so that a pod stays pending"
+    remedy = "take the image that the maker builds, and the resource of its device plugin"
+    remark = make_remark(Severity.WARNING, Code.CONFLICT, image.text, message, remedy, word=image)
+    yield Remark(remark.finding, command=0, word=image, stops=True)

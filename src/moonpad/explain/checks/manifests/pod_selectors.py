@@ -10,6 +10,7 @@ from moonpad.explain.checks.manifests.pod_objects import (
     PodObject,
     fields_of,
     inner,
+    is_cut,
     items_of,
     object_of,
     pod_objects,
@@ -17,6 +18,7 @@ from moonpad.explain.checks.manifests.pod_objects import (
 )
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+from moonpad.values.records import replace
 
 _WITH_PODS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 _MADE_PODS: Final = _WITH_PODS | {"Pod", "Job", "LeaderWorkerSet", "InferenceService", "DynamoGraphDeployment"}
@@ -31,13 +33,16 @@ def selectors(case: Case) -> Iterator[Remark]:
     if holder is None or holder.templated or holder.kind not in _WITH_PODS:
         return
     labels = _labels(holder)
-    if labels is None:
-        return
     chosen = _texts(holder, "spec", "selector", "matchLabels")
+    if labels is None:
+        chosen_first = _missing(chosen, {})
+        if chosen_first and _has_none(holder) and not is_cut(case.script, holder) and not _is_kustomized(case):
+            message = f"the selector asks for {chosen_first}, and the template gives its pods no labels: Kubernetes"
+            yield _refused(f"{message} refuses it (selector does not match template labels)")
+        return
     if other := _missing(chosen, labels):
         message = f"the selector asks for {other}, and the pods have {_said(labels, other)}: Kubernetes refuses it"
-        remedy = "write the same label in spec.selector.matchLabels and in the template"
-        yield _remark("spec.selector", message, remedy)
+        yield _refused(message)
     if len([each for each in objects if each.kind in _MADE_PODS]) > 1:
         return  # a Service may be for another
     for service in objects:
@@ -92,6 +97,18 @@ def _labels(holder: PodObject) -> Labels | None:
     return texts if texts and all(_is_known(text) for text in texts.values()) else None
 
 
+def _has_none(holder: PodObject) -> bool:
+    """Whether the pods are described to the end, and no label of theirs among it."""
+    template = fields_of(inner(holder.fields, "spec", "template"))
+    labels = fields_of(template.get("metadata")).get("labels")
+    return bool(fields_of(template.get("spec"))) and not fields_of(labels) and not text_of(labels)
+
+
+def _is_kustomized(case: Case) -> bool:
+    """Whether something adds labels to what is written: `commonLabels`, patches."""
+    return any("kustomiz" in line or "commonLabels" in line for line in case.script.lines)
+
+
 def _texts(holder: PodObject, *path: str) -> Labels:
     return {key: text_of(node) for key, node in fields_of(inner(holder.fields, *path)).items()}
 
@@ -108,6 +125,11 @@ def _said(labels: Labels, other: str) -> str:
 
 def _is_known(text: str) -> bool:
     return bool(text) and not set(text) & set("<>{}$")
+
+
+def _refused(message: str) -> Remark:
+    remedy = "write the same label in spec.selector.matchLabels and in the template"
+    return replace(_remark("spec.selector", message, remedy), stops=True)
 
 
 def _remark(where: str, message: str, remedy: str) -> Remark:

@@ -34,6 +34,7 @@ from moonpad.explain.checks.nodes.slurm_jobs import slurm_devices, slurm_idle_no
 from moonpad.explain.checks.nodes.slurm_ranks import rank_of_batch
 from moonpad.explain.checks.nodes.started_in_turn import started_in_turn
 from moonpad.explain.checks.nodes.step_ranks import step_ranks
+from moonpad.explain.checks.nodes.torchrun_servers import servers_of_torchrun
 from moonpad.explain.checks.nodes.visible_devices import numbered_anew, visible_devices
 from moonpad.explain.documents.spoken_devices import fewer_ranks
 from moonpad.explain.documents.spoken_instances import devices_of_instance
@@ -82,6 +83,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     ranks_twice,
     more_than_machine,
     ranks_that_all_serve,
+    servers_of_torchrun,
     unreachable,
     loopback_in_container,
     quantization_name,

@@ -198,6 +198,8 @@ def _executor(
     """Ranks on several machines, and nothing that joins them; `joined`: the text starts a cluster of Ray."""
     if any(wrapper.kind.endswith((".sh", ".py")) for wrapper in command.wrappers):
         return  # a launcher of somebody's own, which may add what joins them
+    if any(_joins(text, options) for each in command.left_open for _, text in each.added):
+        return  # a condition adds it
     ranks = first.layout.tp * first.layout.pp
     if first.settings.executor == "mp" and cluster is not None and ranks > cluster.per_node and command.more == "":
         message = (
@@ -244,6 +246,11 @@ def _executor(
     # An older release takes Ray by itself, and a list of arguments may run under Ray's own operator.
     severity = Severity.ERROR if version and not speaks_of_ray else Severity.WARNING
     yield make_remark(severity, Code.MISSING_FLAG, options.executor, message, remedy, edits=[edit])
+
+
+def _joins(added: str, options: Nodes) -> bool:
+    """Whether words that a condition adds say how the ranks reach each other."""
+    return not {_NODES, options.executor}.isdisjoint(word.partition("=")[0] for word in added.split())
 
 
 def _in_group(

@@ -107,7 +107,20 @@ def reasoning_left_in(case: Case) -> Iterator[Remark]:
     short = shortened(name.rstrip("/").rpartition("/")[2], 40)
     message = f"{short} thinks aloud: without a parser its reasoning is part of the content"
     remedy = f"add {flag} {parser}" + (f" beside {tool}" if place is not None else "")
+    if first := _first_recorded(case, flag, parser):
+        remedy = f"take {case.engine.facts.title} {first} or later, which has {flag} {parser}"
     yield make_remark(Severity.NOTE, Code.MISSING_FLAG, flag, message, remedy)
+
+
+def _first_recorded(case: Case, flag: str, parser: str) -> str:
+    """The oldest release whose options are recorded, where that of the command is older and is not known to have the
+    parser; "" for others."""
+    recorded = versions(case.engine.program)
+    if not case.version or not recorded or order(case.version) >= order(recorded[0]):
+        return ""
+    table = first_parsers().get((case.engine.program, flag))
+    first = table.first.get(parser, "") if table is not None else ""
+    return "" if first and order(case.version) >= order(first) else recorded[0]
 
 
 def _is_deployed(case: Case) -> bool:
