@@ -41,6 +41,8 @@ _WHOLE_LISTS: Final = frozenset({"--dtype", "--log-level", "--log_level", "--uvi
 _TYPES: Final = frozenset({"--kv-cache-dtype", "--kv_cache_dtype"})
 _OF_TORCH: Final = frozenset({"fp16", "half", "bf16"})
 """Other spellings of types that the release has; none is a format of its own."""
+_OF_A_DAY: Final = re.compile(r"\b(?:build|image) (?:is )?of \d")
+"""How it is said that the release is that of a day, on which a build of the main branch, or of one's own, was made."""
 _SWITCH: Final = re.compile(r"^--(?:(?:enable|disable|no|use)-)?")
 
 
@@ -122,7 +124,8 @@ def _of_an_own_build(parsed: Parsed) -> dict[str, str]:
 def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool], version: Version, first: str) -> str:
     """Why it may be right in the release that is run; "" where it cannot. `slips`: which words have been found to be
     slips, for ranks repeat each other's."""
-    ask, named = "--engine-version says which is meant", bool(version.text)
+    ask = "--engine-version says which is meant"
+    named = bool(version.text) and not version.because.startswith(UNNAMED)
     program = program_named(book.program)
     if not named and program is not None and program.kind == "router":
         return f"builds after {versions(book.program)[-1]} may take it"
@@ -144,6 +147,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, slips: dict[str, bool
         if taking or not _is_plugged_in(option, book):
             return ""
         return "no recorded release takes it, a plugin or another build may"
+    if named and _OF_A_DAY.search(version.because) and code is Code.UNKNOWN_FLAG:
+        return "" if releases_with(book.program, option.written) or _is_slip(option, book) else "this build may"
     if named:
         return ""
     if code is Code.PREFIX_FLAG and (before := _took_the_beginning(option, book)):

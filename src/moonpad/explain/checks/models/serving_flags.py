@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
@@ -37,6 +38,7 @@ _UNREFUSED: Final = re.compile(r"openai|mistral")
 """Parsers of models whose requests with tools are answered without the switch too: gpt-oss writes harmony, and the
 tokenizer of Mistral knows calls (vllm-project/vllm, entrypoints/openai: the condition before "auto" is refused)."""
 _LONGEST: Final = 2000
+_LIKE: Final = 0.8
 _EXAMPLES: Final = frozenset({"example", "my_parser", "custom"})
 """Parsers that guides write to show how one is added."""
 _ADDED: Final = re.compile(r"^[^#]*=[ \t]*[(\"'][^#]*--(?:tool|reasoning)[-_]parser[-_]plugin\b")
@@ -186,7 +188,8 @@ def _unknown_parser(
     came = bool(having) and order(having[-1]) > order(options.version)
     release = f"take {having[0]} or later" if came else f"take {having[-1]}" if having else ""
     remedy = f"write {flag} {right}" if right else release or f"leave {flag} out"
-    if not version and not having and is_another_number(given, names):
+    newer = is_another_number(given, names) or not (right or get_close_matches(given, names, 1, _LIKE))
+    if not version and not having and newer:
         severity, message = Severity.WARNING, f"{message}; a build with a newer model may have it"
     yield make_remark(severity, Code.INVALID_VALUE, flag, message, remedy, at=place.index, edits=edits)
 

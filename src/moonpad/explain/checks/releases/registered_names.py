@@ -11,6 +11,7 @@ from moonpad.catalog.options.sets import base_version
 from moonpad.catalog.registered_names import Register, registers
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import as_json, unresolved
+from moonpad.explain.builds import unnumbered_image
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.releases.start_refusals import UNKNOWN, term_value
@@ -94,6 +95,7 @@ def _remarks(case: Case, row: Register, term: str, written: str) -> Iterator[Rem
     elif span is None and not version:
         message = f"{message}{_OWN_BUILD}"
     of_others = is_fragment(case.commands[0]) or case.commands[0].custom or "+" in version  # a build with changes
+    of_others = of_others or unnumbered_image(case.commands[0]) != ""
     sure = (bool(version) or never) and not of_others and own  # a plugin may add names
     # `FLASH_ATTN_V100`: what is called after a name of the release may be of a build that adds to it.
     called_after = any(name.startswith(f"{each}_") for each in known_names)
