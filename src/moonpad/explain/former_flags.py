@@ -45,8 +45,8 @@ def said_of_older(words: Sequence[str], option: Occurrence, book: Rulebook) -> R
     former = former_option(book.program, option.written.replace("_", "-"), values)
     if former is None or former.asks:
         return None
-    message = f"{option.written} is an option of older releases, and the nearest version recorded ({book.label}) has it "
-    message += "no more"
+    message = f"{option.written} is an option of older releases, and the nearest version recorded ({book.label}) has "
+    message += "it no more"
     remedy = f"ask the engine's --help; in a newer release {former.remedy}"
     return make_remark(Severity.NOTE, Code.REMOVED_FLAG, option.written, message, remedy, at=option.index)
 

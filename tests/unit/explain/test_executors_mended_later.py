@@ -1,4 +1,4 @@
-"""A fault of the executor that keeps its workers as processes is not told of a start whose workers are actors of Ray."""
+"""A fault of the executor with workers as processes is not told of a start whose workers are actors of Ray."""
 
 from __future__ import annotations
 

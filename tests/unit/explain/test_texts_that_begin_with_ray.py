@@ -8,7 +8,7 @@ from moonpad.values.finding import Severity
 from tests.unit.explain.judging import ask
 
 HEAD = "docker run -d --gpus all --network host --name lead --entrypoint sh {image} -c 'ray start --block --head'\n"
-JOINS = "docker run -d --gpus all --network host --entrypoint sh {image} -c 'ray start --block --address=10.1.2.3:6379'\n"
+JOINS = "docker run -d --gpus all --network host --entrypoint sh {image} -c 'ray start --block --address=10.1.2.3'\n"
 SERVER = "docker exec -it lead bash\nvllm serve Qwen/Qwen3-32B --tensor-parallel-size 8 --port 8111\n"
 ABOVE = ["", "ray start --head\n", "lm_eval --tasks gsm8k\n"]
 
