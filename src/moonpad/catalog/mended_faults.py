@@ -56,6 +56,8 @@ class MendedFault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: Mapping[str, str] = field(default_factory=dict)
     """Flags that are given → words one of which is in the value, `mtp|eagle`; "" for any, `#` for a number. Of
     `--one or --other` one is."""
+    other_options: Mapping[str, str] = field(default_factory=dict)
+    """The same, none of which holds: another executor does not have the faults of this one."""
     at_least: Mapping[str, int] = field(default_factory=dict)
     """Flags → the smallest number."""
     lacks: tuple[str, ...] = ()

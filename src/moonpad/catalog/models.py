@@ -60,15 +60,18 @@ def same_in_formats(name: str, schemes: frozenset[str]) -> Model | None:
 def find_model(name: str) -> Model | None:
     """The checkpoint that a name or a path means, by its id, an alias, or the last parts of a path, in any case.
 
-    A cache folder of Hugging Face (`…/models--moonshotai--Kimi-K2-Thinking/snapshots/…`) means what it caches. A GGUF
-    repository with several quantisations gives a refused model whose sentence names them; of a GGUF file that is not
-    recorded the size is estimated by its type. None where nothing is meant.
+    A cache folder of Hugging Face (`…/models--moonshotai--Kimi-K2-Thinking/snapshots/…`) means what it caches, a GGUF
+    file in it what its own name says. A GGUF repository with several quantisations gives a refused model whose sentence
+    names them; of a GGUF file that is not recorded the size is estimated by its type. None where nothing is meant.
     """
     plain = name.strip().casefold().replace("\\", "/").replace("___", ".")  # as ModelScope's cache writes a dot
     parts = [part for part in plain.split("/") if part]
+    is_file = bool(parts) and _GGUF_FILE.search(parts[-1]) is not None
     parts[-1:] = [_GGUF_FILE.sub("", part) for part in parts[-1:]]
     for part in parts:
         if part.startswith("models--"):
+            if is_file and (model := _names().get(parts[-1]) or by_type(parts[-1], _names().get)) is not None:
+                return model  # of several in the repository the one that is named
             parts = part.removeprefix("models--").split("--")
             break
     if len(parts) > 1 and (

@@ -27,7 +27,7 @@ from moonpad.explain.change_edits import (
 )
 from moonpad.explain.commands import HereFile, Word
 from moonpad.explain.foreign_options import foreign_remark, of_another_engine
-from moonpad.explain.former_flags import right_later, said_today
+from moonpad.explain.former_flags import right_later, said_of_older, said_today
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.longer_names import with_one_word_more
 from moonpad.explain.manifests.option_sources import Rulebook
@@ -151,7 +151,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
     written = option.written
     if is_cut_off(written):
         return
-    if (said := said_today(words, option, book)) is not None:
+    if (said := said_today(words, option, book) or said_of_older(words, option, book)) is not None:
         yield said
         return
     match option.problem:
@@ -164,8 +164,9 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             names = [
                 name for known in book.options.options for name in (known.negations if negated else ()) + known.names
             ]
+            alike = 0.7 if book.options.exact else 0.85  # an older release may have had one of that very name
             had = releases_with(book.program, written)  # then it is an option that is gone, and no slip
-            near = None if had or is_size(written) else nearest_name(written, names, 0.7, book, budget)
+            near = None if had or is_size(written) else nearest_name(written, names, alike, book, budget)
             meant = name_meant(near, option, book) if near is not None else None
             of_file = (respelled(words, option, meant),) if meant is not None and meant != near else ()
             hint = f"did you mean {meant}?" if meant else "leave it out"

@@ -35,6 +35,22 @@ def said_today(words: Sequence[str], option: Occurrence, book: Rulebook) -> Rema
     return make_remark(severity, code, option.written, message, former.remedy, at=option.index, edits=edits)
 
 
+def said_of_older(words: Sequence[str], option: Occurrence, book: Rulebook) -> Remark | None:
+    """Of a release that is not recorded: the nearest does not have the option, and older ones had it, so that it is no
+    slip. None where no row is about it."""
+    if option.problem != "unknown" or book.options.exact:
+        return None
+    _, equals, value = words[option.index].partition("=")
+    values = (value,) if equals else tuple(words[option.index + 1 : option.index + option.length])
+    former = former_option(book.program, option.written.replace("_", "-"), values)
+    if former is None or former.asks:
+        return None
+    message = f"{option.written} is an option of older releases, and the nearest version recorded ({book.label}) has "
+    message += "it no more"
+    remedy = f"ask the engine's --help; in a newer release {former.remedy}"
+    return make_remark(Severity.NOTE, Code.REMOVED_FLAG, option.written, message, remedy, at=option.index)
+
+
 def removed_later(option: Occurrence, book: Rulebook) -> bool:
     """Whether it is an option of releases before the first recorded one, as the version in question is."""
     return option.problem == "unknown" and any(

@@ -144,8 +144,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
         _option_keys(state, texts),
     )
     for commands in ways:
-        added = list(commands)
-        if added:
+        if added := list(commands):
             state.commands += added
             return
     for start, text in texts:
@@ -284,15 +283,17 @@ def _option_arrays(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
 def _variables(state: ScriptState) -> Iterator[Command]:
     """`docker run -e TENSOR_PARALLEL_SIZE=8 … IMAGE`: variables that are called as options, for an image whose
     entrypoint makes options of them."""
+    seen = set[tuple[Word, ...]]()  # a shell as entrypoint: the container, and what the shell in it starts
     for command in state.commands:
         image = command.container.image if command.container else None
         if command.program not in ("docker", "other") or image is None or not command.env or is_waiting(command):
             continue
         called = re.sub("[-_]", "", image.text)
-        programs = (PROGRAM_OF[name] for name in PROGRAM_OF if re.sub("[-_]", "", name) in called)
-        for program in islice(programs, 1):
+        for program in islice((PROGRAM_OF[name] for name in PROGRAM_OF if re.sub("[-_]", "", name) in called), 1):
             words = [word for name, value in command.env.items() for word in as_option(name, value, program)]
-            if {word.text for word in words} & {*DECISIVE, *serving_programs()[program].options.values()}:
+            of_any = {word.text for word in words} & {*DECISIVE, *serving_programs()[program].options.values()}
+            if of_any and (image, *words) not in seen:
+                seen.add((image, *words))
                 rest = more("<what the image adds>", command.line)
                 yield replace(command, program="fragment", prefix=(), argv=(*words, rest), env={}, wrappers=())
 

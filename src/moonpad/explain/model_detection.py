@@ -18,6 +18,7 @@ from moonpad.explain.checks.models.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.headed_models import lines_of_other_models
 from moonpad.explain.documents.spoken_models import spoken_model
+from moonpad.explain.downloaded_models import downloaded_into
 from moonpad.explain.folder_names import usual_name, with_owner
 from moonpad.explain.mounted_models import as_published, on_the_host
 from moonpad.explain.programs import program_table
@@ -66,6 +67,9 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         if not mounted:
             return model, f"named {written}"
         return model, f"mounted from {mounted}"
+    downloaded = "" if only_gguf else downloaded_into(written, script)
+    if downloaded and (model := find_model(downloaded)) is not None and not _is_another(written, model):
+        return model, f"downloaded from {model.id}"
     meant = mounted or _assigned(written, script)
     of_other = FAMILIES.search(meant.casefold()) is not None and not OURS.search(meant.casefold())
     called = find_model(usual_name(served)) if served and not only_gguf else None  # `kimi-k2-6` of what a folder holds

@@ -94,7 +94,7 @@ def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
     example = next((name for name in usual if name in words), usual[0])  # `ep` of `$EP_FLAG`
     only_more = all(piece.more_options for piece in pieces)
     lacks = f"{what} {verb} not known here"
-    if example in ("pp", "ep") and example not in words and ((len(keys) > 1 and example == "pp") or only_more):
+    if example in ("pp", "dp", "ep") and example not in words and ((len(keys) > 1 and example == "pp") or only_more):
         return f"{lacks}: --set {example}=1 says that {'they hold' if several else 'it holds'} nothing of the layout"
     each = dict.fromkeys(next(iter(piece.keys)) for piece in pieces if len(piece.keys) == 1)
     if len(each) > 1 and each.keys() == keys:

@@ -311,6 +311,31 @@ def test_names_that_people_use(name: str, meant: str) -> None:
     assert model.id == meant
 
 
+CACHED = "/srv/hub/models--unsloth--Kimi-K2-Instruct-0905-GGUF/snapshots/0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("UD-Q4_K_XL/Kimi-K2-Instruct-0905-UD-Q4_K_XL-00001-of-00013.gguf", "UD-Q4_K_XL"),
+        ("Kimi-K2-Instruct-0905-UD-Q3_K_XL-00001-of-00010.gguf", "UD-Q3_K_XL"),
+        ("UD-Q2_K_XL/Kimi-K2-Instruct-0905-UD-Q2_K_XL-00001-of-00009.gguf", "UD-Q2_K_XL"),
+    ],
+)
+def test_a_gguf_file_in_a_cache_is_the_one_that_its_name_says(file: str, kind: str) -> None:
+    model = find_model(f"{CACHED}/{file}")
+    assert model is not None
+    assert model.id.endswith(f"Kimi-K2-Instruct-0905-GGUF:{kind}")
+    assert not model.refused
+
+
+def test_a_cache_of_several_and_no_file_that_says_which() -> None:
+    for path in (CACHED, f"{CACHED}/first.gguf"):
+        model = find_model(path)
+        assert model is not None
+        assert model.refused
+
+
 @pytest.mark.parametrize("name", ["", "/", "Kimi", "Qwen/Qwen3-8B", "$MODEL_PATH", "Kimi-K2-Instruct-GGUF", "a" * 5000])
 def test_names_that_mean_nothing(name: str) -> None:
     """`Kimi-K2-Instruct-GGUF` is the last part of three repositories, so alone it means none of them."""

@@ -7,8 +7,10 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.programs import is_server
+from moonpad.explain.programs import OTHERS, is_server
 
+_NOT_ASKED: Final = frozenset({"other", "docker", *OTHERS.values()})
+"""Programs that no check of a text is asked about: `ray start` above a server says nothing of the server's text."""
 _LONGEST: Final = 1000
 _USUAL: Final = 400_000
 """Characters that hardly a guide has: beyond them each scan takes long, and a text near the limit is refused early."""
@@ -28,7 +30,7 @@ def span_of(commands: Sequence[Command], script: Script) -> tuple[int, int]:
 def is_first(commands: Sequence[Command], script: Script) -> bool:
     """Whether what concerns the whole text is said with these commands."""
     first = min(command.line for command in commands)
-    return all(command.line >= first for command in script.commands if command.program not in ("other", "docker"))
+    return all(command.line >= first for command in script.commands if command.program not in _NOT_ASKED)
 
 
 def is_first_server(commands: Sequence[Command], script: Script) -> bool:

@@ -285,6 +285,8 @@ def _is_met(row: MendedFault, case: Case, spoken: str) -> bool:
             return False
     if not all(any(_says(words, text) for text in _texts(flag, case)) for flag, words in row.options.items()):
         return False
+    if any(_says(words, text) for flag, words in row.other_options.items() for text in _texts(flag, case)):
+        return False
     return all(any(_reaches(least, text) for text in _texts(flag, case)) for flag, least in row.at_least.items())
 
 

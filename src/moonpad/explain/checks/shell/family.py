@@ -7,6 +7,7 @@ from typing import Final
 from moonpad.explain.checks.check_case import Check
 from moonpad.explain.checks.shell.block_lines import lost_in_block
 from moonpad.explain.checks.shell.dead_settings import DEAD_SETTINGS
+from moonpad.explain.checks.shell.disabling_switches import disabling_switch
 from moonpad.explain.checks.shell.dollar_slips import filled_in_by_compose, half_escaped
 from moonpad.explain.checks.shell.exported_lines import exported_lines
 from moonpad.explain.checks.shell.file_slips import backslash_at_end, escaped_substitution, tag_without_v
@@ -106,6 +107,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     caret_at_end,
     path_of_wsl,
     json_in_powershell,
+    disabling_switch,
     variable_value,
     variable_prefix,
     redirected_install,
