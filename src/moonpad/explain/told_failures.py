@@ -14,6 +14,7 @@ from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_o
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.loading_memory import LOADING
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
+from moonpad.explain.documents.told_ends import TOLD
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -62,6 +63,7 @@ _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
 _FIGURE: Final = re.compile(r"(?<![\w.,-])-?\d{3,}(?![\w.,]*\d)")
 """`-240`: what a check has reckoned as the engine did."""
+_SIZE: Final = re.compile(r"(?<![\w.,-])\d{2,12}(?![\w.])")
 _REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
 _CUT: Final = 3
@@ -84,6 +86,7 @@ def beside_findings(
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
             teller = next((remark for remark in told if _tells(remark, lines, script)), None)
+            teller = teller or _complained_of(failure, reports)
             if teller is None:
                 yield _perhaps_by_name(_of_whole_release(failure, told), mended)
         elif teller is None:
@@ -105,6 +108,18 @@ def _quoting(failure: Remark, reports: Iterable[Remark]) -> Remark | None:
     """A report that has the very words of the error that a row of failures only repeats in brackets."""
     words = [match[1] for match in _REPEATED.finditer(failure.finding.message)]
     return next((report for report in reports if any(each in report.finding.message for each in words)), None)
+
+
+def _complained_of(failure: Remark, reports: Iterable[Remark]) -> Remark | None:
+    """The report that the first line names, of an error with the same sizes, or of a failure that is only told."""
+    said = failure.finding.message
+    if not said.endswith(NO_CAUSE):
+        return None
+    named = (each for each in reports if each.complained and each.finding.severity is Severity.WARNING)
+    sizes = frozenset(_SIZE.findall(said))
+    only_told = said.startswith(TOLD)
+    shared = (each for each in named if only_told or len(sizes & {*_SIZE.findall(each.finding.message)}) >= _LEAST)
+    return next(shared, None)
 
 
 def _is_told_first(remark: Remark, *, newest: bool) -> bool:
