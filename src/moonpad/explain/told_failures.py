@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.catalog.options import values_of, versions
 from moonpad.engines import ENGINES
-from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs, shares_particulars
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.loading_memory import LOADING
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
@@ -167,6 +167,27 @@ def without_guesses(remarks: Sequence[Remark], failures: Sequence[Remark], scrip
         return remark.as_told and shared_pairs(remark.finding.message, errors) < _LEAST
 
     return tuple(replace(each, as_told=False) if is_guess(each) else each for each in remarks)
+
+
+def without_mended_elsewhere(remarks: Sequence[Remark], script: Script) -> tuple[Remark, ...]:
+    """Where a report that still holds has the words of the error, a fault with the same words that a release mended for
+    others is no longer called one that the text may be about: an upgrade would not help."""
+    errors = error_pairs(script)
+    holds = [
+        each
+        for each in remarks
+        if each.finding.code is Code.KNOWN_REPORT
+        and each.finding.severity is Severity.WARNING
+        and (each.complained or each.stops)
+        and not each.of_former
+    ]
+    words = frozenset().union(*(pairs_of(each.finding.message) for each in holds)) & errors
+
+    def is_elsewhere(remark: Remark) -> bool:
+        mended = remark.finding.code is Code.MENDED_LATER and remark.as_told
+        return mended and shares_particulars(remark.finding.message, words)
+
+    return tuple(replace(each, as_told=False) if is_elsewhere(each) else each for each in remarks)
 
 
 def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:
