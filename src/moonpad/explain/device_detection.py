@@ -36,8 +36,8 @@ from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
-from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.fewer_devices import all_there_are
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.kinds_too_small import largest_too_small
 from moonpad.explain.meant_platform import is_for_ascend
 from moonpad.explain.programs import is_server

@@ -56,6 +56,14 @@ def number_instead(text: str, start: int) -> int:
     return _NUMBERS[match["number"].lower()] if match is not None else 0
 
 
+def as_there_are(offset: int, machine: str, text: str) -> tuple[int, str] | None:
+    """As many as the author has, where he denies to have so many; None where he has none."""
+    if not is_denied(text, offset):
+        return offset, machine
+    number = number_instead(text, offset)
+    return (offset, f"{number}x{machine.rpartition('x')[2]}") if number else None
+
+
 def is_all_there_is(text: str, start: int) -> bool:
     """Whether the devices that are counted there are all that the author has, on one machine."""
     if is_denied(text, start):
