@@ -36,6 +36,7 @@ from moonpad.explain.documents.spoken_capabilities import other_maker, speaks_of
 from moonpad.explain.documents.spoken_platform import ROCM_ENV, platform_spoken
 from moonpad.explain.documents.superchips import as_superchips
 from moonpad.explain.documents.tabs import tab_labels
+from moonpad.explain.fewer_devices import all_there_are
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.kinds_too_small import largest_too_small
 from moonpad.explain.meant_platform import is_for_ascend
@@ -95,6 +96,12 @@ def cluster_of(
     """The devices as `_cluster_of` finds them; where the layout is not known, as many of these machines as `mpirun` has
     ranks for; of several kinds none of which holds the weights the largest."""
     cluster, because = _cluster_of(engine, reading, script, commands, question, layout_known=layout_known)
+    used_here, on_each = _used(reading, commands[0].container, commands[0].pods)
+    counted = cluster is not None and because == f"{_NAMES}{cluster.name}"
+    if layout_known and question.cluster is None and on_each in (None, used_here) and not counted:
+        fewer = all_there_are(script, min(command.line for command in commands), cluster, used_here)
+        if fewer is not None:
+            return fewer, f"the text says that there is only {fewer.name}"
     if (
         cluster is None
         and layout_known

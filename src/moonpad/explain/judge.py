@@ -51,7 +51,13 @@ from moonpad.explain.router_releases import router_release
 from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.spoken_reports import spoken_report
 from moonpad.explain.target_detection import BY_NEWEST, Question, Version, version_of
-from moonpad.explain.told_failures import beside_findings, with_what_stopped, without_guesses, without_repeated
+from moonpad.explain.told_failures import (
+    beside_findings,
+    with_what_stopped,
+    without_guesses,
+    without_mended_elsewhere,
+    without_repeated,
+)
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
 
@@ -164,6 +170,7 @@ def _judged(
     )
     failures = _with_remedies(failures, whole, meant, script, question)
     kept = without_guesses(without_repeated(whole.remarks, failures), failures, script)
+    kept = without_mended_elsewhere(kept, script)
     whole = replace(whole, remarks=(*kept, *(remark for remark in failures if remark.changes)))
     whole = with_what_stopped(with_corrected(whole, meant, judged_as), failures)
     whole = with_own_ranks(whole, meant.commands, script)

@@ -10,10 +10,11 @@ from typing import Final
 
 from moonpad.catalog.options import values_of, versions
 from moonpad.engines import ENGINES
-from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs
+from moonpad.explain.checks.releases.error_agreement import error_pairs, pairs_of, shared_pairs, shares_particulars
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.loading_memory import LOADING
 from moonpad.explain.documents.pasted_failures import NO_CAUSE, STOPPED
+from moonpad.explain.documents.told_ends import TOLD
 from moonpad.explain.results import Judged, Remark
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.records import replace
@@ -62,6 +63,7 @@ _QUOTED: Final = 20
 """What an exception says, as far as a finding quotes it, is at least so long."""
 _FIGURE: Final = re.compile(r"(?<![\w.,-])-?\d{3,}(?![\w.,]*\d)")
 """`-240`: what a check has reckoned as the engine did."""
+_SIZE: Final = re.compile(r"(?<![\w.,-])\d{2,12}(?![\w.])")
 _REPEATED: Final = re.compile(r"\(([^()]{20,200})\)")
 _LONGEST: Final = 400
 _CUT: Final = 3
@@ -84,6 +86,7 @@ def beside_findings(
             lines = [error for error in errors if script.where(error.number) == failure.finding.where]
             script.budget.work(len(told), "its error lines")
             teller = next((remark for remark in told if _tells(remark, lines, script)), None)
+            teller = teller or _complained_of(failure, reports)
             if teller is None:
                 yield _perhaps_by_name(_of_whole_release(failure, told), mended)
         elif teller is None:
@@ -105,6 +108,18 @@ def _quoting(failure: Remark, reports: Iterable[Remark]) -> Remark | None:
     """A report that has the very words of the error that a row of failures only repeats in brackets."""
     words = [match[1] for match in _REPEATED.finditer(failure.finding.message)]
     return next((report for report in reports if any(each in report.finding.message for each in words)), None)
+
+
+def _complained_of(failure: Remark, reports: Iterable[Remark]) -> Remark | None:
+    """The report that the first line names, of an error with the same sizes, or of a failure that is only told."""
+    said = failure.finding.message
+    if not said.endswith(NO_CAUSE):
+        return None
+    named = (each for each in reports if each.complained and each.finding.severity is Severity.WARNING)
+    sizes = frozenset(_SIZE.findall(said))
+    only_told = said.startswith(TOLD)
+    shared = (each for each in named if only_told or len(sizes & {*_SIZE.findall(each.finding.message)}) >= _LEAST)
+    return next(shared, None)
 
 
 def _is_told_first(remark: Remark, *, newest: bool) -> bool:
@@ -152,6 +167,27 @@ def without_guesses(remarks: Sequence[Remark], failures: Sequence[Remark], scrip
         return remark.as_told and shared_pairs(remark.finding.message, errors) < _LEAST
 
     return tuple(replace(each, as_told=False) if is_guess(each) else each for each in remarks)
+
+
+def without_mended_elsewhere(remarks: Sequence[Remark], script: Script) -> tuple[Remark, ...]:
+    """Where a report that still holds has the words of the error, a fault with the same words that a release mended for
+    others is no longer called one that the text may be about: an upgrade would not help."""
+    errors = error_pairs(script)
+    holds = [
+        each
+        for each in remarks
+        if each.finding.code is Code.KNOWN_REPORT
+        and each.finding.severity is Severity.WARNING
+        and (each.complained or each.stops)
+        and not each.of_former
+    ]
+    words = frozenset().union(*(pairs_of(each.finding.message) for each in holds)) & errors
+
+    def is_elsewhere(remark: Remark) -> bool:
+        mended = remark.finding.code is Code.MENDED_LATER and remark.as_told
+        return mended and shares_particulars(remark.finding.message, words)
+
+    return tuple(replace(each, as_told=False) if is_elsewhere(each) else each for each in remarks)
 
 
 def _tells(remark: Remark, errors: Iterable[ErrorLine], script: Script) -> bool:

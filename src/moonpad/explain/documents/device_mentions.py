@@ -13,6 +13,7 @@ from msgspec import Struct
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.explain.documents import device_patterns
+from moonpad.explain.documents.denied_devices import as_there_are, is_denied
 from moonpad.explain.documents.device_patterns import WORDS
 from moonpad.explain.documents.device_sums import summed_kinds
 from moonpad.explain.documents.machine_counts import counts_of, with_machines
@@ -179,6 +180,7 @@ def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     budget.work(len(text) // 8, "the machines that it names")
     found = with_machines([*_all_machines(text, budget)], text)
     found = [each for each in found if not _LIKE.search(text, max(0, each[0] - 30), each[0])]
+    found = [each for one in found if (each := as_there_are(*one, text)) is not None]
     own = [each for each in found if not _EXAMPLE.search(text, max(0, each[0] - 12), each[0])]
     racks = racks_in(text)
     yield from ((offset, racks.get(machine, machine)) for offset, machine in own or found)
@@ -280,8 +282,10 @@ def _is_example(text: str, match: re.Match[str]) -> bool:
     if _SPECIFIED.match(text, match.end()) or text[: match.start()].rstrip().endswith(("→", "->")):
         return True
     like = _LIKE.search(text, max(0, match.start() - 30), match.start())
-    if is_ruled_out(text, *match.span()) or (
-        like is not None and not device_patterns.OF_GENERATION.search(text, 0, like.start())
+    if (
+        is_denied(text, match.start())
+        or is_ruled_out(text, *match.span())
+        or (like is not None and not device_patterns.OF_GENERATION.search(text, 0, like.start()))
     ):
         return True
     listed = _EXAMPLES.search(text, max(0, match.start() - 100), match.start())

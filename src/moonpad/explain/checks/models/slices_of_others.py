@@ -22,6 +22,9 @@ _FP8: Final = 89
 MARLIN: Final = range(75, _FP8)
 _TILE: Final = (64, 16)
 """Columns of gate and up together, and rows of down, that Marlin takes at once."""
+_SERVED: Final = 64
+"""Rows of down without which the load goes well and no kernel is found (vllm, marlin_utils.py: marlin_padded_nk)."""
+_WHOLE_LAYERS: Final = " and share the layers out by pipeline parallelism"
 
 
 def dense_blocks(case: Case) -> Iterator[Remark]:
@@ -65,7 +68,7 @@ def marlin_tiles(case: Case) -> Iterator[Remark]:
     if not device or cut is None:
         return
     most = next(
-        (n for n in range(layout.tp, 1, -1) if all(_fits(w, n) for _, w in widths) and shared_evenly(known, n)), 1
+        (n for n in range(layout.tp, 1, -1) if all(_serves(w, n) for _, w in widths) and shared_evenly(known, n)), 1
     )
     message = (
         f"{device} has no FP8, so such weights go to Marlin, whose tiles do not divide what a rank has of the {cut[0]} "
@@ -73,13 +76,18 @@ def marlin_tiles(case: Case) -> Iterator[Remark]:
         f"tile_n_size = {_TILE[0]})"
     )
     later = f", take {case.engine.facts.title} {names.TILES_PADDED} or later" if by_releases else ""
-    remedy = f"write {flag} {most}{later}, or serve it on devices with FP8, or other weights"
+    ranks = f"{flag} {most}{'' if most > 1 else _WHOLE_LAYERS}"
+    remedy = f"write {ranks}{later}, or serve it on devices with FP8, or other weights"
     yield make_remark(Severity.WARNING, Code.UNSUPPORTED_FORMAT, flag, message, remedy, at=place.index)
 
 
 def _fits(width: int, ranks: int) -> bool:
     columns, rest = divmod(width, ranks)
     return not rest and not 2 * columns % _TILE[0] and not columns % _TILE[1]
+
+
+def _serves(width: int, ranks: int) -> bool:
+    return _fits(width, ranks) and not width // ranks % _SERVED
 
 
 def _sliced(case: Case) -> tuple[OtherModel | None, str]:

@@ -39,6 +39,13 @@ def error_pairs(script: Script) -> Pairs:
     return frozenset(pair for line in lines for pair in _pairs(line))
 
 
+def is_logged(fault: str, script: Script) -> bool:
+    """Whether a line of a log, and not of a sentence, has the words of the fault."""
+    logged = (error for error in script.error_lines[:_MOST] if error.logged)
+    lines = (script.lines[error.number - 1][error.column :][:_LONGEST] for error in logged)
+    return any(shared_pairs(fault, frozenset(_pairs(line))) > 1 for line in lines)
+
+
 def symbol_pairs(script: Script) -> Pairs:
     """Pairs of neighbouring parts of the functions that the text names, as `fused_gate` of `moe_fused_gate_kernel`."""
     script.budget.once("the functions that it names", len(script.lines), "what later releases mended")

@@ -22,6 +22,7 @@ from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.checks.dynamo.dynamo_workers import is_worker
 from moonpad.explain.checks.given_names import given_names
 from moonpad.explain.checks.models.quantization_flags import weights_of
+from moonpad.explain.checks.releases.error_agreement import is_logged
 from moonpad.explain.checks.releases.first_releases import has_no_model_before
 from moonpad.explain.checks.set_elsewhere import may_be_set
 from moonpad.explain.equal_options import equal_term, written_with_dots
@@ -231,19 +232,18 @@ def _searched(row: StartRefusal, name: str) -> bool:
 
 
 def _sure(row: StartRefusal, case: Case) -> bool:
-    """Whether the start surely ends: the release is named, or all that are known do so."""
+    """Whether it surely ends: the release is named, a build's own log has these words, or all known ones do so."""
     command, recorded = case.commands[0], versions(case.engine.program)
     if is_fragment(command) or command.custom or command.fork:
         return False
     if case.version:
-        return is_final(case.version) or case.engine.name != case.base
+        return is_final(case.version) or case.engine.name != case.base or is_logged(row.message, case.script)
     return bool(recorded) and since(recorded[0], row.forks.get(case.engine.name, row.since))
 
 
 def _is_of_newest(row: StartRefusal, case: Case) -> bool:
     """Whether the newest release ends its start there, by which a command without a release is judged."""
-    command = case.commands[0]
-    own_build = is_fragment(command) or command.custom or bool(command.fork)
+    own_build = is_fragment(command := case.commands[0]) or command.custom or bool(command.fork)
     return not case.version and not own_build and _known(row, case)
 
 
