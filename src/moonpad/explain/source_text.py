@@ -23,7 +23,8 @@ _CONTROL: Final = {
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
 _TEMPLATE_COMMENT: Final = re.compile(r"(?<![$\w\"'`{(\[])\{#-?(?=\s)")
-_COMMENT: Final = re.compile(r"(?:[^'\"`#\n]{0,2000}[ \t;|&(])?#")
+_LONGEST: Final = 300
+"""As far into its line the sign of a comment is looked for."""
 _NOT_A_BREAK: Final = re.compile(r"[^\n]")
 
 
@@ -61,7 +62,9 @@ class InputText:
     def in_comment(self, offset: int) -> bool:
         """Whether a comment of the shell begins before it in its line, and no quote before that."""
         line = self._starts[bisect_right(self._starts, offset) - 1]
-        return _COMMENT.match(self.clean, line, offset) is not None
+        sign = self.clean.find("#", line, min(offset, line + _LONGEST))
+        before = self.clean[line:sign] if sign >= 0 else "?"
+        return before[-1:] in ("", " ", "\t", ";", "&", "|") and not {*"'\"`"} & {*before}
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line from 1, column from 0."""
