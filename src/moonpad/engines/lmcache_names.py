@@ -31,3 +31,12 @@ SERVER_LISTS: Final = ("lmcache.mp.server_urls",)
 SERVER_HOST: Final = "tcp://localhost"
 SERVER_PORT: Final = "5555"
 """Where the server listens and the connector asks, where neither is told (LMCache 0.5.3, v1/multiprocess/config.py)."""
+INSTALLED: Final = re.compile(
+    r"^[^#\n]{0,200}\b(?:pip3?|uv)[ ](?:install|add)[ ](?:[^#\n]{0,400}[ \"'])?lmcache(?![\w/.-])"
+)
+SWITCHED_ON: Final = re.compile(
+    r"kv[-_]?transfer|kv[-_]?offload|kv[-_]connector|LMCache\w*Connector|LMCacheMP|lmcache[ ]server"
+    r"|lmcache[-_.](?:server|vllm|sglang|v1)|enable[-_]lmcache|LMCACHE_|lmcache\.\w|--config\b",
+    re.IGNORECASE,
+)
+"""What a text says in which a server, this or another one, is told to use it."""

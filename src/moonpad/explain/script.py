@@ -295,6 +295,8 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
         state.problems.items[problems_before:] = sure
     else:
         for start, character in state.text.odd_in(block.start, block.start + len(block.text)):
+            if state.text.in_comment(start):
+                continue
             message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"
             state.problems.add("invisible-character", start, start + 1, message, "retype the line")
     state.intro = None

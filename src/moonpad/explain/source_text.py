@@ -23,6 +23,8 @@ _CONTROL: Final = {
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
 _TEMPLATE_COMMENT: Final = re.compile(r"(?<![$\w\"'`{(\[])\{#-?(?=\s)")
+_LONGEST: Final = 300
+"""As far into its line the sign of a comment is looked for."""
 _NOT_A_BREAK: Final = re.compile(r"[^\n]")
 
 
@@ -56,6 +58,13 @@ class InputText:
     def odd_in(self, start: int, end: int) -> Sequence[tuple[int, str]]:
         """Offset and character of what is invisible, or an unusual blank, in `clean[start:end]`."""
         return self.odd[bisect_left(self.odd, (start, "")) : bisect_left(self.odd, (end, ""))]
+
+    def in_comment(self, offset: int) -> bool:
+        """Whether a comment of the shell begins before it in its line, and no quote before that."""
+        line = self._starts[bisect_right(self._starts, offset) - 1]
+        sign = self.clean.find("#", line, min(offset, line + _LONGEST))
+        before = self.clean[line:sign] if sign >= 0 else "?"
+        return before[-1:] in ("", " ", "\t", ";", "&", "|") and not {*"'\"`"} & {*before}
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line from 1, column from 0."""

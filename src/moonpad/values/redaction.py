@@ -92,9 +92,18 @@ class TooManyKeys(ValueError):
         return f"it holds over {MOST_KEYS} keys or passwords"
 
 
-_NO_KEY = re.compile(r"(?:null|true|false|~)|[a-z_]{2,20}=", re.IGNORECASE)
+_NO_KEY = re.compile(
+    r"(?:null|true|false|~)|os\.environ\[|(?:[a-z_]{1,40}\.){0,4}(?:[a-z]{2,10}_)?(?:api_key|(?:hf|auth|access)_token)"
+    r"|[a-z_]{2,20}=(?:None|True|False|str|(?:[a-z_]{1,40}\.){1,4}[a-z_]{1,40}\[?)?",
+    re.IGNORECASE,
+)
 """What a script or a manifest has in that place and is none: YAML's nothing, or the next argument of a call in Python,
-`add_argument("--api-key", help="…")`."""
+`add_argument("--api-key", help="…")`, with what it gives there, `default=os.environ["KEY"]`, or a
+variable, `["--api-key", api_key]`."""
+_CALLED = re.compile(
+    r"(?:[A-Za-z_]{1,40}\.){1,4}[A-Za-z_]{1,40}|(?:get)?env|getpass|[a-z]{2,20}(?:_[a-z]{2,20}){1,4}", re.ASCII
+)
+"""Before a bracket, the name of what gives the key: `api_key=os.getenv("K")`, `HF_TOKEN = load_token()`."""
 _forms: dict[str, tuple[_Form, ...]] = {}
 _foreign: set[str] = set()
 _unhidden: set[str] = set()
@@ -202,7 +211,7 @@ def _keys_in(text: str) -> Iterator[str]:
     for pattern in _LABELLED:
         for match in pattern.finditer(text):
             value = next((group for group in match.groups() if group), "")
-            if not value.startswith(_NO_VALUE):
+            if not value.startswith(_NO_VALUE) and not (_CALLED.fullmatch(value) and text.startswith("(", match.end())):
                 yield value
     for match in _SHAPED.finditer(text):
         yield match[1] or match[2]

@@ -39,3 +39,33 @@ def test_the_second_command_was_copied() -> None:
 )
 def test_other_models_below_a_heading(text: str) -> None:
     assert not told(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("# How to run Kimi-K2-Thinking\n\n```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n", True),
+        ("# Kimi K2 Thinking\n\n## Start\n\n```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n", True),
+        (
+            "## Qwen3-235B-A22B-Instruct-2507\n\n```\nvllm serve Qwen/Qwen3-235B-A22B-Thinking-2507 -tp 8\n```\n",
+            True,
+        ),
+        ("# How to run Kimi-K2-Instruct\n\n```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n", False),
+        ("# Kimi-K2\n\nThinking\n\n```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n", False),
+        (
+            "# Kimi-K2-Thinking\n\nFirst the same with Kimi K2 Instruct:\n\n"
+            "```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n",
+            False,
+        ),
+        (
+            "# Kimi-K2-Thinking and Kimi-K2-Instruct\n\n```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n",
+            False,
+        ),
+        ("```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n\n# Kimi-K2-Thinking\n", False),
+        ("## Kimi-K2-Thinking\n\n## More\n\n```\nvllm serve moonshotai/Kimi-K2-Instruct -tp 16\n```\n", False),
+    ],
+)
+def test_the_other_kind_of_a_model_below_its_heading(text: str, told: bool) -> None:
+    (judged,) = ask(text, on="")
+    found = [each for each in judged.findings if "and the command starts another model" in each.message]
+    assert [each.severity for each in found] == ["warning"] * told

@@ -74,3 +74,23 @@ def test_corrected_speaks_with_the_server() -> None:
     shown = " ".join(word for line in judged.corrected for word in line.argv)
     assert '"kv_connector":"LMCacheMPConnector"' in shown
     assert '"lmcache.mp.port":6001' in shown
+
+
+@pytest.mark.parametrize(
+    ("install", "start", "found"),
+    [
+        ("pip install lmcache vllm", "vllm serve Qwen/Qwen3-8B", True),
+        ("uv pip install -U vllm 'lmcache'", "vllm serve Qwen/Qwen3-8B --port 81", True),
+        ("pip install lmcache==0.3.9", "vllm serve Qwen/Qwen3-8B", True),
+        ("pip install vllm  # lmcache comes later", "vllm serve Qwen/Qwen3-8B", False),
+        ("pip install lmcache-tools", "vllm serve Qwen/Qwen3-8B", False),
+        ("pip install lmcache", "vllm serve Qwen/Qwen3-8B --kv-offloading-backend lmcache", False),
+        ("pip install lmcache", "export LMCACHE_CHUNK_SIZE=64\nvllm serve Qwen/Qwen3-8B", False),
+        ("pip install lmcache", "vllm serve Qwen/Qwen3-8B $EXTRA", False),
+        ("pip install lmcache", "python -m sglang.launch_server --model-path Qwen/Qwen3-8B", False),
+    ],
+)
+def test_what_is_installed_and_not_switched_on(install: str, start: str, found: bool) -> None:
+    remarks = [finding for judged in ask(f"{install}\n{start}\n") for finding in judged.findings]
+    notes = [each for each in remarks if each.message.startswith("LMCache is installed")]
+    assert [each.severity for each in notes] == ["note"] * found

@@ -93,6 +93,39 @@ def test_a_condition_that_changes_nothing_of_note_is_left_out() -> None:
     assert not each.unknown
 
 
+@pytest.mark.parametrize(
+    "added",
+    [
+        '    cmd.extend(["--api-key", token])\n',
+        '    cmd += ["--served-model-name", token]\n',
+        '    cmd.append("--host")\n    cmd.append(token)\n',
+        '    cmd += ["--enforce-eager", "--port", str(token), "--chat-template", token]\n',
+        '    cmd.append(f"--tool-call-parser={token}")\n',
+    ],
+)
+def test_a_branch_that_adds_a_key_or_a_name_hides_nothing(added: str) -> None:
+    start = f'import x\ndef go(token=None):\n  cmd = ["vllm", "serve", "{K2}", "-tp", "16"]\n  if token:\n'
+    each = one(f"{start}{added}  run(cmd)\n")
+    assert each.layout_words == "TP16"
+    assert not each.unknown
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        '    cmd.extend(["--quantization", token])\n',
+        '    cmd += ["--api-key", "k2", token]\n',
+        "    cmd.append(token)\n",
+        '    cmd += ["--max-model-len", token]\n',
+        '    cmd += ["--enforce-eager", token]\n',
+        '    cmd += ["--port", "81", *token]\n',
+    ],
+)
+def test_a_branch_that_may_add_any_option_is_not_known(added: str) -> None:
+    start = f'import x\ndef go(token=None):\n  cmd = ["vllm", "serve", "{K2}", "-tp", "16"]\n  if token:\n'
+    assert one(f"{start}{added}  run(cmd)\n").unknown
+
+
 def test_branches_are_alternatives() -> None:
     text = (
         f'import x\nif x.big():\n    cmd = ["vllm", "serve", "{K2}", "-tp", "16"]\nelse:\n'

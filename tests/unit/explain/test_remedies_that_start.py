@@ -104,3 +104,23 @@ def test_parser_that_waits_for_no_thoughts(parser: str, waits: bool) -> None:
     (told,) = [each for each in judged.findings if "does not think" in each.message]
     assert ("never come" in told.message) is waits
     assert told.remedy == "leave it out"
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 16 --reasoning-parser kimi_k2", True),
+        ("vllm serve moonshotai/Kimi-K2-Instruct-0905 -tp 16 --reasoning-parser deepseek_r1", True),
+        ("vllm serve nvidia/Kimi-K2-Instruct-NVFP4 -tp 8 --reasoning-parser kimi_k2", True),
+        (f"{SGLANG} moonshotai/Kimi-K2-Instruct --tp-size 16 --reasoning-parser kimi_k2", True),
+        ("vllm serve moonshotai/Kimi-K2-Thinking -tp 8 --reasoning-parser kimi_k2", False),
+        ("vllm serve moonshotai/Kimi-K2.5 -tp 8 --reasoning-parser kimi_k2", False),
+        ("vllm serve someone/Kimi-K2-Instruct-Reasoner -tp 16 --reasoning-parser kimi_k2", False),
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 16", False),
+    ],
+)
+def test_parser_of_reasoning_for_an_instruct_model(start: str, told: bool) -> None:
+    judged = ask_one(start, on="")
+    found = [each for each in judged.findings if "does not think" in each.message]
+    assert [each.where for each in found] == ["--reasoning-parser"] * told
+    assert all("empty content" in each.message and each.severity == "warning" for each in found)

@@ -114,6 +114,23 @@ def test_characters_of_a_text_processor() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("vllm serve m --port 1\n# less with \u200b--enforce-eager\n", []),
+        ("  # K2\u00a0below\n  vllm serve m --port 1\n", []),
+        ("vllm serve m --port 1  # on\u00a0port\u200e1\n", []),
+        ("# \u200babove\nvllm serve m \u200b--port 1\n", [2]),
+        ("vllm serve m --a#b\u200b --port 1\n", [1]),
+        ("vllm serve m --name '# \u200bk2'\n", [1]),
+        ("vllm serve m --port 1\n\u00a0# below\n", [2]),
+    ],
+)
+def test_what_is_invisible_in_a_comment_is_nothing(text: str, lines: list[int]) -> None:
+    told = [problem for problem in read_script(text).problems if problem.code == "invisible-character"]
+    assert [problem.line for problem in told] == lines
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [("vllm serve 'm --port 1\nls\n", "'"), ('vllm serve "m\nls\n', '"'), ("vllm serve $(m\nls\n", "$(")],
 )

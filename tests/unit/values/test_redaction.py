@@ -225,7 +225,22 @@ def test_keys_without_end_are_refused() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["secrets:\n  HF_TOKEN: null\n", "API_KEY=true\n", 'parser.add_argument("--api-key", help="of the server")\n'],
+    [
+        "secrets:\n  HF_TOKEN: null\n",
+        "API_KEY=true\n",
+        'parser.add_argument("--api-key", help="of the server")\n',
+        'HF_TOKEN = os.getenv("HUB")\nmodel = os.getenv("MODEL", "k2")\n',
+        'API_KEY = os.environ.get("K")\n',
+        'API_KEY = os.environ["K"]\n',
+        'cmd += ["--api-key", api_key]\n',
+        'cmd += ["--hf-token", self.options.hf_token]\n',
+        'parser.add_argument("--api-key", default=os.getenv("K"))\n',
+        "parser.add_argument('--hf-token', type=str, default=settings.hub.token)\n",
+        "parser.add_argument('--api-key', default=None)\n",
+        'SERVER_API_KEY = secrets_of.vault.read("k2")\n',
+        "API_KEY=read_key(path)\n",
+        'MY_TOKEN = getenv("T")\n',
+    ],
 )
 def test_what_stands_for_no_key_is_none(text: str) -> None:
     remember_labelled(text)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from moonpad.catalog.options import option_set
 from moonpad.explain.flag_lists import LAYOUT, serving_programs
@@ -13,6 +14,14 @@ from moonpad.explain.python.strings import kind_is
 
 if TYPE_CHECKING:
     from moonpad.explain.python.values import Evaluator
+
+_HARMLESS: Final = (
+    *("--api-key", "--admin-api-key", "--api-key-file", "--host", "--port", "--root-path", "--served-model-name"),
+    *("--alias", "--tool-call-parser", "--tool-parser", "--reasoning-parser", "--chat-template", "--response-role"),
+    *("--uvicorn-log-level", "--log-level", "--log-level-http", "--log-file", "--ssl-keyfile", "--ssl-certfile"),
+    *("--ssl-key-file", "--ssl-cert-file", "--ssl-ca-certs", "--download-dir", "--seed", "--random-seed"),
+    *("--max-log-len", "--file-storage-path", "--otlp-traces-endpoint"),
+)
 
 
 def truth(reader: Evaluator, node: ast.expr, names: Names) -> bool | None:
@@ -76,11 +85,30 @@ def computed(op: ast.operator, first: int, second: int) -> int | None:
     return None
 
 
-def decisive(value: Value) -> bool:
-    """Whether it is an option of the layout or of the context, or may be any."""
+def any_decisive(items: Sequence[Value], behind: Value | None = None) -> bool:
+    """Of words that are added behind another one."""
+    return any(decisive(item, before) for before, item in zip((behind, *items), items, strict=False))
+
+
+def decisive(value: Value, before: Value | None = None) -> bool:
+    """Whether it is an option of the layout or of the context, or may be any. `before` is the word before it."""
     if not isinstance(value, Text):
         return True
-    return value.word.text.startswith("${") or value.word.text.partition("=")[0] in _decisive_flags()
+    if value.word.text.startswith("${"):
+        return not isinstance(before, Text) or before.word.text not in _harmless_flags()
+    return value.word.text.partition("=")[0] in _decisive_flags()
+
+
+@cache
+def _harmless_flags() -> frozenset[str]:
+    """All names of options with one value that says nothing of layout, context or memory, whatever it is: as the value
+    of `--api-key`, what is not known is no option."""
+    flags: set[str] = set()
+    for program in serving_programs():
+        known = option_set(program)
+        named = map(known.named, _HARMLESS) if known else ()
+        flags |= {name for option in named if option and option.kind not in ("flag", "json") for name in option.names}
+    return frozenset(flags)
 
 
 @cache

@@ -201,14 +201,17 @@ class _Reader(FunctionReader):
 
     def _unsure(self, body: Sequence[ast.stmt], test: ast.expr, names: Names, depth: int) -> None:
         """A branch that may not be taken: a list of before gets a piece that is not known, or nothing."""
+        last: tuple[Listing | Either | None, Value | None] = None, None
         for node in body if depth < NESTING else ():
             listing, items = self._addition(node, names)
             if listing is None or any(listing is value for value in names.maps[0].values()):
                 self._statement(node, names, depth + 1)
             else:
                 added = Listing([one for item in items for one in spread(item)])
+                behind = last[1] if last[0] is listing else None
                 for each in _each(listing):
-                    self.extend(each, self.perhaps(test, [added]).items)
+                    self.extend(each, self.perhaps(test, [added], behind).items)
+                last = listing, next(reversed(added.items), None)
 
     def _addition(self, node: ast.stmt, names: Names) -> tuple[Listing | Either | None, list[Value]]:
         """`cmd.append(x)`, `cmd.extend(x)`, `cmd += x`: the list and what it gets."""

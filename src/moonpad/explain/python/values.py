@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated
-from moonpad.explain.python.conditions import computed, decisive, truth
+from moonpad.explain.python.conditions import any_decisive, computed, truth
 from moonpad.explain.python.data import (
     DEEPEST,
     OF_ENVIRONMENT,
@@ -380,14 +380,14 @@ class Evaluator:
             return self.perhaps(node, [value for value in values if isinstance(value, Listing)])
         return self.unknown(node)
 
-    def perhaps(self, node: ast.expr, listings: list[Listing]) -> Listing:
+    def perhaps(self, node: ast.expr, listings: list[Listing], behind: Value | None = None) -> Listing:
         """What is added under a condition that is not known: a piece that may be options, where any would be decisive;
-        else nothing."""
+        else nothing. `behind` is the word that the branch added before it."""
         for listing in listings:
             listing.used = True
         name = f"if {self.named(node.test if isinstance(node, ast.IfExp) else node)}"
-        decides = any(decisive(item) for listing in listings for item in listing.items)
-        return Listing([self.unknown(node, name)] if decides else [])
+        unsure = any(any_decisive(listing.items, behind) for listing in listings)
+        return Listing([self.unknown(node, name)] if unsure else [])
 
     def _part(self, node: ast.Subscript, names: Names) -> Value:
         owner, key = self.value(node.value, names), self.value(node.slice, names)

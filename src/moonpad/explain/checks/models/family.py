@@ -19,7 +19,7 @@ from moonpad.explain.checks.models.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.models.gguf_parts import digits_of_part, parts_of_set
 from moonpad.explain.checks.models.gguf_sizes import SIZE_CHECKS
 from moonpad.explain.checks.models.guarded_files import guarded_file
-from moonpad.explain.checks.models.heading_models import model_of_heading
+from moonpad.explain.checks.models.heading_models import kind_of_heading, model_of_heading
 from moonpad.explain.checks.models.layout_checks import heads_of_others
 from moonpad.explain.checks.models.local_checks import chat_template, expert_method
 from moonpad.explain.checks.models.model_addresses import page_as_model, path_of_host
@@ -98,6 +98,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     path_of_host,
     bare_name,
     model_of_heading,
+    kind_of_heading,
     file_as_model,
     range_of_devices,
     *GGUF_CHECKS,

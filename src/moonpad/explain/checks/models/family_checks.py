@@ -36,7 +36,11 @@ _OWN_TOKENIZER: Final = re.compile(r"(?:^|/)(?:kimi-vl-|moonlight-16b)", re.IGNO
 _TRACEBACK: Final = re.compile(r"(?<!['\"])Traceback \(most recent call last\):?\s*$")
 _LONGEST: Final = 400
 _MOST_LINES: Final = 2000
-_WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
+_WITHOUT_THOUGHTS: Final = re.compile(
+    r"(?:deepseek-v3(?:-0324)?(?:-base)?"
+    r"|kimi-k2-(?:instruct|base)(?:-0905)?(?:[-_.](?:(?:nv|mx)?fp[48]|int[48]|bf16|awq|gptq|gguf|w\d{1,2}a\d{1,2})[\w.-]*)?)$",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 def model_release(case: Case) -> Iterator[Remark]:
@@ -78,7 +82,7 @@ def no_thoughts(case: Case) -> Iterator[Remark]:
         return
     message = (
         f"{shortened(name)} does not think: the parser waits for the end of thoughts that never come, so answers may "
-        "arrive as reasoning, and some releases refuse the start"
+        "arrive as reasoning with an empty content, and some releases refuse the start"
     )
     if _OF_MARKED_THOUGHTS.fullmatch(str(place.value).strip("'\"")):
         message = f"{shortened(name)} does not think, and this parser looks for thoughts between their marks alone: "

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from moonpad.catalog.options import option_set
 from moonpad.engines import lmcache_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.explain.checks.check_case import Case
@@ -78,6 +79,24 @@ def address_of_server(case: Case) -> Iterator[Remark]:
     yield make_remark(Severity.WARNING, Code.CONFLICT, _OPTION, message, remedy, at=place.index, edits=edits)
 
 
+def not_switched_on(case: Case) -> Iterator[Remark]:
+    """A text that installs LMCache, and nowhere tells a server to use it."""
+    options, script = option_set(case.engine.program, case.version or None), case.script
+    if options is None or options.named(_OPTION) is None or case.open_ended:
+        return
+    script.budget.once("LMCache in use", 2 * len(script.lines), "the text around its engine commands")
+    if _is_only_installed(script.lines):
+        message = "LMCache is installed, and the server does not use it: nothing names its connector"
+        config = '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'
+        yield make_remark(Severity.NOTE, Code.MISSING_FLAG, _OPTION, message, f"add {_OPTION} '{config}'")
+
+
+@lru_cache(maxsize=64)
+def _is_only_installed(lines: tuple[str, ...]) -> bool:
+    texts = [line[:_LONGEST] for line in lines]
+    return any(map(names.INSTALLED.match, texts)) and not any(map(names.SWITCHED_ON.search, texts))
+
+
 def _number(ports: frozenset[str]) -> int:
     """The port of the only server; 0 where there are several, or it is not known."""
     return int(next(iter(ports)) or 0) if len(ports) == 1 else 0
@@ -121,4 +140,4 @@ def _started(lines: tuple[str, ...]) -> tuple[frozenset[str], bool]:
     return frozenset(ports), stores
 
 
-LMCACHE_SERVERS: Final = (server_of_other_mode, address_of_server)
+LMCACHE_SERVERS: Final = (server_of_other_mode, address_of_server, not_switched_on)
