@@ -38,5 +38,5 @@ def test_number_of_groups_is_not_read_before_it_counts() -> None:
 def test_stages_are_offered_where_they_are(version: str, later: bool) -> None:
     judged = ask_one(SHARED, on="2x8xH200", version=version)
     (told,) = [each for each in judged.findings if "reaches over machines" in each.message]
-    assert told.remedy.startswith("take SGLang 0.4.6.post5 or newer") is later
+    assert told.remedy.startswith("take SGLang 0.5.1 or newer") is later
     assert "with pp for the machines" in told.remedy

@@ -16,7 +16,7 @@ OWN_OR_EIGHT = 'if [[ -n "$count" ]]; then TP="$count"; else TP=8; fi'
     ("script", "tp"),
     [
         (f'TP="${{TP:-auto}}"\n{FOUND}if [[ "$TP" == "auto" ]]; then\n  {OWN_OR_EIGHT}\nfi\n', None),
-        (f'TP=auto\n{FOUND}if [ "$TP" = auto ]; then\n  if [ -n "$count" ]; then TP=$count; fi\nfi\n', None),
+        (f'TP=auto\n{FOUND}if [ "$TP" = auto ]; then\n  if [ -n "$count" ]; then TP=$count; fi\nfi\n', 8),
         ('TP=auto\nif [ "$TP" = auto ]; then TP=8; fi\n', 8),
         ('TP=auto\nif [[ -z "$TP" || "$TP" == auto ]]; then\n  TP=8\nfi\n', 8),
         ('TP=4\nif [ "$TP" = auto ]; then TP=8; fi\n', None),

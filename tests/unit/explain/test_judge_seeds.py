@@ -66,7 +66,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
         [
             RAY_UNNAMED,
             NO_TOOLS,
-            ("note", "redundant-flag", "--disable-log-requests"),
+            ("warning", "redundant-flag", "--disable-log-requests"),
             ("note", "redundant-flag", "--quantization"),
             HOST,
             TRUST,

@@ -48,6 +48,12 @@ _OF_CHANGES: Final = re.compile(
     re.IGNORECASE,
 )
 """Titles of several releases, or of one that is not the one that runs."""
+_OF_A_REPORT: Final = re.compile(
+    r"[\[【].{1,40}[\]】]|\b(?:errors?|fail\w*|crash\w*|hangs?|bugs?|oom|start\w*|launch\w*|deploy\w*|serv(?:e|ing)|run\w*)\b"
+    r"|报错|失败|启动|部署|异常|卡",
+    re.IGNORECASE,
+)
+"""What the title of a report has, and no comment at the beginning of a script."""
 _HEADERS: Final = 4
 _BRANCH: Final = re.compile(
     r"(?<![\w./:-])releases?/v?(?P<branch>\d{1,2}\.\d{1,2}\.\d{1,2}(?:\.?(?:rc|post)\d{0,3})?)(?![\w/-]|\.\w|\.\d)",
@@ -110,7 +116,7 @@ def _of_report(lines: Sequence[str]) -> str:
     head = [line for line in lines[: 2 * _HEADERS] if line.strip()][:_HEADERS]
     title = next((match["text"] for line in head if (match := _REPORT.match(line))), "")
     numbers = [*_IN_TITLE.finditer(title)]
-    if len(numbers) != 1 or _OF_CHANGES.search(title):
+    if len(numbers) != 1 or _OF_CHANGES.search(title) or not _OF_A_REPORT.search(title):
         return ""
     word = (numbers[0]["word"] or "").strip()
     return numbers[0]["titled"].lower() if not word or _NO_PRODUCT.fullmatch(word) else ""

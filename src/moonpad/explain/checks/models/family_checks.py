@@ -222,9 +222,10 @@ def _int4_refused(case: Case, place: Occurrence, why: str) -> Remark:
     happens = f"from {INT4_REFUSED} on {ends}, and {older}" if refuses else "reports end in an illegal memory access"
     message = f"{why}, which do not take DeepEP's tokens: {ends if by_name else happens}"
     severity = Severity.ERROR if by_name else Severity.WARNING
-    remedy, edit = "leave it out, or serve FP8 weights, or NVFP4 ones on Blackwell", Edit(place.index, place.length, ())
+    # Without an edit: DeepEP spreads the experts over all ranks, and without it another layout would start.
+    remedy = "leave it out, or serve FP8 weights, or NVFP4 ones on Blackwell"
     where = "--moe-a2a-backend"
-    remark = make_remark(severity, Code.CONFLICT, where, message, remedy, at=place.index, edits=[edit])
+    remark = make_remark(severity, Code.CONFLICT, where, message, remedy, at=place.index)
     return replace(remark, ends_start=refuses and not by_name)
 
 
