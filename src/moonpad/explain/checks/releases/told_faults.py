@@ -139,6 +139,11 @@ def _prose(script: Script) -> str:
 def _prose_lines(script: Script) -> Sequence[str]:
     """What it says beside its commands and blocks of code; nothing where that is much."""
     script.budget.once("what it complains of", len(script.lines), "what later releases mended")
+    return _lines_of(script)
+
+
+@lru_cache(maxsize=1)  # asked for each fault of each command
+def _lines_of(script: Script) -> Sequence[str]:
     taken = {
         line
         for command in script.commands
