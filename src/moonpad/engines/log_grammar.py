@@ -129,8 +129,8 @@ def kinds_of_error() -> tuple[CauseLine, ...]:
 
 
 def kind_of_error(words: str, above: Sequence[str]) -> tuple[CauseLine, re.Match[str]] | None:
-    """The row that knows an error by its kind, and where it was raised by the lines above it. `only_with` is of the
-    frame of the traceback that is nearest."""
+    """The row that knows an error by its name and by where it was raised: `only_with` is looked for in the nearest
+    frame of the traceback in the lines above."""
     nearest = next((line for line in reversed(above[-_TO_A_FRAME:]) if _FRAME.search(line)), "")
     for kind in kinds_of_error():
         if kind.only_with is not None and kind.only_with.search(nearest) is None:

@@ -94,7 +94,7 @@ def _values(command: Command) -> Iterator[tuple[str, str]]:
 
 
 def _size(value: str, names: set[str], devices: int) -> int | None:
-    """None for what is not counted so, and for what is no size with so many devices."""
+    """What the value is with so many devices; None where it is not computed from their count, or not above zero."""
     if _COUNTED.fullmatch(value):
         return devices
     match = _ARITHMETIC.fullmatch(value)

@@ -62,7 +62,7 @@ def of_its_day(
 
 
 def _as_then(remark: Remark, older: str, release: str, day: str) -> Remark:
-    """What only later releases refuse is no fault of a start from before them."""
+    """The remark; a note, where only releases that came after the text refuse it."""
     finding = remark.finding
     if finding.severity is not Severity.WARNING or finding.code not in _OF_PARSER or older not in finding.message:
         return remark

@@ -174,11 +174,8 @@ def _cluster_of(
     named = [*as_superchips(without_origins(named, script.lines), script.lines)]
     named = [*of_selected_nodes(named, script.lines, script.objects, first)]
     in_words = bool(named)
-    named = [
-        *as_meant(
-            without_examples(named, script.lines, first), script.lines, first, titled=script.markdown and not rocm
-        )
-    ]
+    named = [*without_examples(named, script.lines, first)]
+    named = [*as_meant(named, script.lines, first, titled=script.markdown and not rocm)]
     if not rocm:
         named = [*without_lists(named, mentions(script.lines, script.placed_hints))]
     if of_gfx950:  # a text that compares names other devices too

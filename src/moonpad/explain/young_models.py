@@ -20,7 +20,7 @@ _APART: Final = timedelta(days=60)
 
 
 def but_young(remarks: Iterable[Remark], program: str, checkpoint: Checkpoint | None) -> Iterator[Remark]:
-    """The remarks; a value that lacks is no longer doubted where the model is younger than the form without it."""
+    """The remarks; that a value is missing is certain where the model came after the last builds that need none."""
     for remark in remarks:
         finding = remark.finding
         lacks = finding.code is Code.INVALID_VALUE and _NO_VALUE in finding.message

@@ -95,19 +95,21 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     first = next((line for line in lines if line.strip()), "")[:_LONGEST]
     if not (found or version) and (title := _TITLE.match(first)):
         version = title["title"].lower()
-        series = ".".join(version.split(".")[:2])
-        return version if any(release.startswith(f"{series}.") for release in recorded) else ""
+        return _if_of_a_series(version, ".".join(version.split(".")[:2]), recorded)
     if not (found or version) and (version := _of_report(lines)):
-        series = version.rpartition(".")[0]
-        return version if any(release.startswith(f"{series}.") for release in recorded) else ""
+        return _if_of_a_series(version, version.rpartition(".")[0], recorded)
     if version and _is_of_a_product(lines, version):
         return ""
     oldest = next(iter(recorded), "")
     if version and in_words and oldest and order(version) < order(oldest):
         return version
     series = version.rpartition(".post")[0] or version
-    beginning = f"{series.rpartition('.')[0]}."
-    return version if version and any(release.startswith(beginning) for release in recorded) else ""
+    return _if_of_a_series(version, series.rpartition(".")[0], recorded)
+
+
+def _if_of_a_series(version: str, series: str, recorded: Sequence[str]) -> str:
+    """The version where releases of that series are recorded, else ""."""
+    return version if any(release.startswith(f"{series}.") for release in recorded) else ""
 
 
 def _of_report(lines: Sequence[str]) -> str:
@@ -140,7 +142,7 @@ def version_in_path(engine: str, lines: tuple[str, ...], recorded: Sequence[str]
     matches = (match for line in lines if "v0." in line for match in _in_path(engine).finditer(line[:_LONGEST]))
     found = {match["path"] or match["both"] for match in matches}
     version = found.pop() if len(found) == 1 else ""
-    return version if any(release.startswith(f"{version.rpartition('.')[0]}.") for release in recorded) else ""
+    return _if_of_a_series(version, version.rpartition(".")[0], recorded)
 
 
 def _is_of_a_product(lines: tuple[str, ...], version: str) -> bool:

@@ -5,14 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_NUMBERS: Final = {name: number for number, name in enumerate(("one", "two", "three", "four", "five", "six"), 1)} | {
-    "a single": 1,
-    "a single one": 1,
-    "1": 1,
-    "2": 2,
-    "3": 3,
-    "4": 4,
-}
+from moonpad.explain.documents.device_patterns import WORDS
+
 _NUMBER: Final = r"(?P<number>a[ ]single(?:[ ]one)?|one|two|three|four|five|six|[1-4])"
 _BEFORE: Final = 90
 """Characters in front of a device that deny it, and behind it that count what there is."""
@@ -53,7 +47,10 @@ def is_denied(text: str, start: int) -> bool:
 def number_instead(text: str, start: int) -> int:
     """How many he has of what he denies to have so many of; 0 where he does not say it."""
     match = _INSTEAD.match(text, start)
-    return _NUMBERS[match["number"].lower()] if match is not None else 0
+    if match is None:
+        return 0
+    number = match["number"].lower()
+    return int(number) if number.isdecimal() else WORDS.get(number, 1)  # `a single one`
 
 
 def as_there_are(offset: int, machine: str, text: str) -> tuple[int, str] | None:

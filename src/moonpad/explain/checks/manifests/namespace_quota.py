@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.manifests.pod_objects import (
+    BYTES,
     Fields,
     PodObject,
     fields_of,
@@ -23,10 +24,7 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _AMOUNT: Final = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,3})?)(?P<unit>[kKMGT]i?|m|)")
-_UNITS: Final = {
-    **{"": 1, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12},
-    **{"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40},
-}
+_UNITS: Final = {**BYTES, "m": 1e-3, "K": 1e3}
 _HARD: Final = {
     "memory": ("requests", "memory"),
     "requests.memory": ("requests", "memory"),

@@ -12,7 +12,7 @@ from moonpad.engines import host_expert_names as names
 from moonpad.engines import surrounding_names as around
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.manifests.pod_objects import inner, own_container, text_of
+from moonpad.explain.checks.manifests.pod_objects import BYTES, inner, own_container, text_of
 from moonpad.explain.checks.memory.expert_memory import experts_in_ram
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
@@ -21,10 +21,7 @@ from moonpad.values.units import GIB
 from moonpad.values.versions import since
 
 _QUANTITY: Final = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,3})?)(?P<unit>[kKMGT]i?|[bmg]|)[bB]?")
-_UNITS: Final = {
-    **{"": 1, "b": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12},
-    **{"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40},
-}
+_UNITS: Final = {**BYTES, "b": 1, "K": 1e3}
 _OF_DOCKER: Final = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _OFFLOAD: Final = "--cpu-offload-gb"
 _TAG: Final = re.compile(r":[\w.-]*-(?P<build>b\d{4,6})$")

@@ -17,6 +17,12 @@ from moonpad.explain.commands import Script
 
 Fields = Mapping[str, Node]
 
+BYTES: Final[Mapping[str, float]] = {
+    **{"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12},
+    **{"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40},
+}
+"""The units of a quantity: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/."""
+
 _ENDS: Final = re.compile(r"[ \t]*(?:---|`{3,}|~{3,}|[A-Z]*EOF\b|YAML\b)[ \t]*(?:#.*|\w*)?$")
 _HEREDOC: Final = re.compile(r"[^#]*<<-?[ \t]*[\"']?[A-Za-z_]\w*[\"']?[^<]*$")
 """The command of a shell that an object is handed to: `kubectl apply -f - <<EOF`."""

@@ -10,7 +10,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
-from moonpad.explain.checks.manifests.pod_objects import Fields, PodObject, fields_of, pod_objects, text_of
+from moonpad.explain.checks.manifests.pod_objects import BYTES, Fields, PodObject, fields_of, pod_objects, text_of
 from moonpad.explain.commands import Word
 from moonpad.explain.programs import identify
 from moonpad.explain.results import Remark, make_remark, shortened
@@ -33,7 +33,6 @@ _OF_PEOPLE: Final = frozenset(
 )
 """Tables whose keys are anyone's own."""
 _QUANTITY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGT]i|[kMGT]|)", re.ASCII)
-_BYTES: Final = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 _DEVICE: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*", re.ASCII)
 _LEAST: Final = 2**30
 """Bytes below which no server that loads a model on devices runs."""
@@ -192,7 +191,7 @@ def _items(node: Node | None) -> list[Node]:
 
 def _bytes(node: Node | None) -> float | None:
     match = _QUANTITY.fullmatch(text_of(node))
-    return float(match["number"]) * _BYTES[match["unit"]] if match is not None else None
+    return float(match["number"]) * BYTES[match["unit"]] if match is not None else None
 
 
 def _said(code: Code, where: str, message: str, remedy: str) -> Remark:

@@ -12,6 +12,7 @@ from moonpad.catalog.other_models import least_bytes, other_model
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.containers.mounted_places import HOME
 from moonpad.explain.checks.manifests.pod_objects import (
+    BYTES,
     Fields,
     fields_of,
     inner,
@@ -28,7 +29,6 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
 
 _SIZE: Final = re.compile(r"(?P<number>\d{1,7}(?:\.\d{1,3})?)(?P<unit>[MGT]i?)")
-_UNITS: Final = {"M": 1e6, "G": 1e9, "T": 1e12, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 _ARTIFACTS: Final = re.compile(r"(?P<indent>[ \t]*)modelArtifacts:[ \t]*(?:#.*)?$")
 _KEY: Final = re.compile(r"[ \t]+(?P<key>uri|size):[ \t]*[\"']?(?P<value>[^\s\"'#]{1,200})")
 _OF_HUB: Final = "hf://"
@@ -73,7 +73,7 @@ def _needed(case: Case, written: str) -> tuple[float, str]:
 
 def _bytes(size: str) -> float:
     match = _SIZE.fullmatch(size)
-    return float(match["number"]) * _UNITS[match["unit"]] if match is not None else 0
+    return float(match["number"]) * BYTES[match["unit"]] if match is not None else 0
 
 
 def _of_chart(case: Case) -> Iterator[tuple[str, str, int]]:
