@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _CACHED: Final = re.compile(
@@ -26,6 +27,7 @@ _DOT: Final = "___"
 """How ModelScope's cache writes the dots of a name."""
 
 
+@lru_cache(maxsize=64)
 def repository_of(written: str) -> str:
     """`zai-org/GLM-5.3` of `…/models--zai-org--GLM-5.3/snapshots/30333038…/`, the folder above of one that is called
     after a commit or a revision (`…/Qwen3-32B/main`, `…/Kimi-K2.5/001`), `…/ZhipuAI/GLM-4.5` of

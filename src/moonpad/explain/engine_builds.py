@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Script
 from moonpad.explain.programs import program_table
@@ -13,6 +15,7 @@ def base_of(engine: str) -> str:
     return build.of if build else engine
 
 
+@lru_cache(maxsize=4)
 def engines_started(script: Script) -> frozenset[str]:
     """Those that its commands start, builds as what they are builds of."""
     started = {program_table().engines.get(command.program, "") for command in script.commands}

@@ -16,7 +16,8 @@ from moonpad.engines.program_words import TAGS_OF_ARGUMENTS
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.own_parts import of_own_part
 from moonpad.explain.documents.spoken_days import day_of_build, day_of_main, first_day, last_day
-from moonpad.explain.programs import named_by_image, program_table, served_by_image
+from moonpad.explain.engine_builds import engines_started
+from moonpad.explain.programs import named_by_image, served_by_image
 
 _DAY: Final = re.compile(
     r"(?<!\d)(?P<year>20(?:2[3-9]|3\d))(?P<between>[-_.]?)(?P<month>0[1-9]|1[0-2])(?P=between)"
@@ -89,7 +90,7 @@ def build_day(engine: str, command: Command, script: Script) -> tuple[str, str]:
         return day, "its image is"
     names = dict.fromkeys((engine, ENGINES[engine].facts.title))
     day = _day_of_tree(script.lines) or day_of_build(names, tuple(script.lines))
-    if not day and _is_of_one_engine(script):
+    if not day and len(engines_started(script)) == 1:
         day = day_of_main(script.lines)
     return day, "the text speaks of a build"
 
@@ -108,11 +109,6 @@ def _day_beside(images: Sequence[str], lines: Sequence[str]) -> str:
     noted = (match for line in lines if ":nightly-" in line for match in _DAY_BESIDE.finditer(line[:_LONGEST]))
     days = {match["day"] for match in noted if any(match["tag"] in image for image in images)}
     return days.pop() if len(days) == 1 else ""
-
-
-def _is_of_one_engine(script: Script) -> bool:
-    named = {program_table().engines.get(command.program, "") for command in script.commands} - {""}
-    return len({build.of if (build := ENGINES[each].command_line.build) else each for each in named}) == 1
 
 
 _OF_TREE: Final = re.compile(

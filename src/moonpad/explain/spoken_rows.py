@@ -20,7 +20,8 @@ from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.engines.ascend_names import TRANSFER_OPTION
 from moonpad.explain.checks.command_traits import unnamed_device
-from moonpad.explain.checks.releases.known_reports import fits, of_release
+from moonpad.explain.checks.releases.known_reports import fits
+from moonpad.explain.checks.releases.report_rows import of_release
 from moonpad.explain.checks.releases.report_words import told
 from moonpad.explain.checks.releases.told_faults import complains_in
 from moonpad.explain.commands import Script

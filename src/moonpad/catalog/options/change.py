@@ -64,6 +64,7 @@ def changes(program: str, version: str | None = None) -> tuple[Change, ...]:
     return tuple(change for change in own if version is None or change.holds_in(version))
 
 
+@cache
 def releases_accepting(program: str, option: str) -> tuple[str, ...]:
     """The recorded releases that have the option and do not refuse it by name: SGLang 0.5.3 still lists
     --enable-deepep-moe, and ends at it."""

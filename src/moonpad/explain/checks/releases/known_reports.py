@@ -7,15 +7,14 @@ release, one with devices the devices.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from moonpad.catalog.known_reports import SHARED, KnownReport, reports_of
+from moonpad.catalog.known_reports import KnownReport
 from moonpad.catalog.options import newest
-from moonpad.catalog.toml_rows import any_of, pattern_of
+from moonpad.catalog.toml_rows import any_of
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
@@ -38,6 +37,7 @@ from moonpad.explain.checks.releases.error_agreement import Pairs, error_pairs, 
 from moonpad.explain.checks.releases.expert_backends import expert_backend
 from moonpad.explain.checks.releases.fault_kernels import runs_aiter, runs_attention
 from moonpad.explain.checks.releases.first_releases import first_with_model
+from moonpad.explain.checks.releases.report_rows import is_shared, of_model, of_this_release, rows_about, weights_of
 from moonpad.explain.checks.releases.report_words import threads_of, told
 from moonpad.explain.checks.releases.run_images import of_image
 from moonpad.explain.checks.releases.start_refusals import oldest_recent
@@ -69,7 +69,7 @@ from moonpad.explain.target_detection import asked_least
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 from moonpad.values.records import replace
-from moonpad.values.versions import is_final, order, reached, release_of
+from moonpad.values.versions import order, reached
 
 _MOST: Final = 6
 _MOST_UNNAMED: Final = 12
@@ -85,27 +85,14 @@ _ANY_WORD: Final = "{x}"
 
 
 class _Known(Struct, frozen=True):
-    """What each row asks of a command again: the capability of devices that the text speaks of, and what its model is
-    called, with the name that clients use or without."""
+    """What each row asks of a command again."""
 
     spoken: str
-    names: Callable[[bool], Sequence[str]]
+    """The capability of devices that the text speaks of."""
     errors: Pairs = frozenset()
     """Of the errors of the text."""
     laid_over: str = ""
     """What is laid over the release, and may mend what is reported of it."""
-
-
-@lru_cache(maxsize=64)
-def _rows_of(engine: str, version: str, fork: str) -> tuple[tuple[KnownReport, tuple[frozenset[str], ...]], ...]:
-    """Those about the release, each with the options and variables that it is about: of each group one has to be
-    there."""
-    rows = [row for row in reports_of(engine) if row.fork == fork and _of_release(row, engine, version)]
-    return tuple((row, (*(frozenset(any_of(term)) for term in row.options), *_variables(row))) for row in rows)
-
-
-def _variables(row: KnownReport) -> Iterator[frozenset[str]]:
-    return (frozenset({f"${name}"}) for name in row.variables)
 
 
 def reported(case: Case) -> Iterator[Remark]:
@@ -114,12 +101,12 @@ def reported(case: Case) -> Iterator[Remark]:
     if case.commands[0].fork and not case.version:
         told_of = "\n".join((case.commands[0].fork, *case.script.lines))
         case = replace(case, version=build_of_fork(case.engine.name, told_of))
-    rows = _rows_of(case.engine.name, reached(case.version), case.commands[0].fork)
+    rows = rows_about(case.engine.name, reached(case.version), case.commands[0].fork, weights_of(case))
     case.script.budget.work(len(rows) // 2, "its known reports")
     ended = {remark.at for remark in expert_backend(case)} - {None}  # said there, with what has a kernel
     case = replace(case, cluster=kind_named(case))
     errors = error_pairs(case.script)
-    known = _Known(spoken_devices(case), cache(partial(model_names, case)), errors, laid_over(case))
+    known = _Known(spoken_devices(case), errors, laid_over(case))
     given = given_names(case)
     # Most go by this, which costs least.
     near = [row for row, needed in rows if not any(map(given.isdisjoint, needed))]
@@ -215,15 +202,13 @@ def _reaches(row: KnownReport, oldest: str) -> bool:
 
 def report_remark(row: KnownReport, case: Case) -> Remark | None:
     """Of one row alone."""
-    if not _of_release(row, case.engine.name, case.version):
+    if not of_this_release(row, case.engine.name, case.version) or not of_model(row, weights_of(case)):
         return None
     spoken = spoken_capability(case.script) if case.cluster is None else ""
-    return _remark(row, case, _Known(spoken, partial(model_names, case)))
+    return _remark(row, case, _Known(spoken))
 
 
 def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
-    if not _of_model(row, case, known.names):
-        return None
     may_be = not are_devices(row.devices, row.other_devices, case, known.spoken)
     if may_be and not _may_be_devices(row, case, known):
         return None
@@ -257,7 +242,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     place = options[0] if options else None
     where = place.written if place is not None else next(iter((*row.variables, *_added_by(row))), "engine")
     words = _words(case, known.spoken)
-    title = ENGINES[row.engines[0] if _is_shared(row, case.engine.name) else case.engine.name].facts.title
+    title = ENGINES[row.engines[0] if is_shared(row, case.engine.name) else case.engine.name].facts.title
     title = row.fork.partition(",")[0] or title
     message = told(row, title, words, forked=case.engine.name in row.forks)
     if may_be and row.devices:
@@ -266,7 +251,7 @@ def _remark(row: KnownReport, case: Case, known: _Known) -> Remark | None:
     sure = not row.usual and not (may_be and row.devices) and (case.version or not (row.until or row.last or forked))
     runs = row.ends_it and says_it_runs(case.script.lines)
     sure = sure and not runs and not row.is_concluded(case.version)
-    sure = sure and _of_release(row, case.engine.name, case.first_meant)
+    sure = sure and of_this_release(row, case.engine.name, case.first_meant)
     if known.laid_over and bool(row.until or row.last):
         message, sure = f"{message}; {known.laid_over} may mend it", False
     severity = Severity.WARNING if sure else Severity.NOTE
@@ -310,20 +295,6 @@ def _is_of_rocm(row: KnownReport) -> bool:
     return names_rocm((row.image, row.text, *row.variables))
 
 
-def _is_shared(row: KnownReport, engine: str) -> bool:
-    """Whether it is of the engine that a plugin builds upon, and of the plugin because of that."""
-    build = ENGINES[engine].command_line.build
-    return engine in SHARED and build is not None and build.of != engine and build.of in row.engines
-
-
-def _of_release(row: KnownReport, engine: str, version: str) -> bool:
-    """A candidate of a plugin pins the engine's final release of its number, so what that mended is mended there."""
-    if forked := row.forks.get(engine, ""):
-        return _of_fork(forked, version)
-    current = newest(ENGINES[engine].program)
-    return of_release(row, (release_of(version) or version) if _is_shared(row, engine) else version, current)
-
-
 def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
     """The first option of those that the term names whose value is meant."""
     for flag in with_other_names(any_of(term), case):
@@ -331,31 +302,6 @@ def _option(term: str, pattern: str, case: Case) -> Occurrence | None:
         if placed is not None and _matches(pattern, placed[1]):
             return placed[0]
     return None
-
-
-def _of_fork(releases: str, version: str) -> bool:
-    """`0.5.3`, or `0.5.3 to 0.7.0`."""
-    first, _, last = releases.partition(" to ")
-    if not version:
-        return not last
-    return order(version) >= order(first) and (not last or order(version) <= order(last))
-
-
-def of_release(row: KnownReport, version: str, current: str = "") -> bool:
-    """A row that ends somewhere needs a release that is named. Where none is, its message says of which releases it is:
-    worth a note where much else agrees, since who asks about a fault may run any of them, or where the release
-    `current`, the newest, has it."""
-    if not version:
-        is_current = bool(row.last and current) and order(row.last) >= order(current)
-        return row.also_unnamed or row.particular or is_current or not (row.until or row.last)
-    if row.counted and not version.startswith("b"):
-        return False  # `0.3.0`: which build that is, the number does not say
-    if row.since and order(version) < order(row.since):
-        return False
-    if row.last:
-        rebuilt = is_final(row.last) and ".post" not in row.last and release_of(version) == release_of(row.last)
-        return rebuilt or order(version) <= order(row.last)
-    return not row.until or order(version) < order(row.until)
 
 
 def _is_spoken(pattern: str, case: Case) -> bool:
@@ -370,16 +316,6 @@ def _is_spoken(pattern: str, case: Case) -> bool:
 def _in_lines(pattern: str, case: Case) -> bool:
     case.script.budget.once(f"lines like {pattern}", len(case.script.lines), "its known reports")
     return is_in_lines(re.compile(pattern, re.IGNORECASE), case.script.lines, LONGEST)
-
-
-def _of_model(row: KnownReport, case: Case, names: Callable[[bool], Sequence[str]]) -> bool:
-    checkpoint = case.checkpoint
-    scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
-    if row.weights and scheme not in row.weights:
-        return False
-    if not row.models or len(case.model_named) > LONGEST:
-        return not row.models
-    return any(map(pattern_of(row.models).search, names(bool(row.options or row.text or row.devices))))
 
 
 def _matches(pattern: str, text: str) -> bool:
