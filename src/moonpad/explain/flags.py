@@ -148,6 +148,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
     if not book.options.exact and right_later(option, book):
         return
     error = partial(make_remark, Severity.ERROR, at=option.index)
+    warning = partial(make_remark, Severity.WARNING, at=option.index)
     written = option.written
     if is_cut_off(written):
         return
@@ -173,7 +174,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             if later := later_with(option, book):
                 hint = f"take {later}, which has it, or leave it out"
             if book.options.exact:
-                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint, edits=of_file)
+                made = warning if _is_rebuilt(later, book) else error
+                yield made(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint, edits=of_file)
             else:
                 message = f"{written} is not among the options of the nearest version recorded ({book.label})"
                 hint = f"ask the engine's --help; {hint}"
@@ -226,7 +228,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 of_number = len(given) == 1 or (known is not None and known.kind in ("int", "float"))
                 what = "a number" if of_number else "a value"
                 message, hint = f"{written}: {given} stands for {what}", FILL_IN
-                yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
+                yield warning(Code.INVALID_VALUE, written, message, hint)
                 return
             if not given.strip():
                 message, hint = f"{written}{EMPTY}", "set the variable that it stands for"
@@ -246,7 +248,14 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 remedy = f"take {later}, which takes it" + ("" if book.before_all else f", or {remedy}")
             words = (written, remedy.removeprefix("write ").partition(":")[0])
             edits = [Edit(option.index, option.length, words)] if remedy.startswith("write ") else []
-            yield error(Code.INVALID_VALUE, written, message, remedy, edits=edits)
+            made = warning if _is_rebuilt(later, book) else error
+            yield made(Code.INVALID_VALUE, written, message, remedy, edits=edits)
+
+
+def _is_rebuilt(later: str, book: Rulebook) -> bool:
+    """Whether what lacks came with a later build of the same number, which is called by that number too: `0.5.3` of one
+    who runs 0.5.3.post3."""
+    return later.startswith(f"{book.label}.post")
 
 
 # --- variables, files, programs ---

@@ -37,7 +37,7 @@ from moonpad.explain.json_repair import with_json
 from moonpad.explain.kept_ranks import with_own_ranks
 from moonpad.explain.keys_by_name import with_named_keys
 from moonpad.explain.manifests.option_sources import rulebook
-from moonpad.explain.measured_builds import as_measured
+from moonpad.explain.measured_builds import as_measured, but_served
 from moonpad.explain.mended_lines import mended_line
 from moonpad.explain.paired_releases import but_of_one_release
 from moonpad.explain.pool_pairs import with_pairs
@@ -139,7 +139,8 @@ def _judged(
             def with_sizes(counted: Mapping[str, str]) -> Judged:
                 return replace(deployment, question=replace(asked, settings={**asked.settings, **counted})).judged()
 
-            return with_counted_sizes(deployment.judged(), other.commands[0], script, with_sizes)
+            counted = with_counted_sizes(deployment.judged(), other.commands[0], script, with_sizes)
+            return but_served(counted, other.commands[0], script)
 
         def by_release(version: str) -> Judged | None:
             return by(replace(question, version=version))

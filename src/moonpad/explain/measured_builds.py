@@ -1,13 +1,15 @@
-"""Builds of somebody's own with which a text has measured: what was reported of releases did not stop them."""
+"""What a text has measured: what was reported of releases did not stop a build of somebody's own, and no rule a server
+that answered."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from moonpad.catalog.image_releases import held_release
 from moonpad.explain.builds import other_build
+from moonpad.explain.checks.command_traits import has_started
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.documents.line_search import is_in_lines
 from moonpad.explain.results import Judged, Remark
@@ -22,6 +24,39 @@ _MEASURED: Final = re.compile(
 _FIGURES: Final = re.compile(r"\d[ \t]*(?:tok(?:en)?s?(?:/| per )s(?:ec)?\b|TPS\b|requests?/s\b)", re.IGNORECASE)
 _LONGEST: Final = 2000
 _DOUBT: Final = "with this build the text has measured runs"
+_OF_STARTS: Final = frozenset({Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT, Code.ILLEGAL_LAYOUT, Code.CONFLICT})
+_SERVED: Final = "by the text it served: with other weights, devices or another release than it is judged by"
+
+
+def but_served(judged: Judged, command: Command, script: Script) -> Judged:
+    """Errors of rules about a whole start are warnings where a log or a client's results in the text show that it
+    served: what was started there is another thing than was read. That a release has the model, another start of it
+    shows too. What is wrong with the words themselves stays."""
+    errors = {remark.finding.code for remark in judged.remarks if remark.finding.severity is Severity.ERROR}
+    codes = errors & _OF_STARTS
+    if codes and not has_started(command, by_words=False):
+        codes &= {Code.UNSUPPORTED_FORMAT} if _serves_elsewhere(judged.model_written, command, script) else set()
+    if not codes:
+        return judged
+    return replace(judged, remarks=tuple(_as_served(each, codes) for each in judged.remarks))
+
+
+def _serves_elsewhere(model: str, command: Command, script: Script) -> bool:
+    others = (each for each in script.commands if each.program == command.program and model)
+    return any(has_started(each, by_words=False) and model in {word.text for word in each.argv} for each in others)
+
+
+def _as_served(remark: Remark, codes: Collection[Code]) -> Remark:
+    finding = remark.finding
+    if finding.severity is not Severity.ERROR or finding.code not in codes:
+        return remark
+    finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {_SERVED}")
+    return replace(_without_edits(remark), finding=finding)
+
+
+def _without_edits(remark: Remark) -> Remark:
+    remark = replace(remark, edits=(), others=(), sets=(), unsets=(), drop_variable=False)
+    return replace(remark, stops=False, ends_start=False)
 
 
 def as_measured(judged: Judged | None, script: Script, commands: Sequence[Command]) -> Judged | None:
@@ -47,6 +82,4 @@ def _is_doubtful(remark: Remark) -> bool:
 
 def _as_note(remark: Remark) -> Remark:
     message = f"{remark.finding.message}; {_DOUBT}"
-    remark = replace(remark, finding=replace(remark.finding, severity=Severity.NOTE, message=message))
-    remark = replace(remark, edits=(), others=(), sets=(), unsets=(), drop_variable=False)
-    return replace(remark, stops=False, ends_start=False)
+    return _without_edits(replace(remark, finding=replace(remark.finding, severity=Severity.NOTE, message=message)))

@@ -22,6 +22,7 @@ from moonpad.explain.documents.launch_lines import with_launches
 from moonpad.explain.documents.machine_types import keyed_machines, types_in
 from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of, whole_script
 from moonpad.explain.documents.markup import without_markup
+from moonpad.explain.documents.measured_runs import with_measured
 from moonpad.explain.documents.named_blocks import name_file
 from moonpad.explain.documents.named_in_lists import listed_command
 from moonpad.explain.documents.pasted_failures import error_lines
@@ -362,7 +363,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = without_named_files(state)
     state.commands[:] = with_broken_off(with_rest_cut_off(state.commands, state.text), state.text, state.problems)
     state.commands[:] = with_labelled_settings(state.commands, state.text)
-    state.commands[:] = with_spoken_serving(state.commands, lines)
+    state.commands[:] = with_measured(with_spoken_serving(state.commands, lines), lines)
     state.commands[:] = with_forks(with_roles(without_repeats(without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")

@@ -202,7 +202,12 @@ def other_maker(script: Script) -> str:
     """`Intel Gaudi` or `MetaX GPUs`, where a text names one of these and no devices of NVIDIA or AMD; else ""."""
     if not speaks_of_others(script):
         return ""
-    found = {match.lastgroup for line in script.lines for match in _OF_OTHERS.finditer(line[:_LONGEST])}
+    return _only_maker(tuple(script.lines))
+
+
+@lru_cache(maxsize=2)
+def _only_maker(lines: tuple[str, ...]) -> str:
+    found = {match.lastgroup for line in lines for match in _OF_OTHERS.finditer(line[:_LONGEST])}
     return _MAKERS.get(found.pop() or "", "") if len(found) == 1 else ""
 
 
