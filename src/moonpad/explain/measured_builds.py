@@ -4,7 +4,7 @@ that answered."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from moonpad.catalog.image_releases import held_release
@@ -25,20 +25,32 @@ _FIGURES: Final = re.compile(r"\d[ \t]*(?:tok(?:en)?s?(?:/| per )s(?:ec)?\b|TPS\
 _LONGEST: Final = 2000
 _DOUBT: Final = "with this build the text has measured runs"
 _OF_STARTS: Final = frozenset({Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT, Code.ILLEGAL_LAYOUT, Code.CONFLICT})
+_BY_DAY: Final = " was the newest"
+_MAIN: Final = "a build of that day may have it"
 _SERVED: Final = "by the text it served: with other weights, devices or another release than it is judged by"
 
 
 def but_served(judged: Judged, command: Command, script: Script) -> Judged:
     """Errors of rules about a whole start are warnings where a log or a client's results in the text show that it
     served: what was started there is another thing than was read. That a release has the model, another start of it
-    shows too. What is wrong with the words themselves stays."""
-    errors = {remark.finding.code for remark in judged.remarks if remark.finding.severity is Severity.ERROR}
-    codes = errors & _OF_STARTS
-    if codes and not has_started(command, by_words=False):
-        codes &= {Code.UNSUPPORTED_FORMAT} if _serves_elsewhere(judged.model_written, command, script) else set()
-    if not codes:
+    shows too, and of a build that is known by its day alone it is not sure. What is wrong with the words themselves
+    stays."""
+    if not any(map(_ends_it, judged.remarks)):
         return judged
-    return replace(judged, remarks=tuple(_as_served(each, codes) for each in judged.remarks))
+    of_start = _SERVED if has_started(command, by_words=False) else ""
+    of_release = of_start or (_SERVED if _serves_elsewhere(judged.model_written, command, script) else "")
+    of_release = of_release or (_MAIN if _BY_DAY in judged.version_because else "")
+    remarks = (_doubted(each, of_release if _is_of_release(each) else of_start) for each in judged.remarks)
+    return replace(judged, remarks=tuple(remarks))
+
+
+def _ends_it(remark: Remark) -> bool:
+    return remark.finding.severity is Severity.ERROR and remark.finding.code in _OF_STARTS
+
+
+def _is_of_release(remark: Remark) -> bool:
+    """Whether it says that the release does not have the model."""
+    return remark.finding.code is Code.UNSUPPORTED_FORMAT and remark.finding.where == "engine"
 
 
 def _serves_elsewhere(model: str, command: Command, script: Script) -> bool:
@@ -46,11 +58,10 @@ def _serves_elsewhere(model: str, command: Command, script: Script) -> bool:
     return any(has_started(each, by_words=False) and model in {word.text for word in each.argv} for each in others)
 
 
-def _as_served(remark: Remark, codes: Collection[Code]) -> Remark:
-    finding = remark.finding
-    if finding.severity is not Severity.ERROR or finding.code not in codes:
+def _doubted(remark: Remark, why: str) -> Remark:
+    if not why or not _ends_it(remark):
         return remark
-    finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {_SERVED}")
+    finding = replace(remark.finding, severity=Severity.WARNING, message=f"{remark.finding.message}; {why}")
     return replace(_without_edits(remark), finding=finding)
 
 

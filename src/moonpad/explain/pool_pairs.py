@@ -71,17 +71,20 @@ def _pairs(
     prefills: Sequence[int], decodes: Sequence[int], headings: Sequence[str | None]
 ) -> Iterator[tuple[int, int]]:
     """Each decode server with the nearest prefill server above it, else below; and prefill servers that are left with
-    the nearest decode server below, of several that under the same heading: a guide shows one half alone too."""
-    taken = set()
+    the nearest decode server below, of several that under the same heading: a guide shows one half alone too. The only
+    one has to have no partner under its own heading."""
+    partners: dict[int, int] = {}
     for decode in decodes:
         above = [prefill for prefill in prefills if prefill < decode]
-        prefill = above[-1] if above else prefills[0]
-        taken.add(prefill)
-        yield prefill, decode
+        partners[decode] = above[-1] if above else prefills[0]
+        yield partners[decode], decode
     for prefill in prefills:
-        below = [decode for decode in decodes if decode > prefill]
-        if prefill not in taken and below and (len(decodes) == 1 or headings[prefill] == headings[below[0]]):
-            yield prefill, below[0]
+        below = next((decode for decode in decodes if decode > prefill), None)
+        if below is None or prefill in partners.values():
+            continue
+        heading = headings[below]
+        if headings[prefill] == heading or (len(decodes) == 1 and headings[partners[below]] != heading):
+            yield prefill, below
 
 
 def _remarks(prefill: Judged, decode: Judged, *, alone: bool) -> Iterator[Remark]:

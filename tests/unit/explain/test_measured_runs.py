@@ -80,3 +80,11 @@ def test_a_number_that_was_built_again(release: str, severity: Severity) -> None
     start = "python3 -m sglang.launch_server --model zai-org/GLM-4.6-FP8 --tp-size 8 --tool-call-parser glm"
     (one,) = judged(notes(start, "").replace("0.5.20", release))
     assert Code.INVALID_VALUE in codes(one, severity)
+
+
+def test_a_build_of_a_day_may_have_a_model_of_the_next_release() -> None:
+    text = "vLLM nightly of 2026-07-23, 8x B200:\n\n```bash\nvllm serve moonshotai/Kimi-K3 -tp 8\n```\n"
+    (one,) = judged(text)
+    assert Code.UNSUPPORTED_FORMAT in codes(one, Severity.WARNING) - codes(one, Severity.ERROR)
+    (named,) = judged(text.replace("nightly of 2026-07-23", "0.25.1"))
+    assert Code.UNSUPPORTED_FORMAT in codes(named, Severity.ERROR)

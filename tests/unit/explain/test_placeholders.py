@@ -202,3 +202,12 @@ def test_a_router_has_them_too() -> None:
 )
 def test_quiet(script: str) -> None:
     assert not notes(script)
+
+
+@pytest.mark.parametrize("note", ["按并发设，别留空！", "任意 值（必填）", "значение — сюда"])
+def test_a_note_in_another_script_is_to_be_filled_in(note: str) -> None:
+    text = f"vllm serve moonshotai/Kimi-K2.5 --max-num-seqs <{note}> \\\n  --host 0.0.0.0 -tp 8\n"
+    (judged,) = judge(read_files([("run.sh", text)]), Question())
+    assert not [finding for finding in judged.findings if finding.severity.value == "error"]
+    assert judged.layout is not None
+    assert judged.layout.tp == 8

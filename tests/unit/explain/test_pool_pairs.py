@@ -98,3 +98,18 @@ def test_decode_takes_no_longer_requests_where_both_are_asked_at_once() -> None:
     assert [words in text for _, _, text in spoken(second, "--context-length")] == [True]
     _, second = pair_of(f"{nixl('producer')} --max-model-len 9300", f"{nixl('consumer')} --max-model-len 20000", "vllm")
     assert spoken(second, "--max-model-len") == []
+
+
+def test_a_half_under_another_heading_is_no_part_of_a_whole_pair() -> None:
+    start = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 8 --disaggregation-mode"
+    half = f"### Memory\n\n```bash\n{start} prefill --disaggregation-transfer-backend mooncake\n```\n"
+    pair = "".join(
+        f"\n```bash\n{start} {role} --disaggregation-transfer-backend nixl\n```\n" for role in ("prefill", "decode")
+    )
+    judged = ask(f"{half}\n### A pair\n{pair}")
+    assert not any(remark.finding.where == "--disaggregation-transfer-backend" for remark in judged[-1].remarks)
+    apart = pair.replace("\n```bash", "\n### Node\n\n```bash", 1).replace(
+        "```\n\n```bash", "```\n\n### Last\n\n```bash"
+    )
+    judged = ask(f"{half}{apart}")
+    assert any(remark.finding.where == "--disaggregation-transfer-backend" for remark in judged[-1].remarks)

@@ -40,6 +40,10 @@ _OF_OTHERS: Final = re.compile(
 """The name of something else right in front of a date: `Python 3.11.13 (main, `, `PyTorch nightly of `."""
 _LATE: Final = re.compile(r"\b(?:late|end)\b", re.IGNORECASE)
 _LAST_DAY: Final = 28
+_OF_A_BUILD_ALONE: Final = re.compile(
+    r"[ \t]*(?:$|[,.;:)\]|/*`_-]|(?:main|nightly|build|image|wheel|commit)\b)", re.IGNORECASE
+)
+"""What is behind a date that follows the name alone: in `the vLLM 2026-07-23 post on` it is the day of something else."""
 _NEAR: Final = 120
 """So many characters may stand between the engine's name and the date."""
 _LONGEST: Final = 400
@@ -87,6 +91,8 @@ def _found(called: re.Pattern[str], line: str) -> Iterator[str]:
         before = line[max(0, match.start() - _NEAR) : match.start()]
         behind_name = [before[name.end() :] for name in called.finditer(before)][-1:]
         for between in behind_name:
+            if not between.strip() and not _OF_A_BUILD_ALONE.match(line, match.end()):
+                continue
             if _is_of_build(between) and not _OF_OTHERS.search(between):
                 yield _iso(match, late=_LATE.search(between) is not None)
 

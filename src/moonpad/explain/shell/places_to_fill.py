@@ -23,6 +23,8 @@ PLACEHOLDER: Final = re.compile(
     "|<[0-9][0-9.]{0,7}(?: (?:or|to|and) [0-9][0-9.]{0,7}){1,4}>"
     # `<0|1>`, `<30000+N>`
     "|<\\w[\\w.-]{0,30}(?:[|+*]\\w[\\w.-]{0,30}){1,8}>(?=\\s|$)"
+    # A note in another script than Latin, with its own signs: `<按并发设，别留空！>`
+    "|<(?=[^<>\n]{0,80}[^\x00-\x7f])[^<>\n\"'`$\\\\;|&]{1,80}>"
     # `image:|release_name|`: behind such a sign no command ends, and none is called so
     "|(?<=[:/=@-])\\|[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}\\|",
     re.ASCII,
