@@ -43,7 +43,7 @@ _LAST_DAY: Final = 28
 _OF_A_BUILD_ALONE: Final = re.compile(
     r"[ \t]*(?:$|[,.;:)\]|/*`_-]|(?:main|nightly|build|image|wheel|commit)\b)", re.IGNORECASE
 )
-"""What is behind a date that follows the name alone: in `the vLLM 2026-07-23 post on` it is the day of something else."""
+"""What is behind a date that follows the name alone; in `the vLLM 2026-07-23 post on` it is the day of that post."""
 _NEAR: Final = 120
 """So many characters may stand between the engine's name and the date."""
 _LONGEST: Final = 400
