@@ -144,6 +144,7 @@ vllm serve $MODEL --served-model-name ${MODEL} --tensor-parallel-size 8
         HYGON,
         HYGON.replace("vllm==0.15.1", "sglang==0.5.12").replace("vllm serve ", "sglang serve --model-path "),
         "pip install sglang==0.5.12\nsglang serve --model-path Wan-AI/Wan2.2 --ulysses-degree 4 --warmup --port 1\n",
+        "sglang serve --model-path Wan-AI/Wan2.2 --disagg-role server --denoiser-urls tcp://10.0.0.1:19001 --port 1\n",
         ATOM,
         "from vllm import LLM\n\nllm = LLM(model=..., runner=..., trust_remote_code=True)\n",
         "python -m sglang.launch_server --model-path a/b --grammar-backend [xgrammar|outlines] --port 1\n",
