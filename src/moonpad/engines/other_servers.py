@@ -11,8 +11,8 @@ OTHER_SERVERS: Final[Mapping[str, frozenset[str]]] = {
     "sglang": frozenset({
         *("--ulysses-degree", "--ring-degree", "--sp-degree", "--num-gpus", "--vae-path", "--enable-cfg-parallel"),
         *("--dit-cpu-offload", "--dit-layerwise-offload", "--vae-cpu-offload", "--text-encoder-cpu-offload"),
-        *("--image-encoder-cpu-offload", "--pin-cpu-memory", "--num-inference-steps", "--denoiser-urls", "--decoder-urls"),
-        *("--disagg-role", "--disagg-server-addr"),
+        *("--image-encoder-cpu-offload", "--pin-cpu-memory", "--num-inference-steps"),
+        *("--disagg-role", "--disagg-server-addr", "--denoiser-urls", "--decoder-urls"),
     }),
 }  # fmt: skip
 """Options by which another server takes over a program, with options of its own: vLLM-Omni, and the one of SGLang for

@@ -78,6 +78,7 @@ def may_hold(version: str, first: str) -> bool:
 
 MANY_COMMITS: Final = 250
 """Between two minor releases of vLLM there are 250 to 500."""
+_MOST_BEHIND: Final = 3
 
 
 def reached(text: str) -> str:
@@ -101,7 +102,7 @@ def next_releases(text: str, releases: Sequence[str]) -> tuple[str, ...]:
 
     A micro version is counted up behind a release that has a branch of its own: main goes on to the next minor one,
     where there are several. A build of many commits may be of a day when the next release had its branch already, and
-    so hold what came with the one after it: vLLM's 0.22.1rc1.dev490 has parsers that 0.23.0 lacks.
+    so hold what came with those after it: vLLM's 0.22.1rc1.dev490 has parsers that 0.23.0 lacks.
     """
     version = parse(text)
     if version is None or not (version.is_devrelease or (version.pre or ("", 1))[1] == 0):
@@ -113,8 +114,8 @@ def next_releases(text: str, releases: Sequence[str]) -> tuple[str, ...]:
         if other > version
     ]
     new = [release for release, other in later if other.minor != version.minor or other.major != version.major]
-    behind = new or [release for release, _ in later][:1]
-    return tuple(behind[: 2 if (version.dev or 0) >= MANY_COMMITS else 1])
+    behind = new or [release for release, _ in later]
+    return tuple(behind[: 1 + min((version.dev or 0) // MANY_COMMITS, _MOST_BEHIND)])
 
 
 def checked_version(text: str) -> str:

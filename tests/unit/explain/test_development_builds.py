@@ -32,6 +32,12 @@ def test_the_releases_behind_a_build_of_main(build: str, behind: tuple[str, ...]
     assert next_releases(build, versions("vllm serve")) == behind
 
 
+def test_a_build_of_very_many_commits_may_be_of_later_releases() -> None:
+    releases = ("0.5.6", "0.5.7", "0.5.8", "0.5.9", "0.5.10")
+    assert next_releases("0.5.6.post3.dev20+g1a2b3c4", releases) == ("0.5.7",)
+    assert next_releases("0.5.6.post3.dev1278+g1a2b3c4", releases) == releases[1:]
+
+
 def test_a_build_of_many_commits_may_have_what_the_release_after_the_next_brings() -> None:
     """vllm-project/vllm#45455: the parser came with 0.24.0, and the build of June 2026 started with it."""
     text = "vllm serve MiniMaxAI/MiniMax-M3 --tool-call-parser minimax_m3 --enable-auto-tool-choice"
