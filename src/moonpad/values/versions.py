@@ -114,7 +114,7 @@ def next_releases(text: str, releases: Sequence[str]) -> tuple[str, ...]:
         if other > version
     ]
     new = [release for release, other in later if other.minor != version.minor or other.major != version.major]
-    behind = new or [release for release, _ in later]
+    behind = new or [release for release, other in later if not other.is_postrelease]
     return tuple(behind[: 1 + min((version.dev or 0) // MANY_COMMITS, _MOST_BEHIND)])
 
 

@@ -33,9 +33,9 @@ def test_the_releases_behind_a_build_of_main(build: str, behind: tuple[str, ...]
 
 
 def test_a_build_of_very_many_commits_may_be_of_later_releases() -> None:
-    releases = ("0.5.6", "0.5.7", "0.5.8", "0.5.9", "0.5.10")
+    releases = ("0.5.7", "0.5.8", "0.5.8.post1", "0.5.9", "0.5.10", "0.5.11")
     assert next_releases("0.5.6.post3.dev20+g1a2b3c4", releases) == ("0.5.7",)
-    assert next_releases("0.5.6.post3.dev1278+g1a2b3c4", releases) == releases[1:]
+    assert next_releases("0.5.6.post3.dev1278+g1a2b3c4", releases) == ("0.5.7", "0.5.8", "0.5.9", "0.5.10")
 
 
 def test_a_build_of_many_commits_may_have_what_the_release_after_the_next_brings() -> None:
