@@ -55,6 +55,7 @@ from moonpad.explain.shell.odd_characters import odd_characters
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.shown_lines import without_marks
+from moonpad.explain.shell.sizes_apart import with_sizes_apart
 from moonpad.explain.shell.slurm_directives import is_called_with_others, slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
@@ -364,6 +365,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = with_labelled_settings(state.commands, state.text)
     state.commands[:] = with_spoken_serving(state.commands, lines)
     state.commands[:] = with_forks(with_roles(without_repeats(without_parts(state), lines), lines), lines)
+    state.commands[:] = with_sizes_apart(state.commands, lines, len(state.conditions))
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -386,7 +388,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         named,
         minimum,
         tuple(hints),
-        tuple(once_a_command(dict.fromkeys(problems))),
+        tuple(once_a_command(dict.fromkeys(problems), whole.lines)),
         document,
         objects=tuple(state.objects),
         asked=frozenset((machine, line) for line, machine in state.machines),
