@@ -18,7 +18,7 @@ SPOKEN_BUILDS: Final[Mapping[str, re.Pattern[str]]] = {
     "llama-cpp": re.compile(
         r"(?<![\w/-])(?:llama[._-]?cpp|llama-(?:server|cli|bench))"
         r"(?:[ ](?:version|release|build|tag|server|commit)){0,2}"
-        r"[ ]?[:(@=-]?[ ]?(?:b([1-9][0-9]{3,4})(?![\w.])|([1-9][0-9]{3,4})(?=[ ]\([0-9a-f]{7,12}\)))"
+        r"[ ]?[:(@=-]?[ ]?(?:b([1-9][0-9]{3,4})(?!\w|\.\w)|([1-9][0-9]{3,4})(?=[ ]\([0-9a-f]{7,12}\)))"
         r"|(?<![\w/-])llama[._-]?cpp[ ](?:version|build|release)[ ]?[:=]?[ ]?([1-9][0-9]{3,4})(?!\w|\.\d)"
         r"|llama\.cpp:(?:[a-z0-9.]{1,20}-){0,4}b([1-9][0-9]{3,4})(?![\w.])"
         r"|(?<![\w-])llama-b([1-9][0-9]{3,4})-bin-"
