@@ -32,6 +32,7 @@ from moonpad.explain.documents.prose_problems import without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.said_to_start import with_spoken_serving
 from moonpad.explain.documents.search_spaces import search_space_variables
+from moonpad.explain.documents.source_strings import is_commented
 from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import writes_units
@@ -358,7 +359,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     if is_of_another(state.text.clean):
         state.commands[:] = [command for command in state.commands if command.program != "fragment"]
     if not any(command.program not in ("other", "docker") for command in state.commands):
-        read_last_resort(state, texts)
+        read_last_resort(state, [each for each in texts if not is_commented(each[1])])
     lines = state.text.lines
     state.commands[:] = without_named_files(state)
     state.commands[:] = with_broken_off(with_rest_cut_off(state.commands, state.text), state.text, state.problems)
