@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -16,15 +17,25 @@ FILE: Final = "publishers.toml"
 OWNERS: Final = "model_owners.toml"
 _LEAST: Final = 5
 """Letters of an owner's name that `ai` is taken off."""
+_SLIP: Final = 0.9
+"""Of ten letters one is wrong."""
 _FORMAT: Final = re.compile(r"-(?:nv|mx)?fp4(?:-|$)", re.IGNORECASE)
-_LINE: Final = re.compile(r"kimi-(?:k[0-9](?:\.?[0-9])?(?![0-9])|linear)", re.IGNORECASE)
+_LINE: Final = re.compile(r"kimi[-_.]?(?:k[0-9](?:\.?[0-9])?(?![0-9])|linear)", re.IGNORECASE)
 
 
 class Publisher(Struct, frozen=True, kw_only=True):
-    """`lines` are the beginnings of the names that are known in full."""
+    """`lines` are the beginnings of the names that are known in full. `never`: the formats behind the name of a model
+    that stand in none of the publisher's own names, as others' conversions have them."""
 
     lines: tuple[str, ...]
+    never: str = ""
     provenance: Provenance
+
+    def knows(self, name: str) -> bool:
+        """Whether each repository that the publisher has under such a name is known: `KimiK2-Thinking` is of the line
+        Kimi-K2, for another way of writing a name is another name of the hub."""
+        letters = _letters(name)
+        return any(letters.startswith(_letters(line)) for line in self.lines)
 
 
 class Family(Struct, frozen=True, kw_only=True):
@@ -53,17 +64,50 @@ def publishers() -> Mapping[str, Publisher]:
 
 
 def lacking(repository: str) -> tuple[tuple[str, ...], str]:
-    """What the publisher has in the place of a repository that it does not have, the same generation first, and the
-    day of the list; ((), "") where nothing is known to lack."""
+    """What the publisher has in the place of a repository that it does not have, the most alike of the same generation
+    first, and before all what another has under that name and in that format, with its owner; and the day of the list.
+    ((), "") where nothing is known to lack."""
     owner, slash, name = repository.partition("/")
     publisher = publishers().get(owner.casefold())
     if not slash or publisher is None or "/" in name or find_model(repository) is not None:
         return (), ""
-    if not name.casefold().startswith(tuple(line.casefold() for line in publisher.lines)):
+    form, own = _conversion(owner, name), _its_own(owner)
+    if form is None and not publisher.knows(name):
         return (), ""
-    of_it = [model.partition("/")[2] for model in models() if model.startswith(f"{owner.casefold()}/")]
-    same = [each for each in of_it if _line(each) == _line(name)]
-    return tuple(same or of_it), publisher.provenance.checked
+    same = [each for each in own if _line(each) and _line(each) == _line(name)] or own
+    alike = sorted(same, key=lambda each: -difflib.SequenceMatcher(None, each.casefold(), name[:80].casefold()).ratio())
+    others = () if form is None else converted_by_others(name[: form.start()], form[0][1:])
+    return (*others, *alike), publisher.provenance.checked
+
+
+def _its_own(owner: str) -> tuple[str, ...]:
+    return tuple(key.partition("/")[2] for key in models() if key.casefold().startswith(f"{owner.casefold()}/"))
+
+
+def _conversion(owner: str, name: str) -> re.Match[str] | None:
+    """The format behind the name of a publisher's own model that only others' repositories bear."""
+    publisher = publishers().get(owner.casefold())
+    form = publisher and publisher.never and re.search(rf"[-_.](?:{publisher.never})$", name, re.IGNORECASE)
+    return form if form and name[: form.start()].casefold() in {each.casefold() for each in _its_own(owner)} else None
+
+
+def converted_by_others(model: str, form: str) -> tuple[str, ...]:
+    """Whose repositories hold a model in that format: `nvidia/DeepSeek-R1-FP4` for DeepSeek-R1 in NVFP4."""
+    plain = form.casefold().removeprefix("nv")
+    names = {f"{model.casefold()}-{plain}", f"{model.casefold()}-nv{plain}"}
+    known = {key.partition(":")[0] for key in models()}  # `unsloth/Kimi-K2.5-GGUF:Q4_K_M` is a file of a repository
+    return tuple(sorted(each for each in known if each.partition("/")[2].casefold() in names))
+
+
+def written_alike(repository: str) -> str:
+    """The one repository of the publisher that a name means which is the same but for a slip: two letters swapped,
+    another separator; "" where another thing may be meant."""
+    has, _ = lacking(repository)
+    owner, _, name = repository.partition("/")
+    if not has or "/" in has[0]:
+        return ""
+    same = [each for each in has if sorted(_letters(each)) == sorted(_letters(name))]
+    return f"{owner}/{same[0]}" if len(same) == 1 else ""
 
 
 def owner_meant(repository: str) -> str:
@@ -78,13 +122,18 @@ def owner_meant(repository: str) -> str:
         wrong = owner.casefold() in family.words or owner.casefold() in others - {family.owner.casefold()}
         if wrong and re.fullmatch(family.name, name, re.IGNORECASE):
             return f"{family.owner}/{name}"
-    same = [model for model in models() if model.partition("/")[2].casefold() == name.casefold()]
+    same = [key for key, model in models().items() if name.casefold() in _called(key, *model.aliases)]
     if any(model.partition("/")[0].casefold() == owner.casefold() for model in same):
         return ""
-    nearly = next((model for model in same if _plain(model.partition("/")[0]) == _plain(owner)), "")
+    nearly = next((model for model in same if _nearly(model.partition("/")[0], owner)), "")
     publisher = publishers().get(owner.casefold())
-    in_full = publisher is not None and name.casefold().startswith(tuple(line.casefold() for line in publisher.lines))
+    in_full = publisher is not None and (publisher.knows(name) or _conversion(owner, name) is not None)
     return nearly or (same[0] if len(same) == 1 and (in_full or _has_it_smaller(owner, name)) else "")
+
+
+def _called(*names: str) -> set[str]:
+    """The names behind the owners: `deepseek-r1-nvfp4` is another name of nvidia/DeepSeek-R1-FP4."""
+    return {each.partition("/")[2].casefold() for each in names}
 
 
 def _has_it_smaller(owner: str, name: str) -> bool:
@@ -95,13 +144,24 @@ def _has_it_smaller(owner: str, name: str) -> bool:
     return named and all(_FORMAT.search(other) for other in its)
 
 
+def _nearly(owner: str, written: str) -> bool:
+    """Whether the owner is written without what people leave out, or with a slip in a long name: `moonshoai`."""
+    same = _plain(owner) == _plain(written)
+    slip = difflib.SequenceMatcher(None, owner.casefold(), written[:80].casefold()).ratio() >= _SLIP
+    return same or (slip and len(owner) > _LEAST + 2)
+
+
 def _plain(owner: str) -> str:
     """Without what people leave out or add: `moonshot` of moonshotai, `deepseek` of deepseek-ai."""
     letters = re.sub(r"[^a-z0-9]", "", owner.casefold())
     return letters.removesuffix("ai") if len(letters) > _LEAST else letters
 
 
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
+
+
 def _line(name: str) -> str:
-    """`kimi-k25` of Kimi-K2.5-Instruct."""
+    """`kimik25` of Kimi-K2.5-Instruct."""
     match = _LINE.match(name)
-    return match[0].casefold().replace(".", "") if match else ""
+    return _letters(match[0]) if match else ""

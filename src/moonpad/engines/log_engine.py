@@ -10,8 +10,20 @@ _OWN: Final = (
     ("vllm-ascend", re.compile(r"vllm[_-]ascend|torch_npu|\bNPU|\bHCCL|aclnn|\bCANN\b")),
     ("ktransformers", re.compile(r"ktransformers|\bkt[_-]kernel|cpuinfer")),
     ("tensorrt-llm", re.compile(r"trtllm|tensorrt_llm|TensorRT-LLM|\[TRT")),
-    ("sglang", re.compile(r"sglang|launch_server|mem_fraction_static|sgl_kernel|\d\d:\d\d:\d\d(?: [DTPE]P\d{1,4})+\]")),
-    ("vllm", re.compile(r"\bvllm\b|VllmWorker|EngineCore|\(Worker(?:_[DTPE]P\d{1,4})+ pid=|\(APIServer pid=")),
+    (
+        "sglang",
+        re.compile(
+            r"sglang|launch_server|mem[_-]fraction[_-]static|sgl_kernel|Load weight (?:begin|end)\b"
+            r"|\d\d:\d\d:\d\d(?: [DTPE]P\d{1,4})+\]"
+        ),
+    ),
+    (
+        "vllm",
+        re.compile(
+            r"\bvllm\b|\bgpu_memory_utilization\b|VllmWorker|EngineCore|\(Worker(?:_[DTPE]P\d{1,4})+ pid="
+            r"|\(APIServer pid="
+        ),
+    ),
     ("llama-cpp", re.compile(r"llama[_-](?:server|model|load|init|context)|ggml_|llama\.cpp|print_info:")),
 )
 

@@ -24,8 +24,17 @@ _MATRICES: Final = (
 
 
 def checkpoint_as_loaded(model: Model, reading: Reading, engine: str) -> Checkpoint:
-    """As `catalog_checkpoint`, with the bytes that its weights have on the devices."""
-    return _as_loaded(catalog_checkpoint(model), reading, engine)
+    """As `catalog_checkpoint`, with the bytes that its weights have on the devices, and of a GGUF file without the
+    publisher where the command names none: others have files of that name too."""
+    return _as_loaded(_without_publisher(catalog_checkpoint(model), model, reading), reading, engine)
+
+
+def _without_publisher(checkpoint: Checkpoint, model: Model, reading: Reading) -> Checkpoint:
+    owner, _, file = model.id.partition("/")
+    by_itself = next((alias for alias in model.aliases if "/" not in alias), "")
+    if ":" not in file or not by_itself or owner.casefold() in reading.model.casefold():
+        return checkpoint
+    return replace(checkpoint, name=by_itself)
 
 
 def _as_loaded(checkpoint: Checkpoint, reading: Reading, engine: str) -> Checkpoint:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.cached_names import repository_of
+from moonpad.catalog.models import models
 from moonpad.explain.results import Judged
 
 _LONGEST: Final = 2000
@@ -34,6 +35,23 @@ def published_as(judged: Judged, lines: tuple[str, ...]) -> str:
     if len(found) != 1 or owner.casefold() in found:
         return ""
     return f"{next(iter(found.values()))}/{name}"
+
+
+def shown_name(judged: Judged, lines: tuple[str, ...]) -> str:
+    """The checkpoint that is judged, without the publisher of a conversion whom the text does not name: others have
+    weights under that name too."""
+    if judged.checkpoint is None:
+        return ""
+    owner, slash, name = judged.checkpoint.name.partition("/")
+    known = slash and models().get(judged.checkpoint.name)
+    if not known or not known.base or _is_named(owner.casefold(), lines):
+        return judged.checkpoint.name
+    return judged.checkpoint.name if owner.casefold() in judged.model_written.casefold() else name
+
+
+@lru_cache(maxsize=8)  # as above
+def _is_named(owner: str, lines: tuple[str, ...]) -> bool:
+    return any(owner in line[:_LONGEST].casefold() for line in lines)
 
 
 def _of(name: str) -> str:

@@ -39,9 +39,12 @@ def without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:
     formats = [remark for remark in kept.values() if _setting(remark.finding.where) == _OF_WEIGHTS]
     gone = {_place_of(remark) for remark in kept.values() if remark.finding.code in _GONE}
     told = {_where(remark) for remark in kept.values() if remark.finding.severity is not Severity.NOTE}
+    graver = [remark for remark in kept.values() if _can_be_repeated(remark)]
     layouts = [remark for remark in kept.values() if remark.finding.code is Code.ILLEGAL_LAYOUT]
     for remark in kept.values():
         if any(_is_of_size(each, remark) for each in layouts):
+            continue
+        if any(_is_one_fault(each, remark) for each in graver if _can_be_repeated(remark)):
             continue
         if any(_is_of_format(each.finding, remark.finding) for each in formats):
             continue
@@ -98,6 +101,27 @@ def _is_of_size(refused: Remark, other: Remark) -> bool:
         return True
     dense = _DENSE in first.message and second.code is Code.ILLEGAL_LAYOUT
     return dense and first.severity is second.severity and first.remedy == second.remedy and not other.changes
+
+
+def _can_be_repeated(remark: Remark) -> bool:
+    """Of one option as a whole: not of a key or a word that its message quotes, nor what was reported of it."""
+    finding = remark.finding
+    counts = finding.severity is not Severity.NOTE and finding.code is not Code.KNOWN_REPORT
+    return counts and finding.where.startswith("--") and bool(finding.remedy) and '"' not in finding.message
+
+
+def _is_one_fault(graver: Remark, other: Remark) -> bool:
+    """Whether the other says no more of the same option than that the same is to be done: a value that is refused by
+    the parser and does not fit the model, an option that is needless now and was refused before."""
+    first, second = graver.finding, other.finding
+    if graver is other or (first.where, graver.command) != (second.where, other.command):
+        return False
+    lead, follow = (each.remedy.casefold().rstrip(".") for each in (first, second))
+    if lead not in follow or (other.changes and not graver.changes):
+        return False
+    errors = [each.severity is Severity.ERROR for each in (first, second)]
+    needless = [each.code is Code.REDUNDANT_FLAG for each in (first, second)]
+    return errors[0] > errors[1] or (errors[0] == errors[1] and needless[0] < needless[1])
 
 
 def _is_of_format(said: Finding, report: Finding) -> bool:

@@ -33,6 +33,7 @@ from moonpad.explain.documents.prose_problems import without_prose
 from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.documents.said_to_start import with_spoken_serving
 from moonpad.explain.documents.search_spaces import search_space_variables
+from moonpad.explain.documents.source_strings import is_commented
 from moonpad.explain.documents.spoken_roles import with_roles
 from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.documents.systemd_unit import writes_units
@@ -56,6 +57,7 @@ from moonpad.explain.shell.odd_characters import odd_characters
 from moonpad.explain.shell.powershell import as_shell, is_powershell
 from moonpad.explain.shell.scope import Scope
 from moonpad.explain.shell.shown_lines import without_marks
+from moonpad.explain.shell.sizes_apart import with_sizes_apart
 from moonpad.explain.shell.slurm_directives import is_called_with_others, slurm_variables
 from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
 from moonpad.explain.shell.wrapper_scripts import with_started_scripts
@@ -358,13 +360,14 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     if is_of_another(state.text.clean):
         state.commands[:] = [command for command in state.commands if command.program != "fragment"]
     if not any(command.program not in ("other", "docker") for command in state.commands):
-        read_last_resort(state, texts)
+        read_last_resort(state, [each for each in texts if not is_commented(each[1])])
     lines = state.text.lines
     state.commands[:] = without_named_files(state)
     state.commands[:] = with_broken_off(with_rest_cut_off(state.commands, state.text), state.text, state.problems)
     state.commands[:] = with_labelled_settings(state.commands, state.text)
     state.commands[:] = with_measured(with_spoken_serving(state.commands, lines), lines)
     state.commands[:] = with_forks(with_roles(without_repeats(without_parts(state), lines), lines), lines)
+    state.commands[:] = with_sizes_apart(state.commands, lines, len(state.conditions))
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -387,7 +390,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         named,
         minimum,
         tuple(hints),
-        tuple(once_a_command(dict.fromkeys(problems))),
+        tuple(once_a_command(dict.fromkeys(problems), whole.lines)),
         document,
         objects=tuple(state.objects),
         asked=frozenset((machine, line) for line, machine in state.machines),

@@ -21,7 +21,7 @@ from moonpad.explain.checks.models.slices_of_others import MARLIN
 from moonpad.explain.checks.releases.transformers_checks import older_release, too_old
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.documents.device_mentions import capability_of, mentions, platform_of
-from moonpad.explain.documents.pasted_failures import causes_in, itself_told
+from moonpad.explain.documents.pasted_failures import causes_in, fault_of, itself_told
 from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.documents.spoken_capabilities import sm_of, spoken_capability
 from moonpad.explain.documents.spoken_names import NAME
@@ -189,8 +189,8 @@ def _of_errors(script: Script, engines: Sequence[str]) -> Iterator[tuple[str, It
 def _each_once(errors: Sequence[ErrorLine], engine: str, script: Script) -> Iterator[Remark]:
     seen: set[str] = set()
     for remark in causes_in(errors, engine, script):
-        if remark.finding.message not in seen:
-            seen.add(remark.finding.message)
+        if (fault := fault_of(remark)) not in seen:
+            seen.add(fault)
             yield remark
 
 

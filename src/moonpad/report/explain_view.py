@@ -15,7 +15,7 @@ from moonpad.catalog.models import uncounted_file
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.as_written import as_written
 from moonpad.explain.commands import NUMBER_AS_WORD, Command, Script, Word
-from moonpad.explain.other_publishers import published_as
+from moonpad.explain.other_publishers import published_as, shown_name
 from moonpad.explain.results import Better, Judged, Line, Remark, shortened
 from moonpad.explain.shell.typo_repair import shown_with_words
 from moonpad.explain.spoiling import left_in
@@ -256,7 +256,8 @@ def _head(judged: Judged, script: Script) -> str:
         words.append(f"[{judged.kind}]")
     if judged.checkpoint is not None:
         meant = published_as(judged, script.lines)
-        words.append(f"{meant} (counted as {judged.checkpoint.name})" if meant else judged.checkpoint.name)
+        counted = judged.checkpoint.name
+        words.append(f"{meant} (counted as {counted})" if meant else shown_name(judged, script.lines))
     elif judged.model_written:
         name = repository_of(judged.model_written)
         known = uncounted_file(judged.model_written)

@@ -77,8 +77,8 @@ def test_another_of_the_family_is_not_suggested() -> None:
 @pytest.mark.parametrize(
     ("file", "model"),
     [
-        ("/m/DeepSeek-R1-UD-IQ1_S-00001-of-00003.gguf", "unsloth/DeepSeek-R1-GGUF:UD-IQ1_S"),
-        ("/m/DeepSeek-V3-0324-Q4_K_M-00001-of-00009.gguf", "unsloth/DeepSeek-V3-0324-GGUF:Q4_K_M"),
+        ("/m/DeepSeek-R1-UD-IQ1_S-00001-of-00003.gguf", "DeepSeek-R1-UD-IQ1_S"),
+        ("/m/DeepSeek-V3-0324-Q4_K_M-00001-of-00009.gguf", "DeepSeek-V3-0324-Q4_K_M"),
         ("/m/DeepSeek-R1T-Chimera-Q4_K_M-00001-of-00010.gguf", ""),
         ("/m/DeepSeek-R1-Distill-Qwen-14B-Q5_K_M.gguf", ""),
     ],

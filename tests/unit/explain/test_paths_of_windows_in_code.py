@@ -8,7 +8,7 @@ from moonpad.explain.script import read_script
 from tests.unit.explain.judging import ask
 
 FILE = "UD-Q4_K_XL\\Kimi-K2-Thinking-UD-Q4_K_XL-00001-of-00014.gguf"
-MODEL = "unsloth/Kimi-K2-Thinking-GGUF:UD-Q4_K_XL"
+MODEL = "Kimi-K2-Thinking-UD-Q4_K_XL"
 
 
 def checkpoints(text: str) -> list[str]:

@@ -65,13 +65,17 @@ _OTHERS: Final = (
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
 _CALLED: Final = {"4080super": "RTX 4080 Super", "8060s": "Radeon 8060S", "2080ti": "RTX 2080 Ti"}
 _VARIANTS: Final[Mapping[str, str]] = {
-    **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
+    **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10", "Sparks": "GB10"},
     **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
     **{"H200 NVL": "H200", "H100 HGX": "H100"},
     **{f"Blackwell {name}": "RTX-PRO-6000" for name in ("6000 Pro", "RTX 6000 Pro", "RTX Pro 6000", "Pro 6000")},
     **{"6000 Pro Blackwell": "RTX-PRO-6000", "Pro 6000 Blackwell": "RTX-PRO-6000"},
 }
 """Names of devices with as much memory as one of the catalogue."""
+_SPARKS: Final = re.compile(
+    r"\b(?:two|three|four|eight|both|(?:pair|cluster) of(?: \w+)?|[2-9] ?[x×]?|x[2-9]) ?sparks\b"
+)
+"""What counts machines by half of their name: Apache's are not counted so."""
 _SIZES: Final[Mapping[tuple[str, int], str]] = {
     ("H20", 141): "H20-141G",
     ("RTX4090", 48): "RTX4090-48G",
@@ -172,7 +176,8 @@ def _names_held(lowered: str) -> tuple[str, ...]:
     near = {name: parts[0] for name, parts in _parts().items() if all(part in lowered for part in parts)}
     held = {part for part in set(near.values()) if re.search(rf"(?<![a-wyz]){part}(?![0-9])", lowered)}
     names = tuple(name for name, part in near.items() if part in held)
-    return names if len(names) <= _FEW else tuple(_parts())
+    names = names if len(names) <= _FEW else tuple(_parts())
+    return names if _SPARKS.search(lowered) else tuple(name for name in names if name != "Sparks")
 
 
 def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:

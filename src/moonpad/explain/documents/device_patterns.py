@@ -195,7 +195,7 @@ def alone(names: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-_BETWEEN: Final = r"(?:[ ]?/[ ]?|[ ]?,[ ](?:or[ ])?|[ ]or[ ]|[ ]?、[ ]?|[ ]?或[ ]?)"
+_BETWEEN: Final = r"(?:[ ]?/[ ]?|[ ]?,[ ](?:or[ ])?|[ ]or[ ]|[ ]?、[ ]?|[ ]?或[ ]?|(?<=\w)\|(?=\w))"
 
 
 @lru_cache(maxsize=256)
@@ -203,7 +203,8 @@ def listed(names: tuple[str, ...]) -> re.Pattern[str]:
     """Kinds of which any will do: `H100/H200/B200`, `H200 or 8x B200`."""
     named = _any_of(names)
     return re.compile(
-        rf"(?<![\w./-]){named}(?:{_BETWEEN}(?:[0-9]{{1,3}}{_TIMES})?{named}){{1,7}}(?![\w/-])", re.IGNORECASE
+        rf"(?:(?<![\w./-])|(?<=[0-9][x×*])){named}(?:{_BETWEEN}(?:[0-9]{{1,3}}{_TIMES})?{named}){{1,7}}(?![\w/-])",
+        re.IGNORECASE,
     )
 
 

@@ -24,6 +24,11 @@ _FRAME: Final = re.compile(
     r"\bin (?:create_weights|make_layers|_?initialize_model|load_model|load_weights|weight_loader|default_weight_loader"
     r"|process_weights_after_loading)\b"
 )
+_PROGRESS: Final = re.compile(
+    r"Loading (?:\w+ )?checkpoint shards:? {1,6}(?P<percent>\d{1,3})%|(?P<begun>Load weight begin)|Load weight end"
+    r"|Loading weights took|Model loading took|Loading model weights took"
+)
+"""How far the weights are: that they begin to be loaded, how many files are, and that all are."""
 _BEGINS: Final = re.compile(r"Traceback \(most recent call last\)")
 _SAID: Final = re.compile(
     r"\bcreate_weights\b|\bbefore\W{1,3}Model loading took|\b(?:while|when|during|in) (?:the )?"
@@ -40,7 +45,11 @@ def is_of_loading(number: int, lines: Sequence[str]) -> bool:
     """Whether the error in that line, counted from 1, came so, by its traceback or by the words beside it."""
     if not _is_full(lines[number - 1 : number - 1 + _BELOW]):
         return False
-    for line in reversed(lines[max(0, number - 1 - _ABOVE) : number]):
+    above = lines[max(0, number - 1 - _ABOVE) : number]
+    progress = next((match for line in reversed(above) if (match := _PROGRESS.search(line[:_LONGEST]))), None)
+    if progress is not None and (progress["begun"] or int(progress["percent"] or 100) < 100):
+        return True
+    for line in reversed(above):
         if _FRAME.search(line[:_LONGEST]):
             return True
         if _BEGINS.search(line[:_LONGEST]):

@@ -33,6 +33,8 @@ from moonpad.values.records import replace
 MOST_LINES: Final = 2_000
 STOPPED: Final = "the engine stopped: "
 OF_ANOTHER: Final = "not of this command, but of another person's with other options"
+OUT_OF_MEMORY: Final = "out of memory"
+_FULL: Final = (OUT_OF_MEMORY, "llama.cpp could not allocate a buffer", "the device's memory is full")
 NO_CAUSE: Final = ": no cause is known to moonpad"
 _MOST: Final = 3
 """Causes shown of one deployment; the first is the root."""
@@ -176,11 +178,17 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
     for error in errors:
         script.budget.work(len(causes), "its error lines")
         remark = _remark(error, causes, engine, script)
-        if remark is not None and remark.finding.message not in seen and len(seen) < _MOST:
-            seen.add(remark.finding.message)
+        if remark is not None and (fault := fault_of(remark)) not in seen and len(seen) < _MOST:
+            seen.add(fault)
             yield _with_figure(_of_program(remark, written.commands[0]), written.commands[0])
     if not seen and (last := _weakest(errors, causes, engine, script)) is not None:
         yield last
+
+
+def fault_of(remark: Remark) -> str:
+    """By which a cause is told once: of memory that ran out a log has several lines, each with other figures."""
+    said = remark.finding.message.removeprefix(STOPPED)
+    return OUT_OF_MEMORY if said.startswith(_FULL) else said
 
 
 def _of_others(

@@ -54,15 +54,21 @@ _OF_COMMANDS: Final = re.compile(
 """How a line of a shell begins: with an assignment, a function, a path, an option or the name of a common program."""
 
 
+_TELLS: Final = re.compile(r"^[ \t>*-]{0,8}(?!#|--?\w)[^\n]{0,120}\b\w[^\n]{0,80}[:：][*`_]{0,3}[ \t]*$")
+"""A line that introduces what is below it."""
+
+
 def without_prose(problems: Sequence[Problem], lines: Sequence[str], commands: Sequence[Command] = ()) -> list[Problem]:
     """The problems of commands; a script with a shebang line has no prose."""
     if not problems or (lines and lines[0].startswith("#!")):
         return list(problems)
     of_shell = [problem for problem in problems if problem.code in _OF_SHELL or problem.code == _LOST]
     own = _lines_of(commands) if of_shell else frozenset()
+    listed = _lines_of_lists(commands, lines) if of_shell else frozenset()
     return [
         problem
         for problem in problems
+        if problem.code != _LOST or problem.line not in listed
         if problem.line in own or not _is_of_a_sentence(problem, lines)
         if problem.code not in _OF_SHELL
         or not (
@@ -96,6 +102,24 @@ def _lines_of(commands: Sequence[Command]) -> frozenset[int]:
     words = (word for command in commands if command.program != "other" for word in command.words)
     spans = {(word.line, min(max(word.line, word.end_line), word.line + _TALLEST)) for word in words}
     return frozenset(line for first, last in spans for line in range(first, last + 1))
+
+
+def _lines_of_lists(commands: Sequence[Command], lines: Sequence[str]) -> frozenset[int]:
+    """Lines of flags without a program that stand one a line below a line of prose, `For 24 GB VRAM:`: a list that is
+    told, of which no line ends with a backslash because no shell reads it."""
+    lists = (each for each in commands if not each.prefix and not each.wrappers and each.argv)
+    told = [
+        each
+        for each in lists
+        if 1 < each.argv[0].line <= len(lines) and _TELLS.search(lines[each.argv[0].line - 2][:2_000])
+    ]
+    spans = ((each.argv[0].line, max(word.line for word in each.argv)) for each in told)
+    return frozenset(
+        line
+        for first, last in spans
+        for line in range(first, min(last, first + _TALLEST) + 1)
+        if not any(each.rstrip().endswith("\\") for each in lines[first - 1 : last])
+    )
 
 
 def _is_no_command(problem: Problem, lines: Sequence[str], own: frozenset[int]) -> bool:

@@ -26,6 +26,15 @@ _STARTS: Final = re.compile(
     r"\s*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:(?:sudo|nohup|docker|podman|python3?)\b[^\n]*?|\S*/)?"
     rf"(?:{SPEAKING.pattern})"
 )
+_COMMENT: Final = re.compile(
+    rf"(?P<literal>{re.sub(r'[(](?![?])', '(?:', _LITERAL.pattern)})|(?<!:)//[^\n]*|/\*.*?\*/", re.DOTALL
+)
+"""A literal, in which nothing is a comment, or a comment of such a language."""
+_LISTED: Final = re.compile(
+    r"(?<![\w$.])(?P<name>[A-Za-z_$][\w$]{0,40})(?:[ \t]*:[ \t]*[\w<>\[\]]{1,40})?[ \t]*:?=[ \t]*\[\s*$"
+)
+"""In front of the first item of a list that becomes a command."""
+_GOES_ON: Final = re.compile(r"\s*\+(?!=)")
 _ASSIGNED: Final = re.compile(r"(?<![\w$.])(?P<name>[A-Za-z_$][\w$]{0,40})[ \t]*:?=[ \t]*$")
 _BESIDE: Final = re.compile(r"(?:[;\s]|//[^\n]*\n)*")
 _ELSE: Final = re.compile(r"\belse\s*\{?[^{}]*$")
@@ -39,10 +48,26 @@ def is_source(text: str) -> bool:
     return not text.lstrip("\0\n\t ").startswith("#!") and "```" not in text and len(_CODE.findall(text[:50_000])) > 0
 
 
+def is_commented(text: str) -> bool:
+    """Whether it is a program in such a language of which nothing but comments names an engine's command: an example
+    for who reads it."""
+    return is_source(text) and _speaks_in_comments(text)
+
+
+def _speaks_in_comments(text: str) -> bool:
+    return SPEAKING.search(text) is not None and SPEAKING.search(_without_comments(text)) is None
+
+
+def _without_comments(text: str) -> str:
+    """With blanks in their places."""
+    return _COMMENT.sub(lambda match: match[0] if match["literal"] else re.sub(r"[^\n]", " ", match[0]), text)
+
+
 def read_strings(text: str, start: int, state: ScriptState) -> bool:
-    """Adds the servers that its strings start. False where there are none."""
+    """Adds the servers that its strings start. False where there are none, and something else of it may start one."""
     before = len(state.commands)
     state.budget.work(len(text) // 4, "its strings")
+    written, text = text, _without_comments(text)
     for word, is_open in islice(_commands(text, start, state), _MOST):
         first, problems = len(state.commands), len(state.problems.items)
         Shell(state, Source.inside(word, state.text)).read()
@@ -50,7 +75,7 @@ def read_strings(text: str, start: int, state: ScriptState) -> bool:
         state.commands[first:] = [_left_open(command) if is_open else command for command in servers]
         if len(state.commands) == first:
             del state.problems.items[problems:]
-    return len(state.commands) > before
+    return len(state.commands) > before or _speaks_in_comments(written)
 
 
 def _left_open(command: Command) -> Command:
@@ -70,7 +95,18 @@ def _commands(text: str, start: int, state: ScriptState) -> Iterator[tuple[Word,
             for appended, together in _appended(text, match.end(), re.escape(named["name"])):
                 is_open |= appended is None or not together
                 parts += [appended] if appended is not None else []
+        is_open = is_open or _is_item(text, match) or _GOES_ON.match(text, match.end()) is not None
         yield _joined(parts, start), is_open
+
+
+def _is_item(text: str, literal: re.Match[str]) -> bool:
+    """Whether it is the first item of a list that has more of them later on: `parts.push(…)`."""
+    listed = _LISTED.search(text[max(0, literal.start() - _NEAR) : literal.start()])
+    if listed is None:
+        return False
+    return (
+        re.search(rf"(?<![\w$.]){re.escape(listed['name'])}\.(?:push|append|unshift|concat|join)\(", text) is not None
+    )
 
 
 def _appended(text: str, behind: int, name: str) -> Iterator[tuple[re.Match[str] | None, bool]]:

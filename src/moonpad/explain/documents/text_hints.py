@@ -14,7 +14,7 @@ from moonpad.catalog.image_releases import REFERENCE, HeldRelease, held_release
 from moonpad.catalog.options import newest
 from moonpad.catalog.release_days import release_days
 from moonpad.engines import ENGINES
-from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS, SPOKEN_BUILDS_OF_OTHERS
+from moonpad.engines.build_names import BUILD_LINES, BUILDS_OF_OTHERS, SPOKEN_BUILDS_OF_OTHERS, builds_in_words
 from moonpad.engines.image_names import OF_A_COMMIT, OF_MAKERS
 from moonpad.explain.documents.avoided_releases import is_faulty, is_of_other_build, is_refused, says_what_runs
 from moonpad.explain.documents.former_releases import beside_another, is_about_a_change, is_marked_well, was_well
@@ -108,7 +108,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"{_NUMBER}{_LATER}",
         rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",
         rf"(?<![\w/-]){names}"
-        rf"(?:[`*_]{{0,2}}(?:[ ](?:API[ ]server|engine))?[ ]?(?:version|版本号?)[`*_]{{0,2}}[ ]{{0,3}}"
+        rf"(?:[`*_]{{0,2}}(?:[ ](?:API[ ]server|engine))?[ ]?(?:version(?:[ ]used)?|版本号?)[`*_]{{0,2}}[ ]{{0,3}}"
         rf"(?:[:：=|]|is(?:[ ]the[ ]latest)?|为|是)?|[`*_]{{0,2}}[ ]{{0,3}}[:：=|]|-|[ ](?=[`*(（]))"
         rf"[ ]{{0,3}}[`*(（]{{0,3}}{_FULL}{_LATER}",
         rf"(?m:^)[ \t>|#*`]{{0,8}}{names}[ ]{{2,60}}{_NUMBER}"
@@ -326,11 +326,9 @@ def build_of_fork(engine: str, text: str) -> str:
 
 def _spoken_builds(engine: str, text: str) -> set[str]:
     """Numbers of builds that are named without being the first that has something, `b6097 or later`."""
-    return {
-        next(filter(None, match.groups()))
-        for match in SPOKEN_BUILDS[engine].finditer(text)
-        if not _is_first(text, match) and not _OR_LATER.match(text, match.end())
-    }
+    return builds_in_words(
+        engine, text, lambda match: not _is_first(text, match) and not _OR_LATER.match(text, match.end())
+    )
 
 
 def _is_measured(match: re.Match[str]) -> bool:

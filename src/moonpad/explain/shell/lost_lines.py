@@ -5,7 +5,7 @@ once."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -15,6 +15,8 @@ from moonpad.explain.source_text import Problems
 from moonpad.values.records import replace
 
 _LOST: Final = "missing-backslash"
+_COMMENT: Final = "comment-in-command"
+_MOST_BETWEEN: Final = 200
 _LONGEST: Final = 2000
 _RUN: Final = re.compile(r"\b(?:docker|podman|nerdctl)[ \t]+run\b")
 _SWITCH: Final = re.compile(r"-[ditP]{1,4}|--(?:rm|detach|interactive|tty|privileged|init|read-only|publish-all)")
@@ -64,13 +66,21 @@ def _names_image(words: str) -> bool:
     return False
 
 
-def once_a_command(problems: Iterable[Problem]) -> list[Problem]:
-    """`problems` in the order of their lines. Where lines below each other lack the backslash, the first stands for
-    all: a command without any would say the same at each of them."""
+def once_a_command(problems: Iterable[Problem], lines: Sequence[str] = ()) -> list[Problem]:
+    """`problems` in the order of their `lines`. Where lines below each other lack the backslash, the first stands for
+    all: a command without any would say the same at each of them; so does the first comment inside of a command."""
     told: list[Problem] = []
     first = Problem("", 0, 0, 0, "")
     last = 0
+    comment = first
     for problem in sorted(problems, key=lambda problem: (problem.line, problem.column)):
+        if problem.code == _COMMENT:
+            if problem.message == comment.message and _are_joined(lines[comment.line : problem.line - 1]):
+                several = "move the comments above the command"
+                told = [replace(each, remedy=several) if each is comment else each for each in told]
+                comment = next(each for each in told if each.line == comment.line and each.code == _COMMENT)
+                continue
+            comment = problem
         if problem.code != _LOST or problem.message != first.message or problem.line != last + 1:
             first, last = problem, problem.line
             told.append(problem)
@@ -79,3 +89,10 @@ def once_a_command(problems: Iterable[Problem]) -> list[Problem]:
         message = first.message.replace("this line does not end", f"none of the lines {first.line} to {last} ends")
         told[-1] = replace(first, message=message, remedy="end each of them with a backslash")
     return told
+
+
+def _are_joined(between: Sequence[str]) -> bool:
+    """Whether lines are of one command: each ends with a backslash or is a comment."""
+    return bool(between) and all(
+        line.rstrip().endswith("\\") or line.lstrip().startswith("#") for line in between[:_MOST_BETWEEN]
+    )

@@ -30,6 +30,10 @@ INT4_REFUSED: Final = "0.5.12"
 """The oldest SGLang that was read whose table of kernels and exchanges lacks Marlin with DeepEP."""
 _OF_DEEPEP: Final = ("deepep", "mooncake", "nixl")
 """Exchanges of tokens in DeepEP's form."""
+_DEEPEP_ALONE: Final = ("--deepep-mode", "--deepep-config")
+_EXPERT_RANKS: Final = "--ep-size"
+_INT4_SPREAD: Final = "0.5.6"
+"""The first SGLang whose INT4 experts are spread over ranks (sgl-project/sglang#13725)."""
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
 _OWN_TOKENIZER: Final = re.compile(r"(?:^|/)(?:kimi-vl-|moonlight-16b)", re.IGNORECASE)
 """Smaller models of the same publisher, whose tokenizer is code too (their README.md start with the option)."""
@@ -222,11 +226,33 @@ def _int4_refused(case: Case, place: Occurrence, why: str) -> Remark:
     happens = f"from {INT4_REFUSED} on {ends}, and {older}" if refuses else "reports end in an illegal memory access"
     message = f"{why}, which do not take DeepEP's tokens: {ends if by_name else happens}"
     severity = Severity.ERROR if by_name else Severity.WARNING
-    # Without an edit: DeepEP spreads the experts over all ranks, and without it another layout would start.
-    remedy = "leave it out, or serve FP8 weights, or NVFP4 ones on Blackwell"
+    edits = [*_ranks_without_deepep(case)]
+    spread = f", with {_EXPERT_RANKS} for as many ranks" if edits else ""
+    remedy = f"leave it out{spread}, or serve FP8 weights, or NVFP4 ones on Blackwell"
     where = "--moe-a2a-backend"
-    remark = make_remark(severity, Code.CONFLICT, where, message, remedy, at=place.index)
-    return replace(remark, ends_start=refuses and not by_name)
+    first = next((each for number, each in edits if number == 0), ())
+    remark = make_remark(severity, Code.CONFLICT, where, message, remedy, at=place.index, edits=first)
+    others = tuple(each for each in edits if each[0] != 0)
+    return replace(remark, ends_start=refuses and not by_name, others=others)
+
+
+def _ranks_without_deepep(case: Case) -> Iterator[tuple[int, tuple[Edit, ...]]]:
+    """Of each command what keeps its experts on as many ranks as DeepEP spreads them over, which is all: nothing where
+    that number is not known, or the INT4 experts of that release are not spread out at all."""
+    ranks = case.first.layout.tp * (case.first.layout.dp if case.first.attention_dp else 1)
+    if not case.laid_out or case.open_ended or ranks < 2 or case.text("--moe-dp-size", "--moe-data-parallel-size"):
+        return
+    if case.base_version and not since(case.base_version, _INT4_SPREAD):
+        return
+    for number, reading in enumerate(case.readings):
+        parsed = reading.parsed
+        place, own = parsed.occurrence("--moe-a2a-backend"), parsed.occurrence(_EXPERT_RANKS)
+        if place is None or (own is not None and own.value != str(ranks)):
+            return
+        instead = () if own is not None else (_EXPERT_RANKS, str(ranks))
+        moot = (each for flag in _DEEPEP_ALONE if (each := parsed.occurrence(flag)) is not None)
+        left = (Edit(each.index, each.length, ()) for each in moot)
+        yield number, (Edit(place.index, place.length, instead), *left)
 
 
 MODEL_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (

@@ -11,6 +11,7 @@ from moonpad.catalog.models import find_model
 from moonpad.catalog.other_models import other_model
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
+from moonpad.explain.documents.wanted_contexts import wants_whole
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -28,6 +29,9 @@ _BATCH_BY_ITSELF: Final = 2048
 _PHYSICAL_BY_ITSELF: Final = 512
 _TWO_BATCHES: Final = "b2300"
 """A build behind the change that parted the physical batch from the logical one (March 2024)."""
+_ONE_CACHE: Final = "b7000"
+"""A build behind the change by which a server's slots share one cache (ggml-org/llama.cpp#16736, November 2025); the
+option alone is older and did not lift the share of a slot."""
 _SHORT: Final = 1024
 """Tokens of a slot in which hardly a chat has room."""
 _ENCODERS: Final = re.compile(
@@ -103,10 +107,18 @@ def context_of_slots(case: Case) -> Iterator[Remark]:
     if not context:
         return
     each = context // slots
-    if each >= _SHORT or case.open_ended or any(case.option(flag) is not None for flag in _EMBEDS):
+    if case.open_ended or any(case.option(flag) is not None for flag in _EMBEDS):
+        return
+    case.script.budget.once("contexts of requests", len(case.script.lines), "the text around its engine commands")
+    because = wants_whole(context, each, case.script.lines)
+    if each >= _SHORT and not because:
         return
     message = f"{CONTEXT} {context} is shared out over {slots} slots: a request has {each} tokens, prompt and answer"
+    message += f" ({because})" if because else ""
     remedy = f"write {CONTEXT} {context * slots} for {context} tokens each, or fewer slots"
+    named = case.script.versions.get(case.engine.name, "") or case.version
+    if because and (not named or since(named, _ONE_CACHE)):
+        remedy += f", or add {UNIFIED}, with which all share one cache and one may have all of it"
     yield make_remark(Severity.WARNING, Code.SUBOPTIMAL, place.written, message, remedy, at=place.index)
 
 

@@ -26,7 +26,7 @@ def expert_method(case: Case) -> Iterator[Remark]:
     method, scheme = place.value.strip("'\"").upper(), checkpoint.quantization.scheme
     weights = case.text(names.EXPERT_WEIGHTS).rstrip("/")
     other = weights and weights != case.first.model.rstrip("/")
-    if other and ((model := find_model(weights)) is None or model.id != checkpoint.name):
+    if other and ((model := find_model(weights)) is None or model is not find_model(checkpoint.name)):
         return  # converted, or of another kind
     if method not in names.EXPERT_METHODS or scheme in names.EXPERT_METHODS[method] or scheme == "gguf":
         return

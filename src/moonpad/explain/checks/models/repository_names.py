@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.catalog.drafts import drafts
 from moonpad.catalog.other_models import with_active
-from moonpad.catalog.publishers import lacking, owner_meant, owner_of
+from moonpad.catalog.publishers import lacking, owner_meant, owner_of, written_alike
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.models.draft_targets import draft_named
 from moonpad.explain.flag_lists import is_fragment
@@ -46,7 +46,17 @@ def repository(case: Case) -> Iterator[Remark]:
         at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
         message = f"{owner} has no repository {shortened(name)}" + (f" (as of {day})" if day else "")
         remedy = f"take one that it has: {', '.join(has[:6])}" if has else f"write {shortened(whole)}"
-        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
+        if has and "/" in has[0]:
+            others = [each for each in has if "/" in each]
+            remedy = f"take {' or '.join(others)}, or {owner}'s own {has[len(others)]}"
+        meant = written_alike(reading.model)
+        if meant:
+            remedy = f"write {meant}"
+        edits = (
+            [Edit(at, 1, (command.argv[at].text.replace(reading.model, meant),))] if meant and at is not None else []
+        )
+        where = shortened(reading.model)
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, where, message, remedy, at=at, edits=edits)
         yield replace(remark, command=number, stops=True)
 
 
