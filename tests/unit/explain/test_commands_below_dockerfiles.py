@@ -25,7 +25,8 @@ def test_the_start_below_is_read(between: str, prompt: str) -> None:
 
 
 def test_a_bare_start_below_is_read() -> None:
-    text = "FROM nvidia/cuda:12.9.1-devel-ubuntu22.04\nRUN pip install vllm\n\nvllm serve moonshotai/Kimi-K2-Thinking -tp 8\n"
+    text = "FROM nvidia/cuda:12.9.1-devel-ubuntu22.04\nRUN pip install vllm\n\n"
+    text += "vllm serve moonshotai/Kimi-K2-Thinking -tp 8\n"
     (one,) = ask(text)
     assert one.checkpoint is not None
     assert one.checkpoint.name == "moonshotai/Kimi-K2-Thinking"

@@ -33,8 +33,26 @@ _CMD_AS_LIST: Final = 'write CMD as a list, ["MODEL", "--option", "value"]'
 _MODEL_FIRST: Final = re.compile(r"[\w.-]+/[\w.-]+[ \t\\]+(?:\n[ \t]*)?--[a-z]", re.ASCII)
 _FLAGS: Final = re.compile(r"(?:--\S+[ \t]+)*")
 _NAMES: Final = frozenset(
-    "ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL USER VOLUME "
-    "WORKDIR".split()
+    [
+        "ADD",
+        "ARG",
+        "CMD",
+        "COPY",
+        "ENTRYPOINT",
+        "ENV",
+        "EXPOSE",
+        "FROM",
+        "HEALTHCHECK",
+        "LABEL",
+        "MAINTAINER",
+        "ONBUILD",
+        "RUN",
+        "SHELL",
+        "STOPSIGNAL",
+        "USER",
+        "VOLUME",
+        "WORKDIR",
+    ]
 )
 _STARTS: Final = re.compile(
     r"^[ \t]*(?:[$#][ \t]+)?(?:sudo[ \t]+)?(?:docker|podman|nerdctl)[ \t]+(?:container[ \t]+)?run[ \t]"
