@@ -39,6 +39,7 @@ def test_an_export_stays_outside(text: str, names: str) -> None:
         f"export NCCL_DEBUG=INFO\n{RUN} -e NCCL_DEBUG=$NCCL_DEBUG {IMAGE}\n",
         f"export CUDA_VISIBLE_DEVICES=0,1\ndocker run --gpus device=$CUDA_VISIBLE_DEVICES --ipc=host {IMAGE}\n",
         f"export NCCL_DEBUG=INFO\n{RUN} --env-file .env {IMAGE}\n",
+        f"cat > run.sh <<'EOF'\nexport NCCL_DEBUG=INFO\nvllm serve a/b\nEOF\n{RUN} -v $PWD:/w {IMAGE}\n",
         f"export MODEL=a HF_HOME=/data\n{RUN} {IMAGE}\n",
         f"{RUN} {IMAGE}\nexport NCCL_DEBUG=INFO\n",
         f"```bash\nexport NCCL_DEBUG=INFO\nvllm serve a/b\n```\n\n```bash\n{RUN} {IMAGE}\n```\n",

@@ -45,9 +45,12 @@ def variables_outside(case: Case) -> Iterator[Remark]:
             break
         if _FENCE.match(text):
             outside = {}
+        if "<<" in text:  # the lines of a file that a shell writes may be run inside
+            return
         match = _PREFIX.match(text) if number == start else _EXPORT.match(text)
         names = (each["name"] for each in _NAME.finditer(match["pairs"])) if match is not None else ()
-        outside |= {name: number for name in names if name.startswith(_READ) or name in _READ_WHOLE}
+        read = (name for name in names if name.startswith(_READ) or name in _READ_WHOLE)
+        outside |= {name: number for name in read if name not in command.env}
     whole = "\n".join(line[:_LONGEST] for line in script.lines)
     script.budget.work(len(whole) // 8 * len(outside), "its containers")
     lost = {name: at for name, at in outside.items() if len(re.findall(rf"(?<!\w){name}(?!\w)", whole)) == 1}
