@@ -39,7 +39,7 @@ def ranks_of_service(case: Case) -> Iterator[Remark]:
     ranks = first.layout.tp * first.layout.pp
     if not devices or ranks <= devices or any(key in line for line in lines for key in _OWN_BUNDLES):
         return
-    flag = case.engine.command_line.options["tp"]
+    flag = case.engine.command_line.options.get("tp", "layout")
     message = f"{ranks} ranks, and the head and the workers of this RayService have {devices} devices: the replica "
     message += "waits for more"
     remedy = f"take a layout of {devices} ranks, or more workers"

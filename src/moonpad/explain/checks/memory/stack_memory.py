@@ -21,8 +21,8 @@ _LONGEST: Final = 500
 
 def memory_of_stack(case: Case) -> Iterator[Remark]:
     """The chart mounts memory at /dev/shm where vllmConfig says how many ranks there are, and nowhere else."""
-    command, flag = case.commands[0], case.engine.command_line.options["tp"]
-    place, ranks = case.option(flag), case.first.layout.tp * case.first.layout.pp
+    command, flag = case.commands[0], case.engine.command_line.options.get("tp", "")
+    place, ranks = case.option(flag) if flag else None, case.first.layout.tp * case.first.layout.pp
     if place is None or not case.laid_out or command.more or ranks < 2:
         return
     case.script.budget.once("values of charts", 2 * len(case.script.lines), "its containers")
