@@ -12,7 +12,10 @@ UNDECLARED_SINCE: Final = "1.3.0"
 """Releases before it join a worker for prefill to one that says nothing of its role: lib/llm/src/discovery of 1.2.0
 registers the model for whole requests and hands the prefill to the other."""
 RELEASE: Final = re.compile(
-    r"(?:ai-dynamo/(?:(?:vllm|sglang|tensorrtllm)-runtime|dynamo-frontend):|ai-dynamo(?:\[\w+\])?==|\b[Dd]ynamo[ ]v?)"
+    r"(?:(?<![\w-])(?:(?:vllm|sglang|tensorrtllm)-runtime|dynamo-frontend):|\bai-dynamo(?:\[\w+\])?=="
+    r"|\bai-dynamo(?:-runtime)?[ \t|:]{1,40}v?"
+    r"|\b[Dd]ynamo(?:[ ](?:vLLM|SGLang|TRT-?LLM|TensorRT-LLM))?(?:[ ](?:[Rr]untime|[Vv]ersion|[Rr]elease|[Ii]mage))?"
+    r"\*{0,2}:?\*{0,2}[ ][`\"']?v?)"
     r"(?P<version>\d\.\d{1,2}\.\d{1,2})(?!\d)"
 )
 """Where a text says which release is meant."""

@@ -7,7 +7,7 @@ deployments of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
 from msgspec import Struct
@@ -34,10 +34,12 @@ _SAME: Final = (
     ("--data-parallel-size", "-dp", "--dp-size", "--dp"),
     ("--served-model-name",),
 )
-"""Flags whose values agree on all ranks of a deployment, where they are given. Ranks that are numbered may name other
-addresses by mistake."""
+"""Flags whose values agree on all ranks of a deployment, where they are given. Ranks that are numbered, and
+ranks without an API server behind the one that has it, may name other addresses by mistake."""
 _NODES: Final = 1
 """Which of them counts the nodes."""
+_MEETING: Final = 2
+"""Which of them is the address."""
 _FIRST_RANK: Final = ("--data-parallel-start-rank", "-dpr")
 _RANK: Final = ("--node-rank", "-r", "--data-parallel-start-rank", "-dpr", "--data-parallel-rank", "-dpn")
 _STANDS_IN: Final = re.compile(r"[xX]{2,}(?:\.[xX]+)*|\{.*")
@@ -62,6 +64,7 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
     servers: list[Command] = []
     clients: dict[tuple[str, tuple[int, int]], list[Command]] = {}
     last_server: _Server | None = None
+    met: set[str] = set()
     for command in commands:
         kind = _kind(command)
         if command.program == "other":
@@ -70,7 +73,7 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
         line = (command.program, (command.argv[0].line, command.argv[0].column)) if command.argv else None
         if kind == "client" and line in clients:
             clients[line].append(command)
-        elif server is not None and last_server is not None and last_server.takes(server):
+        elif server is not None and last_server is not None and last_server.takes(server, met):
             servers.append(command)
         else:
             groups.append([command])
@@ -78,6 +81,8 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
                 servers, last_server = groups[-1], server
             elif kind == "client" and line is not None:
                 clients[line] = groups[-1]
+        if server is not None and (address := server.values[_MEETING]) is not None:
+            met.add(address.text)
     return tuple(Group(tuple(members), role_of(members[0])) for members in groups)
 
 
@@ -116,15 +121,18 @@ class _Server:
         self.port = port.text if port is not None and not port.unresolved else ""
         self.places = {_place(command)}
         self.explicit = _rank(command) is not None or _headless(command)
+        self.follows = _headless(command) and value_of(command.argv, _FIRST_RANK) is not None
 
-    def takes(self, other: _Server) -> bool:
-        """Whether the other is one more rank: the same engine, model and layout, and a place that none of them has."""
+    def takes(self, other: _Server, met: Set[str] = frozenset()) -> bool:
+        """Whether the other is one more rank: the same engine, model and layout, and a place that none of them has.
+        `met`: addresses at which servers above wait, so that it may be one of those."""
         if self.same != other.same or self.places & other.places:
             return False
         numbered = self.explicit and other.explicit and self.values[_NODES] and other.values[_NODES]
         for names, value, its in zip(_SAME, self.values, other.values, strict=True):
             differ = value and its and not (_is_open(value) or _is_open(its)) and value.text != its.text
-            if differ and not (names is ADDRESS and numbered):
+            alone = other.follows and its is not None and its.text not in met
+            if differ and not (names is ADDRESS and (numbered or alone)):
                 return False
         if not (self.explicit or other.explicit or self.heading == other.heading):
             return False

@@ -7,7 +7,7 @@ from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.documents.catalogues import read_catalogue
-from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
+from moonpad.explain.documents.dockerfile import end_of_dockerfile, is_dockerfile, read_dockerfile
 from moonpad.explain.documents.hcl import is_hcl, read_containers, scripts_of
 from moonpad.explain.documents.makefile import is_makefile, read_makefile
 from moonpad.explain.documents.source_strings import is_source, read_strings
@@ -15,6 +15,7 @@ from moonpad.explain.documents.systemd_unit import is_unit, read_unit, writes_un
 from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
 from moonpad.explain.python.signs import is_python
 from moonpad.explain.shell.interpreter import ScriptState, Shell
+from moonpad.explain.shell.terminal_session import without_prompts
 from moonpad.explain.source_text import Source
 
 _FIRST_KEY: Final = re.compile(
@@ -71,7 +72,10 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     False where it is none: a script then.
     """
     if is_dockerfile(text):
-        read_dockerfile(text, start, state)
+        ends = end_of_dockerfile(text)
+        read_dockerfile(text[:ends], start, state)
+        if (rest := text[ends:]).strip() and not read_kind(rest, start + ends, state):
+            Shell(state, Source.block(state.text, start + ends, without_prompts(rest))).read()
         return True
     if is_makefile(text):
         read_makefile(text, start, state)

@@ -15,6 +15,12 @@ from moonpad.observe.log_cause import read_log
 
 WORKER = "(Worker_TP1 pid=944525) ERROR 03-01 06:39:51 [multiproc_executor.py:783] "
 SAMPLES = {
+    "second-core-connector": WORKER + "assert issubclass(connector_cls, KVConnectorBase)",
+    "lmcache-request-lists": WORKER + "TypeError: 'CachedRequestData' object is not iterable",
+    "lmcache-packed-cache": WORKER
+    + "RuntimeError: attempt_permute_to_contiguous_view: tensor is non-contiguous and not a supported layout",
+    "no-common-block": WORKER + "ValueError: No common block size for 4.",
+    "clamped-activation": "RuntimeError: Worker failed with error 'SWIGLUOAI_UNINTERLEAVE requires clamp_limit'",
     "connector-of-no-release": WORKER + "ValueError: Unsupported connector type: MooncakeStoreConnector",
     "package-of-tokenizer": "vllm  | ModuleNotFoundError: No module named 'blobfile'",
     "bytes-to-unicode": "ImportError: cannot import name 'bytes_to_unicode' from 'transformers.models.gpt2.tokenization_gpt2'",

@@ -115,7 +115,7 @@ SERVE = "\n\n```\nvllm serve /data/GLM-5-w8a8 --tensor-parallel-size 16 --quanti
         ("# [Misc]: v0.23 GLM5.1 OOM", "0.23.0"),
         ("# [Bug]: on v0.18.0 the start fails", "0.18.0"),
         ("# v0.18.0rc1: the start fails", "0.18.0rc1"),
-        ("# [Bug]: v0.17.0 works, v0.18.0 fails", ""),
+        ("# [Bug]: v0.17.0 works, v0.18.0 fails", "0.18.0"),
         ("# [Bug]: v0.18.0 fails after an upgrade from v0.17", ""),
         ("# GLM v0.18 fails", ""),
         ("# [Bug]: v0.99 fails", ""),

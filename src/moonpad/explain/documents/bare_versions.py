@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.explain.documents.changed_releases import release_after_change
 from moonpad.explain.documents.failing_releases import failing_release
 from moonpad.values.versions import order
 
@@ -92,6 +93,8 @@ def bare_version(lines: tuple[str, ...], recorded: Sequence[str]) -> str:
     version, in_words = next(iter(found)) if len(found) == 1 else ("", False)
     if not found:
         version = failing_release(lines)
+    if not (found or version) and (version := release_after_change(lines)):
+        return _if_of_a_series(version, ".".join(version.split(".")[:2]), recorded)
     first = next((line for line in lines if line.strip()), "")[:_LONGEST]
     if not (found or version) and (title := _TITLE.match(first)):
         version = title["title"].lower()

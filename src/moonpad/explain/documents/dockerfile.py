@@ -32,6 +32,33 @@ _AS_LIST: Final = 'write ENTRYPOINT as a list, ["program", "argument"]'
 _CMD_AS_LIST: Final = 'write CMD as a list, ["MODEL", "--option", "value"]'
 _MODEL_FIRST: Final = re.compile(r"[\w.-]+/[\w.-]+[ \t\\]+(?:\n[ \t]*)?--[a-z]", re.ASCII)
 _FLAGS: Final = re.compile(r"(?:--\S+[ \t]+)*")
+_NAMES: Final = frozenset(
+    [
+        "ADD",
+        "ARG",
+        "CMD",
+        "COPY",
+        "ENTRYPOINT",
+        "ENV",
+        "EXPOSE",
+        "FROM",
+        "HEALTHCHECK",
+        "LABEL",
+        "MAINTAINER",
+        "ONBUILD",
+        "RUN",
+        "SHELL",
+        "STOPSIGNAL",
+        "USER",
+        "VOLUME",
+        "WORKDIR",
+    ]
+)
+_STARTS: Final = re.compile(
+    r"^[ \t]*(?:[$#][ \t]+)?(?:sudo[ \t]+)?(?:docker|podman|nerdctl)[ \t]+(?:container[ \t]+)?run[ \t]"
+    r"|^(?:apiVersion|services):[ \t\n]",
+    re.MULTILINE,
+)
 
 
 def is_dockerfile(text: str) -> bool:
@@ -40,6 +67,14 @@ def is_dockerfile(text: str) -> bool:
     return bool(_DOCKERFILE.match(text)) or (
         begins[:1] in (["CMD"], ["ENTRYPOINT"]) and bool(_INSTRUCTIONS.search(text))
     )
+
+
+def end_of_dockerfile(text: str) -> int:
+    """Where the instructions end and what uses the image begins, as in a post with both; the whole length where
+    nothing behind them starts anything."""
+    ends = max((at + len(value) for name, at, value in _instructions(text) if name in _NAMES), default=len(text))
+    rest = text[ends:]
+    return ends if names_engine_command(rest) or _STARTS.search(rest) else len(text)
 
 
 def read_dockerfile(text: str, start: int, state: ScriptState) -> None:

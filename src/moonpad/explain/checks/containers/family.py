@@ -29,6 +29,7 @@ from moonpad.explain.checks.containers.listed_devices import listed_devices
 from moonpad.explain.checks.containers.loopback_of_host import loopback_of_host
 from moonpad.explain.checks.containers.mounted_places import cache_not_mounted, model_not_mounted, undeclared_volume
 from moonpad.explain.checks.containers.nameless_user import nameless_user
+from moonpad.explain.checks.containers.outside_variables import variables_outside
 from moonpad.explain.checks.containers.tab_images import image_of_other_tab
 from moonpad.explain.checks.containers.variables_of_no_release import variables_of_no_release
 
@@ -54,6 +55,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     started_twice,
     behind_entrypoint,
     behind_variable,
+    variables_outside,
     outside_path,
     sound_without_libraries,
     container_devices,

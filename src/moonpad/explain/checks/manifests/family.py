@@ -37,6 +37,7 @@ from moonpad.explain.checks.manifests.pod_words import pod_words
 from moonpad.explain.checks.manifests.port_forwards import forwarded_port
 from moonpad.explain.checks.manifests.probe_paths import probe_path
 from moonpad.explain.checks.manifests.probe_patience import probe_patience
+from moonpad.explain.checks.manifests.ray_services import ranks_of_service
 from moonpad.explain.checks.manifests.resource_names import resource_without_domain
 from moonpad.explain.checks.manifests.template_slips import template_slip
 from moonpad.explain.checks.manifests.worker_sets import variables_of_set, workers_behind_service
@@ -80,6 +81,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     spaces_of_one_graph,
     unlike_images,
     ranks_of_cluster,
+    ranks_of_service,
     idle_devices,
     memory_of_container,
     namespace_quota,

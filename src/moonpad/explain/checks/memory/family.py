@@ -30,6 +30,7 @@ from moonpad.explain.checks.memory.serving_checks import (
 from moonpad.explain.checks.memory.shared_devices import shares_of_devices
 from moonpad.explain.checks.memory.shared_memory import SHARED_MEMORY_CHECKS, image_without_ray
 from moonpad.explain.checks.memory.spoken_machines import spoken_machines
+from moonpad.explain.checks.memory.stack_memory import memory_of_stack
 from moonpad.explain.checks.memory.told_blocks import told_blocks
 from moonpad.explain.checks.memory.unified_memory import unified_memory
 from moonpad.explain.checks.memory.whole_command import WHOLE_COMMAND_CHECKS
@@ -66,6 +67,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     ram_of_mapped,
     largest_alone,
     *SHARED_MEMORY_CHECKS,
+    memory_of_stack,
     image_without_ray,
     bus_error,
     shares_of_devices,

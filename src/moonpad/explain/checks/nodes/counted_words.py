@@ -39,6 +39,12 @@ _MACHINES: Final = re.compile(
     re.IGNORECASE,
 )
 """What makes of a text one about several machines."""
+_ONE_MACHINE: Final = re.compile(
+    r"\b(?:one|single|1)[ -](?:[\w-]{1,12}[ ]){0,3}(?:node|machine|server|box|host)\b|单机|单节点|单台|一台",
+    re.IGNORECASE,
+)
+_OF_ANY: Final = re.compile(r"cluster|ray", re.IGNORECASE)
+"""Of these words those that a text about one machine may have too."""
 _OF_TWO: Final = ("A3", "GB")
 """Cards of two devices, and boards of which texts count either."""
 _ONE_OF: Final = re.compile(
@@ -105,9 +111,10 @@ def _counted_machines(case: Case) -> dict[tuple[int, str], int]:
             if not count.isdigit() or "x" in device or device.startswith(_OF_TWO) or _ONE_OF.search(text):
                 return {}
             found.setdefault((int(count), device), number)
-    if not found or any(_MACHINES.search(text) for _, text in lines):
-        return {}
-    return found
+    own = frozenset(found.values())
+    alone = any(number in own and _ONE_MACHINE.search(text) for number, text in lines)
+    words = (match[0] for _, text in lines for match in _MACHINES.finditer(text))
+    return found if not any(not alone or not _OF_ANY.fullmatch(word) for word in words) else {}
 
 
 def nodes_of_section(case: Case) -> Iterator[Remark]:

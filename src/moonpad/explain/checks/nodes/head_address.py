@@ -21,6 +21,7 @@ _OWN: Final = re.compile(
     r"\$\{?(?P<name>(?:local|own|my|self|current|pod)_?ip(?:_addr(?:ess)?)?)\}?(?::.*)?", re.IGNORECASE
 )
 _LOOPBACK: Final = re.compile(r"(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?")
+_LONGEST: Final = 1000
 _ASKED: Final = re.compile(r"\$\(\s*(?:hostname\s+-[iI]|curl\b|ip\s+(?:-\w+\s+)*(?:addr|route))[^)]*\)?.*", re.DOTALL)
 
 
@@ -64,6 +65,18 @@ def own_as_head(case: Case) -> Iterator[Remark]:
         yield make_remark(Severity.WARNING, Code.INVALID_VALUE, place.written, message, remedy, at=place.index)
 
 
+def _asked_on_each(case: Case, flag: str) -> str:
+    """`$(hostname -i)`, where it stands in the command's own lines and the shell of each machine asks: what stands in
+    quotes that the first machine's shell opens, it asks itself, and what the others ask has a backslash there."""
+    numbers = [number for word in case.commands[0].words for number in (word.line, word.end_line)]
+    lines = case.script.lines[min(numbers) - 1 : max(numbers)] if numbers else ()
+    written = "\n".join(line[:_LONGEST] for line in lines)
+    if "\\$" in written or '-c "' in written:
+        return ""
+    match = re.search(rf"{re.escape(flag)}[ =][\"']?(?P<asked>\$\(\s*hostname\s+-[iI]\s*\))", written)
+    return match["asked"] if match is not None else ""
+
+
 def own_of_all(case: Case) -> Iterator[Remark]:
     """One line for all machines, whose rank is a variable, that names the machine itself as the place to meet."""
     node, rank = case.first.node, case.text("--node-rank")
@@ -71,8 +84,9 @@ def own_of_all(case: Case) -> Iterator[Remark]:
         return
     for flag in _ADDRESSES:
         place, text = case.option(flag), case.text(flag).strip("'\"")
-        if place is None or not _LOOPBACK.fullmatch(text):
+        if place is None or not (_LOOPBACK.fullmatch(text) or (asked := _asked_on_each(case, flag))):
             continue
+        text = text if _LOOPBACK.fullmatch(text) else asked
         message = (
             f"{text} is each machine's own address: the ranks of other machines wait for themselves, and the group "
         )

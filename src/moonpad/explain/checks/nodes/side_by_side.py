@@ -20,6 +20,8 @@ from moonpad.explain.shell.own_lines import numbered
 from moonpad.values.finding import Code, Severity
 
 _PORT: Final = ("--port",)
+_RANKS: Final = ("--data-parallel-size", "-dp")
+_RANKS_HERE: Final = ("--data-parallel-size-local", "-dpl")
 _BACKGROUND: Final = re.compile(r"&[ \t]*(?:#.*)?$")
 _ENDS: Final = re.compile(
     r"(?<![\w-])(?:kill\w*|pkill|wait|stop\w*|shut\w*|clean\w*|fuser|exit|return|ssh|srun)(?![\w-])|\(\)[ \t]*\{"
@@ -90,9 +92,19 @@ def one_side_channel(case: Case) -> Iterator[Remark]:
     command = case.commands[0]
     for other in (*_running(case), *_by_devices(case)):
         mine, its = (_side_channel(each) for each in (command, other))
-        if mine is None or mine != its:
+        if mine is None or its is None or mine[:2] != its[:2] or mine[3] != its[3]:
             continue
         connector, variable, port, _ = mine
+        if mine != its:
+            spans = [_ports_of_ranks(each, at[2]) for each, at in ((command, mine), (other, its))]
+            if variable == around.PORT_OF_RANKS[1] or not spans[0] or not spans[1] or not {*spans[0]} & {*spans[1]}:
+                continue
+            here, there = (f"{span[0]} to {span[-1]}" if len(span) > 1 else str(span[0]) for span in spans)
+            message = f"{connector} waits at one port for each data-parallel rank, {here} here and {there} in the "
+            message += f"server of {case.script.where(other.line)}: address already in use"
+            remedy = f"give each its own {variable}, as far apart as there are ranks"
+            yield make_remark(Severity.WARNING, Code.CONFLICT, variable, message, remedy)
+            return
         at = f"both at {port}" if port else "both at its default, since neither sets it"
         message = f"{connector} here and in the server of {case.script.where(other.line)} waits at {variable}, {at}: "
         message += "address already in use, and no cache is handed over"
@@ -145,6 +157,14 @@ def _side_channel(command: Command) -> tuple[str, str, str, str] | None:
         texts = [word.text.rpartition("=")[2].strip("'\"") if word is not None else "" for word in given]
         return connector, port, texts[0], texts[1]
     return _own_port(config.text) if config is not None and around.PORT_OF_RANKS[0] in config.text else None
+
+
+def _ports_of_ranks(command: Command, first: str) -> range:
+    """From the port that is given on; none where that is not known."""
+    local = value_of(command.argv, _RANKS_HERE) or value_of(command.argv, _RANKS)
+    number = local.text.rpartition("=")[2] if local is not None else "1"
+    known = first.isascii() and first.isdigit() and number.isascii() and number.isdigit() and len(number) < 5
+    return range(int(first), int(first) + int(number)) if known else range(0)
 
 
 def _own_port(config: str) -> tuple[str, str, str, str] | None:
