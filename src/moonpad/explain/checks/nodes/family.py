@@ -21,7 +21,7 @@ from moonpad.explain.checks.nodes.peer_checks import (
 )
 from moonpad.explain.checks.nodes.profiled_starts import profiled_forks
 from moonpad.explain.checks.nodes.rank_checks import unlike_modules, unlike_ranks
-from moonpad.explain.checks.nodes.rank_ranges import launched_ranks, ranks_beyond
+from moonpad.explain.checks.nodes.rank_ranges import launched_ranks, nodes_beyond, ranks_beyond
 from moonpad.explain.checks.nodes.ray_environment import environment_of_ray
 from moonpad.explain.checks.nodes.ray_joins import fewer_in_cluster, ray_joins
 from moonpad.explain.checks.nodes.ray_nodes import kept_on_one_node
@@ -59,6 +59,7 @@ FAMILY: Final[tuple[Check, ...]] = (
     rank_of_another,
     no_first_rank,
     ranks_beyond,
+    nodes_beyond,
     launched_ranks,
     asked_devices,
     devices_of_predictor,
