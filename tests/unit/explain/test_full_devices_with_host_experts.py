@@ -1,4 +1,4 @@
-"""Devices that are full where experts are shared between them and the host: the experts on the devices are most of it."""
+"""Devices that are full where experts are shared between them and the host: those on the devices are most of it."""
 
 from __future__ import annotations
 
