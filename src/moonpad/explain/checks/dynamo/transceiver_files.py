@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from moonpad.catalog.other_models import other_model
+from moonpad.engines import disaggregated_names
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.dynamo.dynamo_workers import by_module
@@ -21,8 +22,6 @@ from moonpad.values.versions import since
 _TABLE: Final = "cache_transceiver_config"
 _BUFFER: Final = f"{_TABLE}.max_tokens_in_buffer"
 _ROLE: Final = re.compile(r"(?:prefill|decode)(?:_first)?")
-_SERVER: Final = "trtllm-serve"
-_BETWEEN: Final = "trtllm-disaggregated"
 _ROLES: Final = ("prefill", "decode")
 _SINCE: Final = "1.0.0rc4"
 _LONG: Final = 262_144
@@ -59,10 +58,10 @@ def transceiver_of_pool(case: Case) -> Iterator[Remark]:
 def _is_server_of_pool(case: Case) -> bool:
     """Whether a server is one of those between which the text's disaggregated server sends requests."""
     command, script = case.commands[0], case.script
-    if command.program != _SERVER or command.role not in _ROLES or is_fragment(command):
+    if command.program != disaggregated_names.SERVER or command.role not in _ROLES or is_fragment(command):
         return False
     script.budget.once("disaggregated servers", len(script.commands), "its engine commands")
-    return any(each.program == _BETWEEN for each in script.commands)
+    return any(each.program == disaggregated_names.PROGRAM for each in script.commands)
 
 
 def _names_no_file(case: Case) -> bool:
