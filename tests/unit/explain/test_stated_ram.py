@@ -16,7 +16,7 @@ def about(text: str, where: str) -> list[str]:
     return [finding.message for finding in judged.findings if finding.where == where]
 
 
-@pytest.mark.parametrize("ram", ["256GB DDR5", "256 GB of RAM", "RAM: 256 GB"])
+@pytest.mark.parametrize("ram", ["256GB DDR5", "256 GB of RAM", "RAM: 256 GB", "256 gigs of RAM"])
 def test_too_little(ram: str) -> None:
     text = f"# one RTX 5090, {ram}\n{START}"
     (said,) = about(text, "host memory")
@@ -47,6 +47,13 @@ def test_enough(ram: str) -> None:
 def test_modules_are_counted(modules: str, total: int) -> None:
     (said,) = about(f"# one RTX 5090, {modules}\n{START}", "host memory")
     assert f"{total} GB" in said
+
+
+def test_a_table_of_free() -> None:
+    (said,) = about(
+        f"{START}\n        total   used   free\nMem:    251Gi   12Gi   230Gi\n# one RTX 5090\n", "host memory"
+    )
+    assert "251 GB" in said
 
 
 @pytest.mark.parametrize("modules", ["12*64G DDR5", "16 x 64GB DDR5", "RAM: 64GB x 12", "24x 32G RDIMM"])

@@ -31,8 +31,8 @@ _TYPE: Final = re.compile(r"[-_.](?:UD[-_])?I?Q(?P<bits>[1-8])_", re.IGNORECASE)
 """`-Q4_K_M`: at least so many bits a weight."""
 _RAM: Final = (
     re.compile(
-        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])i?B?[+]?[ ]?"
-        r"(?:of[ ])?(?:\w{1,12}[ ])?(?:D?RAM|内存|DDR[345]|system memory|host memory)",
+        r"(?<![\w.])(?P<size>\d{2,4}|[1-8](?:\.\d{1,2})?(?=[ ]?T))[ ]?(?P<unit>[GT])(?:i?B|igs?(?:abytes?)?)?[+]?"
+        r"[ ]?(?:of[ ])?(?:\w{1,12}[ ])?(?:D?RAM|内存|DDR[345]|system memory|host memory)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -40,6 +40,7 @@ _RAM: Final = (
         r"[ ]?(?P<unit>[GT])i?B?(?!\w)",
         re.IGNORECASE,
     ),
+    re.compile(r"^[ \t>]*Mem:[ ]{2,20}(?P<size>\d{2,4}|[1-8](?:\.\d)?(?=T))(?P<unit>[GT])i\b"),  # of `free -h`
 )
 _MODULES: Final = (
     re.compile(
